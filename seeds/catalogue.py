@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
 
 from catalogue_words import (
     COMPLEX_FACILITIES,
@@ -14,6 +13,8 @@ from catalogue_words import (
     PROJECTS,
     TITLES,
 )
+from msgspec import Struct
+from msgspec.structs import replace
 from places import AREAS, ORDINARY_MIX, Area, Landmark
 
 from webapp.services.collecting.demo_search import MILLION, DemoListing, Nearby
@@ -23,8 +24,7 @@ SITE = "https://listing.example"
 CERTIFICATES = ("SHM", "SHM", "SHM", "HGB", "SK Camat")
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """What a listing is before it has a price and a name."""
 
     bedrooms: int | None

@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout need not be installed
 
@@ -80,9 +81,8 @@ def _questions() -> list[dict[str, object]]:
 
 def _entry(listing: DemoListing) -> dict[str, object]:
     """The listing as the catalogue file holds it: what is unknown is left out."""
-    entry = {
-        name: value for name, value in asdict(listing).items() if value is not None and value != ()
-    }
+    stated = to_builtins(listing).items()
+    entry = {name: value for name, value in stated if value is not None and value != ()}
     if listing.indexed_price == listing.price:
         del entry["indexed_price"]
     return entry

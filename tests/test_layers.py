@@ -120,3 +120,15 @@ def test_a_module_has_at_most_400_lines() -> None:
     }
 
     assert long == set()
+
+
+def test_values_are_structs_which_cost_a_start_nothing() -> None:
+    """A dataclass is compiled at every start. Settings need the standard library alone.
+
+    A class with an abstract base has to be one.
+    """
+    for path in {*(ROOT / "webapp").rglob("*.py")} - {ROOT / "webapp/config.py"}:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.bases:
+                marks = " ".join(map(ast.unparse, node.decorator_list))
+                assert "dataclass" not in marks, f"{path.name}: {node.name}"

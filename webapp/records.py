@@ -6,10 +6,11 @@ Nothing here knows a database, a web request or a formula.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
+
+from msgspec import Struct, field
 
 LARGEST_INTEGER = 2**31 - 1
 """The largest value that an integer column holds in every database."""
@@ -65,8 +66,7 @@ CONSTRAINTS = ("property_type", "listing_type", "location", "price", "bedrooms",
 """The constraints that a V2 question may set, by their names in files, in the order shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """One property as the chatbot's user saw it; ``None`` where the answer states no value.
 
     Prices are whole rupiah (``price_max`` only for a range), areas square metres.
@@ -94,8 +94,7 @@ class Card:
     image_url: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListedText:
+class ListedText(Struct, frozen=True):
     """The words of an answer on a card that fill no field of it.
 
     ``heading`` is that of the answer's section, empty above the first.
@@ -105,8 +104,7 @@ class ListedText:
     lines: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Particulars:
+class Particulars(Struct, frozen=True):
     """Details that a file states of a property beyond its card; empty where it states none.
 
     ``facts`` are further values, each behind its name (one of
@@ -130,8 +128,7 @@ _SHORT = 160
 """Texts under a card up to this number of characters need not be folded."""
 
 
-@dataclass(frozen=True, slots=True)
-class CardParticulars:
+class CardParticulars(Struct, frozen=True):
     """The details of one card beyond its fields.
 
     ``headings`` are of the sections it was under and ``lines`` the answer's other words on
@@ -176,8 +173,7 @@ class CardParticulars:
         return self.record != Card(title="")
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Something wrong in a file, named so that its owner can mend it.
 
     ``code`` picks the message and ``details`` fills it, so that the same problem can be
@@ -197,8 +193,7 @@ class Problem:
         return cls(**{**values, "severity": Severity(values["severity"])})
 
 
-@dataclass(frozen=True, slots=True)
-class ReadQuery:
+class ReadQuery(Struct, frozen=True):
     """One question of a run file with the answer it got, cards in rank order (1-based).
 
     ``claimed_count`` is the file's own number of results, ``extra`` every key that is not
@@ -217,8 +212,7 @@ class ReadQuery:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadRun:
+class ReadRun(Struct, frozen=True):
     """A run file as read: its labels, its queries in order, and what is wrong with it.
 
     ``file_format`` is "v1" (test_results.json) or "v2" (results.json). ``search_method``
@@ -253,8 +247,7 @@ class Click(NamedTuple):
     sequence: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedAnswer:
+class CollectedAnswer(Struct, frozen=True):
     """One question put to a chatbot and what came back, as a run file keeps it.
 
     ``error`` says why the call failed, in words, ``error_code`` which kind of failure it was
@@ -278,8 +271,7 @@ class CollectedAnswer:
     properties: tuple[object, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedRun:
+class CollectedRun(Struct, frozen=True):
     """A question set put to a chatbot, in part or as a whole: answers in order.
 
     ``timestamp`` (YYYYMMDD_HHMMSS) is when it began, ``thread_id`` the chatbot's session,
@@ -301,8 +293,7 @@ class CollectedRun:
         return len(self.answers) >= self.total_questions
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """The numbers of a run: its queries by their state, and its cards."""
 
     queries: int

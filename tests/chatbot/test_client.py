@@ -7,11 +7,11 @@ import json
 import socket
 import time
 import tracemalloc
-from dataclasses import replace
 from email.utils import formatdate
 from itertools import count
 
 import pytest
+from msgspec.structs import replace
 
 from tests.chatbot import bots
 from tests.chatbot.bots import AT_ONCE, Behaviour, good, raw, serving, status

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from webapp.metrics.agreement.agreement import Agreement, Bootstrap, Coefficient, Scale, agreement
 from webapp.metrics.agreement.coefficients import NoAgreement

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from webapp.records import LARGEST_INTEGER, CollectedAnswer
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One message in one conversation; ``earlier`` are its (question, answer) pairs so far.
 
     Chatbots that remember their sessions are given the session alone; those that do not
@@ -23,8 +24,7 @@ class Message:
     earlier: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The chatbot's answer: the text, and the rest as the JSON values the chatbot sent.
 
     ``properties`` is ``None`` where the chatbot lists none beside its text. ``session_id``

@@ -12,12 +12,14 @@ import os
 import ssl
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit, urlunsplit
+
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
 
 from webapp.chatbot import mappings
 from webapp.chatbot.answers import Answer, Message
@@ -56,8 +58,7 @@ class UnusableAddress(ValueError):
     """An address that is not an http or https address; it is the argument."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """How long an answer may take, how often a question is tried, and the pauses between.
 
     The pauses (seconds) double from ``first_pause`` to ``longest_pause``, with as much as
@@ -72,8 +73,7 @@ class Patience:
     longest_wait: float = 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class ChatbotReply(Generic[Read]):
+class ChatbotReply(Struct, Generic[Read], frozen=True):
     """The value read from an answer; ``latency_ms`` is that of the try that was answered."""
 
     value: Read
@@ -81,8 +81,7 @@ class ChatbotReply(Generic[Read]):
     tries: int
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """An address that takes JSON and answers with JSON, asked as `patience` allows.
 
     ``who`` is its name in failures, ``timer`` counts seconds for the latencies.
@@ -141,8 +140,7 @@ class Endpoint:
         raise kind(pause=pause, status=status, detail=words)
 
 
-@dataclass(frozen=True, slots=True)
-class Chatbot:
+class Chatbot(Struct, frozen=True):
     """A chatbot at an address, spoken to by a mapping, with so much patience.
 
     ``timer`` counts seconds for the latencies.
@@ -154,7 +152,7 @@ class Chatbot:
     timer: Callable[[], float] = time.perf_counter
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "address", full_address(self.address, self.mapping.path))
+        force_setattr(self, "address", full_address(self.address, self.mapping.path))
 
     def ask(self, asked: Message) -> Answer:
         """The answer to one question; raises a `CallFailed` when every try failed.

@@ -10,9 +10,9 @@ import json
 import os
 import re
 from collections.abc import Mapping as Values
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from webapp.chatbot.answers import Answer, Message
@@ -38,8 +38,7 @@ class MissingKey(Conflict):
     remedy = mark("Nothing was asked. Set it where the server is started, and start it again.")
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Struct, frozen=True):
     """One way to speak to a chatbot.
 
     ``send`` is the JSON to post, with the ``PLACES`` in braces to be filled. The paths

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping as Values
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.chatbot import mappings
 from webapp.chatbot.client import Endpoint, Patience, full_address
@@ -17,16 +18,14 @@ KEY_VARIABLE = "RELEVANSI_RETRIEVER_KEY"
 _LISTS = ("contexts", "context")
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
+class Retrieved(Struct, frozen=True):
     """The contexts of one question, and the version of the index if the answer names it."""
 
     contexts: tuple[Context, ...]
     index_version: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Retriever:
+class Retriever(Struct, frozen=True):
     """A retriever at an address; raises ``UnusableAddress`` for one that is none."""
 
     address: str

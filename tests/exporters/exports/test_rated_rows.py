@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from tests.exporters.exports.rated_lines import line
 from tests.exporters.reports import (
@@ -75,4 +74,4 @@ def test_words_that_would_read_as_ours_are_marked_as_the_raters() -> None:
 
 def test_a_row_without_the_verdicts_it_needs_is_refused() -> None:
     with pytest.raises(ValueError, match="query 1 lacks its verdicts"):
-        rated_csv(report(dataclasses.replace(row("RU"), verdicts=())))
+        rated_csv(report(replace(row("RU"), verdicts=())))

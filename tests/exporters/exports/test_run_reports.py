@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.exporters.reports import CORRECT_EMPTY, report, row
 from webapp.exporters.exports.run_reports import runs_markdown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, time
 from fractions import Fraction
 from functools import partial
@@ -14,6 +13,7 @@ from io import BytesIO
 import openpyxl
 import pytest
 from jinja2 import Environment
+from msgspec.structs import replace
 
 from tests.exporters.comparisons.comparisons import DAY, three_runs
 from tests.exporters.phase_3.user_studies import user_study_report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from webapp.exporters.planning import not_told_apart
 from webapp.i18n import speaking

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
+
+from msgspec.structs import replace
 
 from webapp.exporters.proof_packs.pack import (
     Contents,

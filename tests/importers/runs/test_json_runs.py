@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from tests.importers.runs.run_files import (
     entry,
@@ -281,8 +281,7 @@ def test_the_v2_file_of_the_real_run_says_the_same_and_more(real_run: Path) -> N
 
     assert json_runs.session_key(one) == json_runs.session_key(other)
     for known, fuller in zip(v1_cards, v2_cards, strict=True):
-        for field in fields(known):
-            said = getattr(known, field.name)
-            assert said is None or said == getattr(fuller, field.name)
+        for name, said in asdict(known).items():
+            assert said is None or said == getattr(fuller, name)
     assert [card.listing_type for card in v2_cards].count("sale") == 198
     assert [card.listing_type for card in v2_cards].count("rent") == 39

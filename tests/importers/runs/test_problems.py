@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict
 
 import pytest
+from msgspec.structs import asdict
 
 from webapp.i18n import LANGUAGES, gettext, speaking
 from webapp.importers.runs.messages import WORDS

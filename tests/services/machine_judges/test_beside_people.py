@@ -6,11 +6,11 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from sqlalchemy import select
 from sqlalchemy.orm import Session

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -111,7 +111,7 @@ def test_the_list_narrows_to_rater_question_and_kind(
     second = history.history(session, rater, WantedEvents()).questions[1]
 
     def ids(**wanted: object) -> list[str]:
-        found = entries(session, rater, replace(WantedEvents(), **wanted))  # type: ignore[arg-type]
+        found = entries(session, rater, replace(WantedEvents(), **wanted))
         return [one.event_id for one in found]
 
     assert ids(rater_id=budi.id) == ["answer", "answer"]

@@ -6,6 +6,7 @@ from datetime import timedelta
 from threading import Barrier, Thread
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
@@ -141,6 +142,4 @@ def test_failing_for_ever_ends_too(session: Session, study: Study) -> None:
 
 def Settings(**said: object) -> user_studies.UserStudySettings:  # noqa: N802
     """Return the settings of the tests with something else in them."""
-    from dataclasses import replace
-
-    return replace(SETTINGS, **said)  # type: ignore[arg-type]
+    return replace(SETTINGS, **said)

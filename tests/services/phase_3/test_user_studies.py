@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
@@ -61,7 +60,7 @@ def test_a_chatbot_that_cannot_be_asked_or_would_store_a_key_is_refused(
     session: Session, study: Study, wrong: dict[str, str], field: str
 ) -> None:
     with pytest.raises(UnfitChatbot) as unfit:
-        user_studies.set_settings(session, study, replace(SETTINGS, **wrong), NOW)  # type: ignore[arg-type]
+        user_studies.set_settings(session, study, replace(SETTINGS, **wrong), NOW)
 
     assert unfit.value.field == field
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
+from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -35,7 +35,7 @@ def set_study(session: Session, study: Study, **wanted: object) -> None:
     studies.set_switches(
         session,
         study,
-        replace(studies.switches(study), **wanted),  # type: ignore[arg-type]
+        replace(studies.switches(study), **wanted),
         NOW,
     )
     session.flush()

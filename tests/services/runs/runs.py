@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 
+from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -21,7 +21,7 @@ YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
 
 def card(slug: str, **stated: object) -> Card:
     """Return a card of which only the slug and what is `stated` is known."""
-    return replace(Card(title=slug.title(), slug=slug), **stated)  # type: ignore[arg-type]
+    return replace(Card(title=slug.title(), slug=slug), **stated)
 
 
 def query(

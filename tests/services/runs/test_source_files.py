@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 def switch(session: Session, study: Study, hour: int, **wanted: object) -> None:
     """Set some of the study's switches `hour` hours after the tests' moment."""
-    changed = replace(studies.switches(study), **wanted)  # type: ignore[arg-type]
+    changed = replace(studies.switches(study), **wanted)
     studies.set_switches(session, study, changed, NOW + timedelta(hours=hour))
     session.flush()
 

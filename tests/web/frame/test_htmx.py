@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from msgspec import Struct
 
 from tests.web.conftest import PART
 from webapp.web.frame import htmx
@@ -21,8 +21,7 @@ def test_only_one_module_knows_the_headers_of_htmx() -> None:
     assert found == ["htmx.py"]
 
 
-@dataclass(frozen=True, slots=True)
-class Greeting:
+class Greeting(Struct, frozen=True):
     """The context of a template of one word."""
 
     name: str

@@ -7,6 +7,7 @@ from time import process_time
 
 import pytest
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
@@ -120,7 +121,6 @@ def test_half_a_character_is_left_out() -> None:
 def test_a_long_answer_is_cut_until_all_of_it_is_asked_for(
     client: FlaskClient, web_database: Database
 ) -> None:
-    from dataclasses import replace
 
     long = replace(query(1, card("a")), response="kata " * 6_000 + "akhir")
     run_id = stored(web_database, [long])

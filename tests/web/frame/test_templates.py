@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from jinja2 import Environment, meta
+from msgspec import Struct
 
 from webapp.config import resource
 from webapp.web.agreement import conflicts
@@ -130,8 +130,10 @@ def test_every_page_has_a_title(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "context"), CONTEXTS.items())
-def test_a_page_uses_only_what_its_context_has(app: Flask, name: str, context: type) -> None:
-    allowed = {field.name for field in fields(context)} | set(app.jinja_env.globals) | FRAME
+def test_a_page_uses_only_what_its_context_has(
+    app: Flask, name: str, context: type[Struct]
+) -> None:
+    allowed = set(context.__struct_fields__) | set(app.jinja_env.globals) | FRAME
 
     assert used(app, name, set()) - allowed == set()
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from html import unescape
 from io import BytesIO
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 from sqlalchemy import func, select
 
 from tests.conftest import NOW
@@ -83,7 +83,7 @@ def switch(database: Database, **wanted: object) -> None:
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         before = studies.switches(study)
-        studies.set_switches(session, study, replace(before, **wanted), NOW)  # type: ignore[arg-type]
+        studies.set_switches(session, study, replace(before, **wanted), NOW)
         session.commit()
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from flask import Flask
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 
 from tests.conftest import NOW
 from tests.services.phase_3.participants import SETTINGS
@@ -22,7 +22,7 @@ WAIT = 20
 
 def opened(database: Database, endpoint: str, **settings: object) -> str:
     """Open phase 3 with the chatbot at an address; return the path of everybody's link."""
-    wanted = replace(SETTINGS, endpoint=endpoint, tries=1, **settings)  # type: ignore[arg-type]
+    wanted = replace(SETTINGS, endpoint=endpoint, tries=1, **settings)
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         user_studies.set_settings(session, study, wanted, NOW)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html import unescape
 
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query
@@ -26,7 +26,7 @@ def set_study(database: Database, **wanted: object) -> None:
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         before = studies.switches(study)
-        studies.set_switches(session, study, replace(before, **wanted), NOW)  # type: ignore[arg-type]
+        studies.set_switches(session, study, replace(before, **wanted), NOW)
         session.commit()
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored

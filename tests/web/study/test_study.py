@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 
 import pytest
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query

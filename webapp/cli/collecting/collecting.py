@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from webapp.cli.frame import database, progress
 from webapp.cli.frame.options import FILE, timeout_option, tries_option
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 FOLDER = Path("data/evaluation")
 
 
-@dataclass(frozen=True, slots=True)
-class CollectOptions:
+class CollectOptions(Struct, frozen=True):
     """The options of ``relevansi collect``."""
 
     endpoint: str

@@ -6,9 +6,9 @@ import json
 import logging
 import socket
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any, Literal
 
+from msgspec import to_builtins
 from pydantic import BaseModel, Field, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
@@ -82,7 +82,7 @@ def _answer(bot: DemoBot, body: bytes) -> Response:
     except ValidationError as wrong:
         return _told(422, json.loads(wrong.json(include_url=False, include_context=False)))
     reply = bot.answer(asked.message, asked.method, asked.session_id)
-    return _json(200, asdict(reply))
+    return _json(200, to_builtins(reply))
 
 
 def _told(status: int, detail: object) -> Response:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from webapp import rooms
 from webapp.cli.frame import database, progress
@@ -90,8 +90,7 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
         _write(_report(phase, (*given, *others), rule, settings), to)
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(Struct, frozen=True):
     """In which formats a report is written, and to which file or folder."""
 
     formats: tuple[str, ...]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from webapp.cli.evaluations.score_output import questions_in
 from webapp.cli.frame import progress
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from webapp.services.evaluations.json_answering import Answering
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """The options of ``relevansi answer json-v2``."""
 
     endpoint: str | None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from webapp import notation
 from webapp.cli.evaluations.score_options import ALL_FORMATS, ShareOption
@@ -35,8 +35,7 @@ from webapp.services.evaluations import scoring
 from webapp.services.evaluations.scoring import JsonScoring, NamedBytes
 
 
-@dataclass(frozen=True, slots=True)
-class _JsonOptions:
+class _JsonOptions(Struct, frozen=True):
     """The options of the command line."""
 
     file: Path | None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp import rooms
@@ -20,8 +20,7 @@ from webapp.services.runs import source_files
 from webapp.services.runs.source_files import SourceComparison
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """The result of a wing's check: a line for each difference, and a sentence above them."""
 
     lines: tuple[str, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache
 
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp import rooms
@@ -18,8 +18,7 @@ Writer = Callable[[Session, Study, str | None, Rule], bytes]
 """Makes the file of a run, or of the whole study without one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportFormat:
+class ExportFormat(Struct, frozen=True):
     """A format by its name, with what makes its files.
 
     ``opened`` keeps open what several files need. ``why_no_rule`` is a message id where the file

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from subprocess import list2cmdline
 from typing import Any
+
+from msgspec.structs import asdict
 
 from webapp import labels as words
 from webapp.cli.frame import database

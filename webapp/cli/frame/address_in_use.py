@@ -10,10 +10,12 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from webapp.config import Settings
 from webapp.db.engine import Database
@@ -26,8 +28,7 @@ PATTERN = "served-*.json"
 SECONDS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ServedAddress:
+class ServedAddress(Struct, frozen=True):
     """A server: its address, the database it serves, its process and when it started."""
 
     base_url: str

@@ -8,10 +8,9 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 AppFactory = Callable[..., "Flask"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listed(NamedTuple):
     """A command before its module is read: where it is, and what it does as a message id."""
 
     module: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import asdict
 
 from webapp.cli.frame import database, progress
 from webapp.cli.frame.options import FILE, as_json_option

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 from webapp.cli.frame import address_in_use, database
 from webapp.cli.frame.options import as_json_option

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from webapp import labels as words
 from webapp.cli.exports import rating_files
@@ -139,8 +140,7 @@ def _latency_json(latency: Latency | None) -> dict[str, float] | None:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """The outcome of every file that was given; reports of ratings come with their paths."""
 
     runs: Sequence[ImportedRun]

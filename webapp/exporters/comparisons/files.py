@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.comparisons.html import comparison_html
@@ -21,8 +22,7 @@ from webapp.notation import file_day
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFormat:
+class ReportFormat(Struct, frozen=True):
     """One format: ``render`` makes the file of a report and the day it is dated."""
 
     render: Callable[[Any, date], bytes]

@@ -6,9 +6,10 @@ Undefined is null. Figures are unrounded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
+
+from msgspec.structs import asdict
 
 from webapp.metrics.evaluations.answer_summary import AnswerFigure, AnswerSummary
 from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore

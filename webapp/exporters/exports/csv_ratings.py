@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
@@ -21,8 +22,7 @@ _FOUR_DECIMALS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedResult:
+class JudgedResult(Struct, frozen=True):
     """One result of one run with one rater's verdict, by ids that stay the same.
 
     ``property_id`` is the property's identity and ``content`` the number of the content

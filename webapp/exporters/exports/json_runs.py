@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from webapp.records import (
     Card,
@@ -47,8 +47,7 @@ VERDICTS: dict[Relevance | None, int | str | None] = {
 _NOTHING = CardParticulars()
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedResult:
+class ExportedResult(Struct, frozen=True):
     """One property at its 1-based rank, with the verdict of the rule in force if any.
 
     ``particulars`` are what the files know of it beyond the fields of its card.
@@ -60,8 +59,7 @@ class ExportedResult:
     particulars: CardParticulars = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedQuery:
+class ExportedQuery(Struct, frozen=True):
     """One question with its answer and its judgments; results in rank order.
 
     ``note`` is the owner's note on the question, which raters read.
@@ -79,8 +77,7 @@ class ExportedQuery:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedRun:
+class ExportedRun(Struct, frozen=True):
     """A run under one rule ("rater NAME", "majority", "adjudicated"), queries in run order.
 
     ``timestamp``, ``source_file`` and ``sha256`` are those of the imported file. ``unasked`` has

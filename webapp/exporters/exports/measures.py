@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from operator import attrgetter
+
+from msgspec import Struct
 
 from webapp import rooms
 from webapp.i18n import gettext
 from webapp.metrics.judging.registry import Measure, MeasureGroup, ReadTogether
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
+class Chapter(Struct, frozen=True):
     """Measures that belong together, with how to read them in pairs.
 
     ``name`` is for addresses; the title and every sentence of ``together`` and ``rules`` are in the

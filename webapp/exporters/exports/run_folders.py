@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from webapp import labels
 from webapp.exporters.exports.collected_runs import document
@@ -24,8 +25,7 @@ _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 _LONGEST_FOLDER = 80
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+class StoredRun(Struct, frozen=True):
     """A run as the database keeps it; ``session_key`` differs between runs of one moment."""
 
     id: str
@@ -38,8 +38,7 @@ class StoredRun:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class RunNames:
+class RunNames(Struct, frozen=True):
     """Where a run's files lie: its folder, its moment and its day, unique in that folder."""
 
     folder: str

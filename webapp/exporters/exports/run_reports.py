@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from webapp.exporters.comparisons.markdown import escaped
 from webapp.exporters.exports.measures import read_together

@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from webapp.i18n import gettext, ngettext
 from webapp.records import Relevance
@@ -22,8 +23,7 @@ _UNSAFE = re.compile(r"[\s%#\x00]")
 _GRADES = {Relevance.RELEVANT: 1, Relevance.NOT_RELEVANT: 0}
 
 
-@dataclass(frozen=True, slots=True)
-class TrecResult:
+class TrecResult(Struct, frozen=True):
     """One result of one list: its 1-based rank, its document, its verdict if it has one.
 
     ``repetition`` is 1 at the document's first place in the list, 2 at the next place.
@@ -36,8 +36,7 @@ class TrecResult:
     repetition: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class TrecFile:
+class TrecFile(Struct, frozen=True):
     """The text of a file, and notes on what it leaves out (the form has no comments)."""
 
     text: str

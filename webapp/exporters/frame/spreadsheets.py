@@ -6,8 +6,9 @@ import io
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
+
+from msgspec import Struct
 
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, neutralised
@@ -23,8 +24,7 @@ EPOCH = b"1980-01-01T00:00:00Z"
 """The oldest time an archive can state, in every file: the same cells give the same file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """One sheet of a workbook: its name, its headings and its rows."""
 
     name: str

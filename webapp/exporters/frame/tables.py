@@ -7,7 +7,8 @@ behind it, which spreadsheets keep.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp import notation
 from webapp.i18n import gettext
@@ -15,8 +16,7 @@ from webapp.i18n import gettext
 Value = str | int | float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One cell: what is shown, and the unrounded values in the order of its column's parts.
 
     ``lines`` are the parts of the text where there are several: the value, its interval, n.
@@ -27,8 +27,7 @@ class Cell:
     lines: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column; a column of several values per cell names each of them in ``parts``."""
 
     heading: str
@@ -36,8 +35,7 @@ class Column:
     parts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """One table: a name for programs, a title for people, cells by row, notes below it."""
 
     name: str
@@ -47,8 +45,7 @@ class Table:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A part of a report: its name for programs, its heading, sentences, then tables."""
 
     name: str
@@ -57,8 +54,7 @@ class Section:
     tables: tuple[Table, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A whole report, from its title to its notes."""
 
     title: str

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from msgspec.structs import replace
+
 from webapp.metrics.gold.constraint_rules import Constraints, Place, Range
 from webapp.metrics.gold.constraints import GoldQuestion, Stated
 
@@ -24,7 +26,7 @@ def gold_json(
 
 def _question(question: GoldQuestion) -> dict[str, Any]:
     stated = question.stated
-    if stated is not None and stated.question == question:
+    if stated is not None and stated.question == replace(question, stated=None):
         return dict(stated.entry)
     written = _written(question)
     if stated is not None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 CARD = "card"
 """The subject of a decision on a whole card; every other one is a constraint."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecidedCard:
+class DecidedCard(Struct, frozen=True):
     """The decision on one subject of a card; `card` counts from 0, outcome ``None`` waits."""
 
     query_id: int

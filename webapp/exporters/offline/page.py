@@ -12,12 +12,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
+from msgspec import Struct
 
 from webapp.config import resource
 from webapp.exporters.exports.metrics_tables import said_unasked
@@ -50,8 +50,7 @@ SCRIPTS = {
 """The scripts in the order in which they run: the name others import, and the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfflineCard:
+class OfflineCard(Struct, frozen=True):
     """One card to judge; cards with the same `thing` are judged by one verdict.
 
     ``identity`` is the property's, to recognise it by when the ratings come back.
@@ -69,8 +68,7 @@ class OfflineCard:
     earlier: None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OfflineTurn:
+class OfflineTurn(Struct, frozen=True):
     """An earlier question of the conversation, ``query_id`` of the run, with its answer."""
 
     query_id: int
@@ -78,8 +76,7 @@ class OfflineTurn:
     response: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OfflineQuestion:
+class OfflineQuestion(Struct, frozen=True):
     """One question of the run with its answer and the owner's note, as the rating page has them."""
 
     query_id: int
@@ -94,8 +91,7 @@ class OfflineQuestion:
     cards: tuple[OfflineCard, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OfflineRun:
+class OfflineRun(Struct, frozen=True):
     """A run to be rated from a file. ``identity`` leads its ratings back to it.
 
     ``name`` becomes part of the names of the files that are downloaded. In the ``blind``
@@ -113,8 +109,7 @@ class OfflineRun:
     unasked: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedReason:
+class ExplainedReason(Struct, frozen=True):
     """Why a figure has no value, as the page explains it."""
 
     name: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from webapp.exporters.comparisons import html as comparison_html
 from webapp.exporters.comparisons.files import XLSX, formats
@@ -19,8 +20,7 @@ from webapp.notation import file_day
 CSV = "text/csv; charset=utf-8"
 
 
-@dataclass(frozen=True, slots=True)
-class Data:
+class Data(Struct, frozen=True):
     """One file of all that was given: how it is made and its media type."""
 
     render: Callable[[UserStudyReport], bytes]

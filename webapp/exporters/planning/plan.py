@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import pairwise
 from math import log
 from typing import Any
+
+from msgspec.structs import asdict
 
 from webapp import notation
 from webapp.exporters.comparisons import words

@@ -11,9 +11,11 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
 from datetime import datetime
 from hashlib import sha256
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import astuple
 
 from webapp.exporters.exports.json_runs import JsonValue
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes
@@ -50,8 +52,7 @@ _READABLE_FILE = 0o100644 << 16
 _UNIX = 3
 
 
-@dataclass(frozen=True, slots=True)
-class InputFile:
+class InputFile(Struct, frozen=True):
     """A file that a run was imported from, by the SHA-256 of its bytes."""
 
     name: str
@@ -60,8 +61,7 @@ class InputFile:
     imported_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class PackedRun:
+class PackedRun(Struct, frozen=True):
     """One run in the manifest: its labels, those of its file, and its files."""
 
     run: str
@@ -75,8 +75,7 @@ class PackedRun:
     input_files: tuple[InputFile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """A random draw that can be repeated: its purpose, its settings, its seed."""
 
     what: str
@@ -85,8 +84,7 @@ class Drawn:
     confidence: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """The manifest of a pack apart from its files.
 
     ``made_at`` is the time of the last change to the pack's content. ``raters``
@@ -155,7 +153,7 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, object
                 "of": "the study's secret, which its database alone holds",
             }
         ],
-        "runs": [asdict(run) for run in contents.runs],
+        "runs": [to_builtins(run) for run in contents.runs],
         "definitions": [_definition(measure) for measure in MEASURES.values()],
         "files": [
             {"name": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from webapp.importers.runs.blanks import said, says_nothing
 from webapp.importers.runs.json_documents import load
@@ -53,8 +54,7 @@ class ConstraintResult(StrEnum):
     NA = "na"
 
 
-@dataclass(frozen=True, slots=True)
-class ManualEvaluation:
+class ManualEvaluation(Struct, frozen=True):
     """The decision on a whole card; `card` counts from 0."""
 
     query_id: int
@@ -63,8 +63,7 @@ class ManualEvaluation:
     comment: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintOverride:
+class ConstraintOverride(Struct, frozen=True):
     """The decision on one constraint of a card; `card` counts from 0.
 
     ``reason`` is empty in a file that gives none, as the published ones do.
@@ -77,8 +76,7 @@ class ConstraintOverride:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ManualInput:
+class ManualInput(Struct, frozen=True):
     """A file of decisions as read, in the file's order, and its problems."""
 
     name: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -68,7 +67,7 @@ def _answer(name: str, position: int, raw: object) -> CollectedAnswer:
 
 def _of(kind: type[Any], read: FromFile) -> dict[str, Any]:
     """Return the fields of `kind` that the model `read` has under the same names."""
-    return read.model_dump(include={field.name for field in fields(kind)})
+    return read.model_dump(include=set(kind.__struct_fields__))
 
 
 def _refusing(

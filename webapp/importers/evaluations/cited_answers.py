@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Annotated, Any, BinaryIO
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from webapp.importers.evaluations import json_lines

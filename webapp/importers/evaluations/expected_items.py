@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
+from msgspec import Struct, field
 from pydantic import Field
 
 from webapp.importers.evaluations.cited_answers import Identity
@@ -66,8 +66,7 @@ class ContextInFile(FromFile):
     text: str = Field(description="text")
 
 
-@dataclass(slots=True)
-class ItemReading:
+class ItemReading(Struct):
     """One file while it is read: its problems, and the keys that are not read."""
 
     name: str

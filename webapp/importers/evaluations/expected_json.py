@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from pathlib import PurePath
 from typing import Any, BinaryIO
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from webapp.importers.evaluations import json_lines
 from webapp.importers.evaluations.expected_items import ItemReading, Output, some
@@ -35,8 +37,7 @@ class UnusableProvenance(ImportRefused):
     """The set does not state where its answers come from, or states it wrongly."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonAnswerSet:
+class JsonAnswerSet(Struct, frozen=True):
     """Questions with their outputs in order, their provenance, and the problems."""
 
     questions: tuple[JsonQuestion, ...]
@@ -44,8 +45,7 @@ class JsonAnswerSet:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class JsonQuestionSet:
+class JsonQuestionSet(Struct, frozen=True):
     """A file of questions with their expected answers, and its problems.
 
     ``raw`` holds the entries of the ``questions`` as the file has them, ``stated`` the fields at
@@ -61,8 +61,7 @@ class JsonQuestionSet:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(slots=True)
-class _Answers:
+class _Answers(Struct):
     """The lines of an outputs file: the provenance in it, outputs and contexts by id."""
 
     stated: dict[str, object] = field(default_factory=dict)

@@ -6,8 +6,10 @@ Nothing but the row in hand is held, so a file may have a million of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import BinaryIO, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.json_values import FromFile, kind_of, read_object
@@ -21,8 +23,7 @@ _OF_A_LINE = {"value_missing": "line_value_missing", "value_wrong": "line_value_
 Model = TypeVar("Model", bound=FromFile)
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLine:
+class JsonLine(Struct, frozen=True):
     """One line of the file `name`, counted from 1, with the object it holds."""
 
     name: str

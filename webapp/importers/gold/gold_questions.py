@@ -7,10 +7,11 @@ its problems; nothing is guessed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from pydantic import Field
 
 from webapp.importers.runs.blanks import said
@@ -32,8 +33,7 @@ Longitude = Annotated[
 Mode = Annotated[Literal["auto", "manual"] | None, Field(description="evaluation_mode")]
 
 
-@dataclass(frozen=True, slots=True)
-class GoldFile:
+class GoldFile(Struct, frozen=True):
     """A gold file as read; ``extra`` holds its keys beside threshold and questions."""
 
     name: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
+from msgspec import Struct
 from pydantic import Field
 
 from webapp.importers.gold.gold_questions import Amount, Latitude, Longitude
@@ -26,8 +26,7 @@ class UnusablePlaces(ImportRefused):
     """The JSON holds no places, or one that is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownPlace:
+class KnownPlace(Struct, frozen=True):
     """One place by its name."""
 
     name: str

@@ -7,10 +7,10 @@ it replaces the parsed one, null included.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from msgspec import Struct
 from pydantic import Field
 
 from webapp.importers.runs.blanks import said, says_nothing
@@ -23,8 +23,7 @@ from webapp.metrics.gold.constraint_rules import CardFacts
 from webapp.records import Problem
 
 
-@dataclass(frozen=True, slots=True)
-class ListedResults:
+class ListedResults(Struct, frozen=True):
     """The cards of a V2 file by number of the question, and the problems of the file."""
 
     name: str

@@ -6,8 +6,9 @@ M is milyar, as the questions have it; "bn" and "million" are understood too.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from webapp.importers.runs.prices import HIGHEST_PRICE
 from webapp.importers.runs.written_numbers import NUMBER, read_number
@@ -40,16 +41,14 @@ class UnreadableAmount(ValueError):
     """The text names no amount of money."""
 
 
-@dataclass(frozen=True, slots=True)
-class AmountSpan:
+class AmountSpan(Struct, frozen=True):
     """From ``low`` to ``high`` rupiah, ends included; ``None`` is open."""
 
     low: Fraction | None
     high: Fraction | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Amount:
+class _Amount(Struct, frozen=True):
     value: Fraction
     number: Fraction
     unit: int | None

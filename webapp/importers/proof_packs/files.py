@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Generic, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
 from webapp.importers.proof_packs.pack import (
@@ -43,16 +44,14 @@ Number = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
 Moment = Annotated[AwareDatetime, Field(strict=False)]
 
 
-@dataclass(frozen=True, slots=True)
-class MemberFault:
+class MemberFault(Struct, frozen=True):
     """A place in a member that cannot be used, such as "line 3: verdict"."""
 
     file: str
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReadMember(Generic[ValueT]):
+class ReadMember(Struct, Generic[ValueT], frozen=True):
     """The values of a member, and the places in it that could not be used."""
 
     values: tuple[ValueT, ...]
@@ -288,7 +287,7 @@ def _event(line: bytes) -> LoggedEvent:
     event = _model(EventLine, raw)
     if event.new not in event.allowed():
         raise _Wrong("new")
-    same = event.model_dump(include={field.name for field in fields(LoggedEvent)})
+    same = event.model_dump(include=set(LoggedEvent.__struct_fields__))
     return LoggedEvent(**same, thing=event.thing())
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.importers.runs.prices import SMALLEST_IN_FULL
 from webapp.records import Card
@@ -16,8 +18,7 @@ _SOURCES = {"listing": "Resale", "project": "Proyek Baru"}
 _LISTING_TYPES = {"sale": "Dijual", "rent": "Disewa"}
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """One chatbot's habits of writing cards.
 
     ``number_mark`` is "." or ")", ``bullet`` stands before each detail line, ``indent``

@@ -14,7 +14,8 @@ has no counts. Its bounds are then wider than they were.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.i18n import mark
 from webapp.importers.runs import csv_table, rated_cells, rated_counts
@@ -74,8 +75,7 @@ MESSAGES = {
 """The problems of a rated CSV by code, as message ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class RatedFile:
+class RatedFile(Struct, frozen=True):
     """A rated CSV as read: the good rows in file order, and the problems by line."""
 
     report: RunReport

@@ -6,7 +6,8 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.i18n import mark
 from webapp.records import Problem, Severity
@@ -48,16 +49,14 @@ _SPLIT_OFF = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One record: the 1-based line it begins in, and its cells by column name."""
 
     line: int
     cells: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class CsvTable:
+class CsvTable(Struct, frozen=True):
     """The records of a file that can be read, and what is wrong with the rest."""
 
     columns: tuple[str, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _SOURCES = {"properti": "listing", "proyek": "project"}
 
@@ -15,8 +16,7 @@ _STOP = re.compile(r"[() ]")
 _BARE = re.compile(r"https?://[^\s<>\[\]]+|(?<!\S)/(?:properti|proyek)/[^\s<>\[\]]+", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownLink:
+class MarkdownLink(Struct, frozen=True):
     """A markdown link and the text around it."""
 
     before: str

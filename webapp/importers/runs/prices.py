@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from webapp.importers.runs.written_numbers import NUMBER, read_number
 
@@ -38,8 +39,7 @@ _PERIOD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """The price in a price line; whole rupiah, ``high`` only for a range."""
 
     low: int | None = None

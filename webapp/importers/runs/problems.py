@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from webapp.i18n import gettext
 from webapp.importers.runs import csv_ratings, ratings_messages
@@ -65,8 +66,7 @@ class UnusableQuestions(ImportRefused):
     """A question file that is not a list of questions, or has a wrong one."""
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedProblem:
+class JoinedProblem(Struct, frozen=True):
     """Equal problems of one file in one text, with how many there are and the first places."""
 
     severity: Severity

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from webapp.importers.runs.card_details import MARKER, Fields, read_details, says_more
 from webapp.importers.runs.card_markdown import Style, render
@@ -43,8 +44,7 @@ _LONGEST_LINE = 1000
 """Characters that are kept of each other line of a card; no answer has more."""
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(Struct):
     """One numbered item while its lines are being read."""
 
     title: str

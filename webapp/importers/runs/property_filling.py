@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from webapp.importers.runs.card_details import LARGEST_AREA
 from webapp.importers.runs.json_values import FromPerson, read_object

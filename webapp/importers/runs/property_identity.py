@@ -8,7 +8,8 @@ each other in price, price note, bedrooms or place.
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
+
+from msgspec.structs import asdict, replace
 
 from webapp.records import Card
 
@@ -49,9 +50,9 @@ def same_content(one: Card, other: Card) -> bool:
 def fullest(one: Card, other: Card) -> Card:
     """Return `one` with its gaps filled from `other`, and the fuller of the two locations."""
     gaps = {
-        field.name: getattr(other, field.name)
-        for field in fields(Card)
-        if getattr(one, field.name) is None and getattr(other, field.name) is not None
+        name: value
+        for name, value in asdict(other).items()
+        if value is not None and getattr(one, name) is None
     }
     if one.location and other.location and _words(one.location) < _words(other.location):
         gaps["location"] = other.location

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.importers.runs.csv_table import read_table
 from webapp.importers.runs.json_documents import load
@@ -17,8 +19,7 @@ COLUMNS = (*NUMBERS, "question", "category", "context_dependent")
 _SPREADSHEET_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
-@dataclass(frozen=True, slots=True)
-class ReadQuestion:
+class ReadQuestion(Struct, frozen=True):
     """One question of a set; ``context_dependent`` is ``None`` where nothing says."""
 
     query_id: int
@@ -27,8 +28,7 @@ class ReadQuestion:
     context_dependent: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionFile:
+class QuestionFile(Struct, frozen=True):
     """The questions of a file in order, and remarks on it that cost no question."""
 
     questions: tuple[ReadQuestion, ...]
@@ -44,8 +44,7 @@ class QuestionInFile(FromPerson):
     context_dependent: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """The JSON value of one question, and its place: a position, or a line of a CSV."""
 
     place: str

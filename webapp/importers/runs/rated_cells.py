@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from webapp.i18n import mark
 from webapp.importers.runs.blanks import said
@@ -67,8 +68,7 @@ _OWN_WORDS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CellFault:
+class CellFault(Struct, frozen=True):
     """Something wrong in a row, before it is known of which file and line."""
 
     code: str
@@ -76,8 +76,7 @@ class CellFault:
     severity: Severity = Severity.ERROR
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenNumber:
+class WrittenNumber(Struct, frozen=True):
     """A number with the decimals it was written with."""
 
     value: float
@@ -89,8 +88,7 @@ class WrittenNumber:
         return 0.500001 * 10.0 ** -min(max(self.decimals, 2), 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Struct, frozen=True):
     """The notes taken apart: a state they name or the ranks that cannot be told, the rest.
 
     ``whole`` is all of it, for rows whose numbers show that the beginning is not a mark.
@@ -108,8 +106,7 @@ class Notes:
         return named[0] if len(named) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class RatedCells:
+class RatedCells(Struct, frozen=True):
     """The cells of one row; ``None`` where blank, within their ranges one by one.
 
     Contradictions between them are not checked. ``figures`` holds the precisions and mrr

@@ -8,10 +8,10 @@ recognise them by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from msgspec import Struct
 from pydantic import Field
 
 from webapp.importers.runs.json_documents import load
@@ -32,8 +32,7 @@ class UnusableRatings(ImportRefused):
     """A file of ratings of which nothing can be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class RatedCard:
+class RatedCard(Struct, frozen=True):
     """A card as the page showed it, at its 1-based rank."""
 
     rank: int
@@ -41,8 +40,7 @@ class RatedCard:
     identity: str
 
 
-@dataclass(frozen=True, slots=True)
-class RatingChange:
+class RatingChange(Struct, frozen=True):
     """One judgment that a rater gave or took back: an event on its way into the log.
 
     ``field`` is "relevance" (of the card at ``rank``), "quality", "notes" or "empty_outcome";
@@ -59,8 +57,7 @@ class RatingChange:
     undoes: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OfflineRatings:
+class OfflineRatings(Struct, frozen=True):
     """The file as read: its rater, its run, every change in order, and its problems.
 
     ``cards`` are those of each question by its query id.

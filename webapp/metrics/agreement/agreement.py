@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from webapp.metrics.agreement import coefficients
 from webapp.metrics.agreement.coefficients import EXPLANATIONS, Kinds, NoAgreement
@@ -69,8 +70,7 @@ _DISTANCES: Mapping[Scale, Distance] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Coefficient:
+class Coefficient(Struct, frozen=True):
     """One agreement figure over `n` items, with its interval as `bootstrap` describes it.
 
     Without a value `why_undefined` says why. A value of a single item has no interval.
@@ -86,8 +86,7 @@ class Coefficient:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Struct, frozen=True):
     """Every coefficient of one table; Cohen's kappa is undefined unless raters are two."""
 
     raw: Coefficient
@@ -207,8 +206,7 @@ def gwet_ac1(
     return sample.measured(partial(coefficients.gwet, n_labels=n_labels))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sample:
+class _Sample(Struct, frozen=True):
     """The items of a table by kind, and their resamples, drawn once for all its coefficients.
 
     The first row of ``times`` has how often each kind is in the table, the others in a resample.

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+
+from msgspec import Struct
 
 from webapp.metrics.comparisons.sign_test import sign_test
 
 Pair = tuple[int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictByHand:
+class VerdictByHand(Struct, frozen=True):
     """One verdict by hand on one card of a run; `property_id` is the property's identity."""
 
     run: str
@@ -29,8 +29,7 @@ class VerdictByHand:
     passed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     """A pair that passed in one run and failed in another; run to whether it passed."""
 
     query_id: int
@@ -38,8 +37,7 @@ class Contradiction:
     verdicts: Mapping[str, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class SelfContradiction:
+class SelfContradiction(Struct, frozen=True):
     """A pair that one run both passed and failed."""
 
     run: str
@@ -47,8 +45,7 @@ class SelfContradiction:
     property_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class SignTest:
+class SignTest(Struct, frozen=True):
     """Two runs over the pairs on which they contradict each other.
 
     `favours_a` pairs passed in the first run only, `favours_b` in the second only; `p` is
@@ -61,8 +58,7 @@ class SignTest:
     p: float
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictReport:
+class ConflictReport(Struct, frozen=True):
     """The verdicts that runs give on the same pairs, compared.
 
     `pairs_judged_more_than_once` have a verdict from two runs or more. `favours` counts, for

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from webapp.i18n import mark
 from webapp.metrics.agreement.agreement import Coefficient, cohen_kappa
@@ -33,8 +34,7 @@ EXPLANATIONS = MappingProxyType(
 """Each reason in words for the reader, as a message id."""
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryAgreement:
+class BinaryAgreement(Struct, frozen=True):
     """Pairs counted: passed by both, by the machine only, by people only, by neither."""
 
     both: int

@@ -7,12 +7,13 @@ apart), and the quality of whole answers. Every figure is one of ``metrics.agree
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from itertools import combinations
 from math import ceil
+
+from msgspec import Struct
 
 from webapp.metrics.agreement.agreement import Agreement, Bootstrap, Scale, agreement
 from webapp.records import EmptyOutcome, Relevance
@@ -49,8 +50,7 @@ class ItemKind(StrEnum):
         return _QUALITIES if self is ItemKind.QUALITY else _BOTH_VERDICTS
 
 
-@dataclass(frozen=True, slots=True)
-class CannotTell:
+class CannotTell(Struct, frozen=True):
     """How many of the judgments given are "cannot tell"."""
 
     n_cannot_tell: int
@@ -62,8 +62,7 @@ class CannotTell:
         return self.n_cannot_tell / self.n_judged if self.n_judged else None
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledItem:
+class LabelledItem(Struct, frozen=True):
     """One thing to agree on, with each rater's label of it (a verdict, or a quality 0-5).
 
     ``first`` is when it was first judged, ``None`` if that is not known.
@@ -74,16 +73,14 @@ class LabelledItem:
     first: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PairAgreement:
+class PairAgreement(Struct, frozen=True):
     """Two raters over the items that both decided."""
 
     raters: tuple[str, str]
     agreement: Agreement
 
 
-@dataclass(frozen=True, slots=True)
-class CategoryAgreement:
+class CategoryAgreement(Struct, frozen=True):
     """All raters over the items of one category."""
 
     category: str
@@ -91,8 +88,7 @@ class CategoryAgreement:
     agreement: Agreement
 
 
-@dataclass(frozen=True, slots=True)
-class PartAgreement:
+class PartAgreement(Struct, frozen=True):
     """All raters over one part (from 1) of the items, in the order of their first judgment."""
 
     part: int
@@ -102,8 +98,7 @@ class PartAgreement:
     agreement: Agreement
 
 
-@dataclass(frozen=True, slots=True)
-class KindAgreement:
+class KindAgreement(Struct, frozen=True):
     """Agreement on one kind of items, by the raters who judged any of them.
 
     ``n_items`` have a judgment of any rater, "cannot tell" included. ``cannot_tell`` is over
@@ -127,8 +122,7 @@ class KindAgreement:
         return self.overall.raw.n
 
 
-@dataclass(frozen=True, slots=True)
-class Consistency:
+class Consistency(Struct, frozen=True):
     """One rater's second labels of one kind of hidden repeats against the labels in force.
 
     ``asked`` were shown to the rater again, ``answered`` of them got a second verdict or
@@ -142,8 +136,7 @@ class Consistency:
     agreement: Agreement
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementReport:
+class AgreementReport(Struct, frozen=True):
     """Agreement in a study, kind by kind, and how each rater agrees with themselves."""
 
     raters: tuple[str, ...]

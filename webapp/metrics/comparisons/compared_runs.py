@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.records import EmptyOutcome, QueryState, Relevance
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedQuery:
+class ComparedQuery(Struct, frozen=True):
     """One question of the set as one run answered it, judged under one rule.
 
     ``position`` is the question's in the set (from 1) and pairs the runs; ``query_id`` is
@@ -26,8 +26,7 @@ class ComparedQuery:
     verdicts: tuple[Relevance | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedRun:
+class ComparedRun(Struct, frozen=True):
     """A run to compare: its id, a name that no other of the comparison has, its questions."""
 
     run: str

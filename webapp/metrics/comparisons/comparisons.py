@@ -9,7 +9,8 @@ difference of the means: both are given.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.metrics.comparisons.compared_runs import (
     ComparedQuery,
@@ -28,16 +29,14 @@ from webapp.metrics.judging.totals import Totals
 from webapp.records import QueryState
 
 
-@dataclass(frozen=True, slots=True)
-class FigureEstimate:
+class FigureEstimate(Struct, frozen=True):
     """A figure of one run with its 95% interval over questions."""
 
     figure: Figure
     interval: Interval
 
 
-@dataclass(frozen=True, slots=True)
-class MissingQuestions:
+class MissingQuestions(Struct, frozen=True):
     """The questions that one run of a comparison lacks, by position and in order.
 
     ``not_run`` were never asked of it, ``incomplete`` wait for verdicts, ``unreadable``
@@ -56,8 +55,7 @@ class MissingQuestions:
         return bool(self.not_run or self.incomplete or self.unreadable)
 
 
-@dataclass(frozen=True, slots=True)
-class Contender:
+class Contender(Struct, frozen=True):
     """One run in a comparison: its figures with intervals, per category too."""
 
     run: ComparedRun
@@ -72,8 +70,7 @@ class Contender:
         return self.totals.n_complete > self.totals.n_failed
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedQuestionLine:
+class ComparedQuestionLine(Struct, frozen=True):
     """One question in every run: ``None`` where a run was not asked it.
 
     ``spread`` is the largest minus the smallest P@5 among the runs that have one, a false
@@ -87,8 +84,7 @@ class ComparedQuestionLine:
     spread: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Runs compared under one rule; contenders in the order given, questions in set order.
 
     ``settings`` say how often and from which seed was drawn. ``rule`` is "rater NAME",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, groupby
 from statistics import fmean, stdev
 from typing import Protocol
+
+from msgspec import Struct
 
 from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
 from webapp.metrics.comparisons.intervals import Interval
@@ -40,8 +41,7 @@ PAIRED = (
 """The figures paired by question: a headline figure, and whether false negatives count as 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One figure of two runs, first minus second, over the questions both have a value for.
 
     ``false_negatives_at_zero``: an empty list that should have had results counts as 0, as
@@ -99,8 +99,7 @@ class RunDifferences(Protocol):
         """Whether a run's figures can still move."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairedValues:
+class PairedValues(Struct, frozen=True):
     """The values of one figure in two runs, question by question; runs by their ids.
 
     ``headline`` is the difference of the two figures; ``binary`` values are 0 or 1. ``measure``

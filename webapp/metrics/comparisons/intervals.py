@@ -6,12 +6,12 @@ Reference: Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, floor, isnan
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+
+class Interval(Struct, frozen=True):
     """The bounds, ``None`` where there are none, and the resamples that had no estimate.
 
     Those are left out of the bounds: a resample may, for example, hold one label only.

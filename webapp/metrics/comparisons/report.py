@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
 
 from webapp.metrics.comparisons.comparisons import Comparison
 from webapp.metrics.comparisons.stability import Stability
 
 
-@dataclass(frozen=True, slots=True)
-class RaterShare:
+class RaterShare(Struct, frozen=True):
     """One rater's part in the compared runs: verdicts on cards and empty lists."""
 
     name: str
     judgments: int
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonPart:
+class ComparisonPart(Struct, frozen=True):
     """A wing's own comparison of the same runs, under its name in files.
 
     The wing's modules ``comparison_part`` make it (services), write it (exporters) and show it
@@ -30,8 +29,7 @@ class ComparisonPart:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonReport:
+class ComparisonReport(Struct, frozen=True):
     """All that the pages, reports and files of one comparison print.
 
     ``phase`` is 1, 2 or ``None`` for runs chosen by hand. ``judged_until`` is when the last

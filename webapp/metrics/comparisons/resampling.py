@@ -24,8 +24,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,8 +47,7 @@ FEW_KINDS = 12
 """Up to so many kinds of units are counted faster by comparing than one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bootstrap:
+class Bootstrap(Struct, frozen=True):
     """How an interval is made; the same settings and units give the same interval.
 
     `resamples` is how often as many units as there are get drawn with replacement, `seed`
@@ -60,8 +60,7 @@ class Bootstrap:
     method: str = "percentile bootstrap over items"
 
 
-@dataclass(frozen=True, slots=True)
-class Resampling:
+class Resampling(Struct, frozen=True):
     """How often and from which seed questions are drawn again, or signs turned.
 
     ``resamples`` counts both the bootstrap's resamples and the test's permutations.

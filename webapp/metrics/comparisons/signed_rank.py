@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import erfc, sqrt
+
+from msgspec import Struct
 
 MOST_EXACT = 50
 """With more differences that are not 0 the normal approximation takes over."""
 
 
-@dataclass(frozen=True, slots=True)
-class SignedRank:
+class SignedRank(Struct, frozen=True):
     """The two-sided test over ``n`` differences that are not 0.
 
     ``positive`` and ``negative`` are the sums of the ranks of differences above and below 0,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
 from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, signs, times_drawn
@@ -20,8 +21,7 @@ TIE = 1e-9
 """Two sums of differences nearer than this are equal: floats add up in different orders."""
 
 
-@dataclass(frozen=True, slots=True)
-class Randomisation:
+class Randomisation(Struct, frozen=True):
     """The two-sided p-value of a randomisation test; ``exact`` when every sign was tried."""
 
     p: float

@@ -9,10 +9,12 @@ come level, or part, have not changed places.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import fsum
 from statistics import fmean
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun, counted, ranked
 from webapp.metrics.judging import ranking
@@ -41,8 +43,7 @@ class VariedPart(StrEnum):
     EMPTIES = "empty lists"
 
 
-@dataclass(frozen=True, slots=True)
-class Variation:
+class Variation(Struct, frozen=True):
     """One other way of counting: `what` names the rater, rule, K, category or question.
 
     ``orders`` has the order by each of the figures it can touch.
@@ -53,8 +54,7 @@ class Variation:
     orders: Mapping[str, Order]
 
 
-@dataclass(frozen=True, slots=True)
-class StabilityLine:
+class StabilityLine(Struct, frozen=True):
     """One kind of change and one figure: how many variations were tried, which moved the order.
 
     ``moved`` are the variations in which two runs change places, ``unseated`` those of them
@@ -73,8 +73,7 @@ class StabilityLine:
         return not self.moved
 
 
-@dataclass(frozen=True, slots=True)
-class Stability:
+class Stability(Struct, frozen=True):
     """The base order by each figure, and how it fares under every kind of change tried."""
 
     orders: Mapping[str, Order]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from webapp.metrics.evaluations.answers import (
     GIVEN_SIMILARITIES,
@@ -13,8 +13,7 @@ from webapp.metrics.evaluations.answers import (
 from webapp.metrics.judging.running_means import Mean, Percentiles
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerFigure:
+class AnswerFigure(Struct, frozen=True):
     """One figure of the summary with the number of answers it rests on."""
 
     value: float | None
@@ -35,8 +34,7 @@ _MEANS = {
 """The means by name, with why one has no value although there are answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class StatedSetting:
+class StatedSetting(Struct, frozen=True):
     """The least and the greatest value that answers state of a setting, and how many do."""
 
     lowest: float
@@ -44,8 +42,7 @@ class StatedSetting:
     n: int
 
 
-@dataclass(slots=True)
-class AnswerSummary:
+class AnswerSummary(Struct):
     """The figures over every answer added; order does not matter.
 
     ``n_unmeasured`` counts answers with claims but without cosines. Where no answer with

@@ -9,8 +9,9 @@ Without either, overlap and faithfulness of an answer that has claims are undefi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from webapp.metrics.evaluations.gold_answers import GoldMatch, match
 from webapp.metrics.evaluations.sentences import Sentence, sentences, without_citations
@@ -25,16 +26,14 @@ SETTINGS = ("temperature", "top_p", "max_output_tokens", "token_target")
 """How an answer was generated, and the tokens that a question should take at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class LlmCall:
+class LlmCall(Struct, frozen=True):
     """The tokens of one call to the LLM."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRow:
+class AnswerRow(Struct, frozen=True):
     """One answer as its file has it; ``contexts`` are texts by id, in order.
 
     ``calls`` and ``latency_ms`` are ``None`` where the row does not say. ``settings`` are those
@@ -86,8 +85,7 @@ class SimilaritiesDoNotFit(ValueError):
         self.n_claims = n_claims
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerScale:
+class AnswerScale(Struct, frozen=True):
     """How answers are scored: the threshold, where cosines come from, what EM and F1 see."""
 
     embedder: Embedder | None = None
@@ -98,8 +96,7 @@ class AnswerScale:
 DEFAULT_SCALE = AnswerScale()
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceVerdict:
+class SentenceVerdict(Struct, frozen=True):
     """One sentence with its outcome; ``cosine`` where it was measured or given."""
 
     sentence: Sentence
@@ -112,8 +109,7 @@ class SentenceVerdict:
         return self.support not in (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED)
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerScore:
+class AnswerScore(Struct, frozen=True):
     """One answer scored, sentence by sentence; ``None`` is undefined."""
 
     row: AnswerRow

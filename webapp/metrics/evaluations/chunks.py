@@ -6,7 +6,7 @@ denominator gives 0: nothing expected or nothing retrieved shares nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from webapp.metrics.judging.running_means import Mean
 
@@ -14,8 +14,7 @@ FIGURES = ("iou", "recall", "precision", "precision_omega", "f1")
 """The figures of an item, and the means of the summary, in the order in which they are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
+class ChunkRow(Struct, frozen=True):
     """One question with the chunks that were retrieved for it, by a named strategy or none."""
 
     row_id: str
@@ -25,8 +24,7 @@ class ChunkRow:
     strategy: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkScore:
+class ChunkScore(Struct, frozen=True):
     """One row scored, with the words that are common, missed and retrieved for nothing.
 
     ``chunk_words`` holds the common words of each chunk, in the order of the chunks.
@@ -76,8 +74,7 @@ def score(row: ChunkRow) -> ChunkScore:
     )
 
 
-@dataclass(slots=True)
-class ChunkMeans:
+class ChunkMeans(Struct):
     """The means over the rows added; order does not matter."""
 
     count: int = 0
@@ -94,8 +91,7 @@ class ChunkMeans:
         return {name: mean.value for name, mean in self._means.items()}
 
 
-@dataclass(slots=True)
-class ChunkSummary:
+class ChunkSummary(Struct):
     """The means over all rows and over those of each strategy, to be shown side by side.
 
     Rows that name no strategy are under ``None``.

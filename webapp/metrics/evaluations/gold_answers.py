@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-@dataclass(frozen=True, slots=True)
-class GoldMatch:
+class GoldMatch(Struct, frozen=True):
     """How far an answer is its gold answer."""
 
     em: int

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
+
+from msgspec import Struct, field
 
 from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonScore
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """The thresholds that the averages must reach; an equal average reaches them."""
 
     min_average: Fraction = Fraction(95)
     min_pass_rate: Fraction = Fraction(98, 100)
 
 
-@dataclass(slots=True)
-class JsonSummary:
+class JsonSummary(Struct):
     """The figures over every answer added; order does not matter."""
 
     gate: Gate = field(default_factory=Gate)

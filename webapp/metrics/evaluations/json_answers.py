@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
+
+from msgspec import Struct, field
 
 from webapp.metrics.evaluations.json_outputs import (
     CLASSES,
@@ -45,16 +46,14 @@ _ENGLISH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{2,}")
 _CHINESE = re.compile("[\u4e00-\u9fff]{2,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """One text that the model was given, with the file it is from."""
 
     source_path: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class JsonQuestion:
+class JsonQuestion(Struct, frozen=True):
     """One question with its expected answer, the model's raw output and its contexts."""
 
     row_id: str
@@ -64,8 +63,7 @@ class JsonQuestion:
     contexts: tuple[Context, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordEvidence:
+class KeywordEvidence(Struct, frozen=True):
     """Keywords expected and found again, and the length of the given text.
 
     score = min(1, hits / 8) x (1 if length >= 40 else length / 40).
@@ -82,8 +80,7 @@ class KeywordEvidence:
         return found * min(Fraction(1), Fraction(self.length, LENGTH_FOR_ALL))
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """One reference of the answer's source_map: the file it names and where it points.
 
     ``entry`` and ``ref`` are positions from 0; ``anchor`` is the first one that was found.
@@ -101,8 +98,7 @@ class Reference:
         return self.file_known and self.anchor is not None
 
 
-@dataclass(frozen=True, slots=True)
-class JsonScore:
+class JsonScore(Struct, frozen=True):
     """One answer scored, field by field; without ``fields`` every part is 0.
 
     ``parts`` are the sub-scores from 0 to 1 in the order of ``WEIGHTS``; the rest says why.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 CLASSES = ("target_audience", "main_topic", "sub_topic")
 LISTS = ("detailed_description", "predicted_questions", "source_map")
@@ -43,8 +44,7 @@ class SchemaFailure(StrEnum):
     WRONG_TYPE = "wrong_type"
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOutput:
+class ReadOutput(Struct, frozen=True):
     """The fields of an output, or the reason why there are none, with the field it concerns.
 
     ``field`` names the first field that is missing or of the wrong type.

@@ -10,10 +10,11 @@ Psychology 15; Kendall (1945), Biometrika 33.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from webapp.i18n import mark
 from webapp.metrics.comparisons.intervals import interval
@@ -54,8 +55,7 @@ EXPLANATIONS = MappingProxyType(
 """Each reason in words for the reader, as a message id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Correlation:
+class Correlation(Struct, frozen=True):
     """One correlation with its interval; without a value, why.
 
     ``left_out`` counts the resamples that had no value.
@@ -67,8 +67,7 @@ class Correlation:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RankCorrelation:
+class RankCorrelation(Struct, frozen=True):
     """Both correlations over `n` items."""
 
     n: int

@@ -387,11 +387,9 @@ JSON_ADVICE = (
 )
 
 GROUPS = (
-    MeasureGroup(
-        "answers", mark("Cited answers"), ANSWER_MEASURES, ANSWER_ADVICE, ANSWER_RULES, place=9
-    ),
-    MeasureGroup("chunks", mark("Retrieved chunks"), CHUNK_MEASURES, CHUNK_ADVICE, place=10),
-    MeasureGroup("json-v2", mark("JSON answers"), JSON_MEASURES, JSON_ADVICE, place=11),
+    MeasureGroup("answers", mark("Cited answers"), ANSWER_MEASURES, 9, ANSWER_ADVICE, ANSWER_RULES),
+    MeasureGroup("chunks", mark("Retrieved chunks"), CHUNK_MEASURES, 10, CHUNK_ADVICE),
+    MeasureGroup("json-v2", mark("JSON answers"), JSON_MEASURES, 11, JSON_ADVICE),
 )
 
 EVALUATIONS: Mapping[str, MeasureGroup] = MappingProxyType({group.name: group for group in GROUPS})

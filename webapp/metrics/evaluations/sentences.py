@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _CITATION = re.compile(r"\[CIT:([\w-]+)\]")
 _CITATIONS = r"(?:\s*\[CIT:[\w-]+\])"
@@ -21,8 +22,7 @@ DO_NOT_KNOW = frozenset({"i don't know", "i dont know", "tidak tahu", "saya tida
 """Sentences that claim nothing, in lower case and without closing marks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """One sentence: its place in the answer, its text there, and the ids it cites in order.
 
     ``claim`` is the text without citations, which is what is compared with a context.

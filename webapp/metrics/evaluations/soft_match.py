@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 LEAST_JACCARD = Fraction(72, 100)
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(Struct, frozen=True):
     """How two texts compare once their blanks are deleted.
 
     ``contained``: one holds the other; ``jaccard``: of their sets of character bigrams.
@@ -25,8 +25,7 @@ class Likeness:
         return self.contained or self.jaccard >= LEAST_JACCARD
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedItems:
+class MatchedItems(Struct, frozen=True):
     """An expected item with the given item that it was paired with, by position from 0."""
 
     expected: int
@@ -34,8 +33,7 @@ class MatchedItems:
     likeness: Likeness
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """Two lists of texts matched: the pairs, and the figures of their number.
 
     ``n_given`` counts the items looked at, ``n_ignored`` those beyond the cut-off.

@@ -7,9 +7,11 @@ in that run's own figures, as the method has it, but it pairs with nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.i18n import mark
 from webapp.metrics.comparisons.differences import (
@@ -39,8 +41,7 @@ PAIRED_CONSTRAINTS = {
 """The figures paired by question; true counts a question with data but no results as 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedContender:
+class CheckedContender(Struct, frozen=True):
     """One run in a comparison under V2; ``not_run`` are gold questions it was not asked.
 
     ``decided`` counts the decisions by hand in force. ``from_text`` says that no file lists
@@ -61,8 +62,7 @@ class CheckedContender:
         return {query_id: n for query_id, n in waiting.items() if n}
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintComparison:
+class ConstraintComparison(Struct, frozen=True):
     """Runs compared under the gold questions in force, in the order given."""
 
     gold: str

@@ -8,10 +8,11 @@ floating-point number.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from webapp.metrics.runs.distances import haversine_km
 from webapp.records import CONSTRAINTS
@@ -62,8 +63,7 @@ class OutcomeReason(StrEnum):
     BY_HAND = "by_hand"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a property should be: words in its address, or within a radius of a point."""
 
     keywords: tuple[str, ...] = ()
@@ -72,8 +72,7 @@ class Place:
     radius_km: float = DEFAULT_RADIUS_KM
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """Numbers that are asked for, ends included; every bound that is stated must hold.
 
     The tolerance widens both ends and the target: ``minimum`` x (1 - tolerance),
@@ -110,8 +109,7 @@ class Range:
 Rule = str | Place | Range
 
 
-@dataclass(frozen=True, slots=True)
-class Constraints:
+class Constraints(Struct, frozen=True):
     """The constraints of one question on every card; ``None`` where it asks nothing."""
 
     property_type: str | None = None
@@ -125,8 +123,7 @@ class Constraints:
 NOTHING_ASKED = Constraints()
 
 
-@dataclass(frozen=True, slots=True)
-class CardFacts:
+class CardFacts(Struct, frozen=True):
     """The known facts of one card; ``None`` for an unknown one. Price 0 is a price."""
 
     name: str = ""
@@ -143,8 +140,7 @@ class CardFacts:
     verified: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One constraint on one card: the outcome that counts, and all that led to it.
 
     ``value`` is what the card shows; ``keyword`` the one that was found; ``distance_km``
@@ -162,8 +158,7 @@ class Check:
     distance_km: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(Struct, frozen=True):
     outcome: Outcome
     reason: OutcomeReason
     value: str | Fraction | None = None

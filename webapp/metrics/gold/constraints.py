@@ -12,11 +12,12 @@ which everything that is asked is missing then has no CPR and is in no mean.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct, field
 
 from webapp.metrics.gold.constraint_rules import (
     NOTHING_ASKED,
@@ -54,8 +55,7 @@ class ConstraintConfusion(StrEnum):
     FN = "FN"
 
 
-@dataclass(frozen=True, slots=True)
-class GoldQuestion:
+class GoldQuestion(Struct, frozen=True):
     """One question with what it asks of the cards; `manual` ones are judged by a person.
 
     ``extra`` holds the file's other keys of the question (notes, the currency of a price),
@@ -69,19 +69,17 @@ class GoldQuestion:
     constraints: Constraints = NOTHING_ASKED
     manual: bool = False
     extra: Mapping[str, object] = field(default_factory=dict)
-    stated: Stated | None = field(default=None, compare=False, repr=False)
+    stated: Stated | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(Struct, frozen=True):
     """A gold question as a file has it, and as it was read there."""
 
     entry: Mapping[str, Any]
     question: GoldQuestion
 
 
-@dataclass(frozen=True, slots=True)
-class Decisions:
+class Decisions(Struct, frozen=True):
     """The decisions of people, by (number of the question, index of the card from 0).
 
     ``overrides`` replace outcomes of single constraints before anything is computed;
@@ -96,8 +94,7 @@ class Decisions:
 NO_DECISIONS = Decisions()
 
 
-@dataclass(frozen=True, slots=True)
-class CardEvaluation:
+class CardEvaluation(Struct, frozen=True):
     """One card: its checks, its CPR, and a person's verdict on it as a whole.
 
     ``passed`` is the person's verdict; `pending` is a card of a manual question that waits
@@ -112,8 +109,7 @@ class CardEvaluation:
     comment: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryEvaluation:
+class QueryEvaluation(Struct, frozen=True):
     """One question of the gold file with every card that came back for it."""
 
     question: GoldQuestion
@@ -133,8 +129,7 @@ class QueryEvaluation:
         return sum(card.pending for card in self.cards)
 
 
-@dataclass(frozen=True, slots=True)
-class ConfusionMatrix:
+class ConfusionMatrix(Struct, frozen=True):
     """Questions by expected and met, and the figures of the counts."""
 
     tp: int = 0
@@ -169,8 +164,7 @@ class ConfusionMatrix:
         return share(self.tp + self.tn, self.tp + self.fp + self.tn + self.fn)
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintTotals:
+class ConstraintTotals(Struct, frozen=True):
     """The figures over some questions: all of them, or one category."""
 
     n_queries: int
@@ -187,8 +181,7 @@ class ConstraintTotals:
         return share(self.n_successful, self.n_queries)
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintReport:
+class ConstraintReport(Struct, frozen=True):
     """The evaluation of a run: every question in gold order, all figures, each category."""
 
     threshold: Fraction
@@ -257,8 +250,7 @@ def evaluate_query(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintFigure:
+class ConstraintFigure(Struct, frozen=True):
     """One figure of a run and over how many cards or questions it is."""
 
     value: Fraction | None

@@ -125,6 +125,6 @@ CONSTRAINT_ADVICE = (
 
 GROUPS = (
     MeasureGroup(
-        "constraints", mark("Constraints"), CONSTRAINT_MEASURES, CONSTRAINT_ADVICE, place=8
+        "constraints", mark("Constraints"), CONSTRAINT_MEASURES, advice=CONSTRAINT_ADVICE, place=8
     ),
 )

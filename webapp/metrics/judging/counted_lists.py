@@ -7,8 +7,9 @@ it; where they do not, its bounds are the lowest and the highest that one of the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from webapp.metrics.judging.queries import QuerySummary, Span
 from webapp.records import QueryState
@@ -17,8 +18,7 @@ TOP = 5
 """The cutoff of precision@5."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListCounts:
+class ListCounts(Struct, frozen=True):
     """The counts of a list that is judged to the end: how many results, how many relevant.
 
     ``unsure_ranks`` are the ranks marked "cannot tell". ``relevant_in_top`` counts the

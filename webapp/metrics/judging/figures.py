@@ -21,8 +21,9 @@ scale, and leaving it out lies between the two.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import fsum
+
+from msgspec import Struct
 
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.judging.totals import Sum, Totals
@@ -53,8 +54,7 @@ HEADLINES = (
 """The headline figures in the order in which they are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """A headline figure: its value so far over `n` queries, and its bounds over all.
 
     The value is over the queries that are complete and may lie outside the bounds, which
@@ -143,8 +143,7 @@ def _weighted(parts: Mapping[str, float | None]) -> float | None:
     return fsum(known) if len(known) == len(parts) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
+class Confusion(Struct, frozen=True):
     """The run's results and empty lists against the right ones, as in section 4 of the method.
 
     Results: relevant ones are true positives, not relevant ones false positives; "cannot

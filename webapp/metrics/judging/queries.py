@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from webapp.metrics.judging import ranking
 from webapp.metrics.judging.ranking import Undefined
@@ -39,8 +40,7 @@ BEST_QUALITY = 5
 """The top of the response quality's scale; its foot is 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryJudgments:
+class QueryJudgments(Struct, frozen=True):
     """The judgments of one query under one rule, and the answer that came back for it.
 
     ``verdicts`` holds one entry per result in rank order, ``None`` where unjudged, and is

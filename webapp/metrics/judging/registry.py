@@ -7,9 +7,10 @@ citations and names of columns stay as they are.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import Literal
+
+from msgspec import Struct
 
 from webapp.i18n import mark
 
@@ -56,8 +57,7 @@ FAILED = mark("A failed call has no value here.")
 COMPLETE_WITH_RESULTS = mark("questions with results whose rating is complete")
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """A headline figure or a column, explained.
 
     ``name`` is the key in ``figures()``, else the column's name. ``query_name`` is the
@@ -101,8 +101,7 @@ def by_name(*measures: Measure) -> Mapping[str, Measure]:
     return MappingProxyType({measure.name: measure for measure in measures})
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTogether:
+class ReadTogether(Struct, frozen=True):
     """Figures that say more side by side, with what a pattern in them means."""
 
     figures: tuple[str, ...]
@@ -110,8 +109,7 @@ class ReadTogether:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureGroup:
+class MeasureGroup(Struct, frozen=True):
     """Measures that belong together, with how to read them in pairs, and rules of thumb.
 
     A registry lists its own in ``GROUPS``. ``place`` is the group's place among those of all
@@ -121,10 +119,9 @@ class MeasureGroup:
     name: str
     title: str
     measures: Mapping[str, Measure]
+    place: int
     advice: tuple[ReadTogether, ...] = ()
     rules: tuple[str, ...] = ()
-    _: KW_ONLY
-    place: int
 
 
 _FIGURES = (
@@ -361,7 +358,7 @@ GROUPS = (
         "headlines",
         mark("Headline figures of a run"),
         by_name(*_FIGURES),
-        HEADLINE_ADVICE,
+        advice=HEADLINE_ADVICE,
         place=1,
     ),
     MeasureGroup(

@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from heapq import merge
 from itertools import islice
+
+from msgspec import Struct, field
 
 _BLOCK = 50_000
 
 
-@dataclass(slots=True)
-class Mean:
+class Mean(Struct):
     """The mean of the values added; ``None`` is not a value and is left out.
 
     >>> quality = Mean()
@@ -43,8 +43,7 @@ class Mean:
         return math.fsum(self._partials) / self.n if self.n else None
 
 
-@dataclass(slots=True)
-class Percentiles:
+class Percentiles(Struct):
     """Percentiles of the values added, kept as bare numbers (8 bytes each).
 
     Sorted block by block and merged, so that a million of them never become Python objects.

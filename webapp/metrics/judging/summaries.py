@@ -5,7 +5,7 @@ The other layers import the parts of a summary from here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from webapp.metrics.judging.figures import HEADLINES, Confusion, Figure, confusion, figures
 from webapp.metrics.judging.queries import (
@@ -45,8 +45,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class QueryRow:
+class QueryRow(Struct, frozen=True):
     """One query of a run with its question and the summary of its judgments.
 
     ``verdicts`` are those the summary was made of, in rank order. Only files that name single
@@ -61,8 +60,7 @@ class QueryRow:
     verdicts: tuple[Relevance | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RunReport:
+class RunReport(Struct, frozen=True):
     """A run under one rule ("rater NAME", "majority", "adjudicated"), rows in run order.
 
     ``run`` is the run's id or, for a rated file, its name. ``search_method`` and ``llm``

@@ -7,10 +7,11 @@ figures follow.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from itertools import chain
 from math import fsum
 from operator import attrgetter
+
+from msgspec import Struct, field
 
 from webapp.metrics.judging.queries import QUERY_FIGURES, QuerySummary, Span
 from webapp.records import EmptyOutcome, QueryState
@@ -20,8 +21,7 @@ COLUMNS = tuple(name + end for name in QUERY_FIGURES for end in ("", "_lower", "
 _spans: Callable[[QuerySummary], Sequence[Span]] = attrgetter(*QUERY_FIGURES)
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Struct, frozen=True):
     """The total of a column over the `n` queries that have a value in it."""
 
     total: float = 0.0
@@ -35,8 +35,7 @@ def _no_sums() -> dict[str, Sum]:
     return dict.fromkeys(COLUMNS, Sum())
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """Counts and sums over a set of queries; those of disjoint sets can be added.
 
     ``n_queries`` counts every query asked, unreadable ones included. ``sums`` has one
@@ -98,7 +97,7 @@ class Totals:
         return self.n_empty - self.n_correct_empty - self.n_false_negative
 
 
-COUNTS = tuple(f.name for f in fields(Totals) if f.name != "sums")
+COUNTS = tuple(name for name in Totals.__struct_fields__ if name != "sums")
 """The names of the counts of ``Totals``."""
 
 

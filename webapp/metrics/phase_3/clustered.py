@@ -10,9 +10,10 @@ B 69, 369-390 (the cluster bootstrap).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from webapp.i18n import mark
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
@@ -30,8 +31,7 @@ TOO_FEW_CLUSTERS = mark(
 """Why a figure has no interval, as a message id."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClusteredMean:
+class ClusteredMean(Struct, frozen=True):
     """A mean over all questions, with the interval over the people who asked them.
 
     ``clusters`` counts the participants who have a value, ``n`` their values.

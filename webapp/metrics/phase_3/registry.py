@@ -167,6 +167,6 @@ MACHINE_ADVICE = (
 GROUPS = (
     MeasureGroup("users", mark("Users and their waiting"), USER_MEASURES, place=6),
     MeasureGroup(
-        "machines", mark("People beside machines"), MACHINE_MEASURES, MACHINE_ADVICE, place=7
+        "machines", mark("People beside machines"), MACHINE_MEASURES, advice=MACHINE_ADVICE, place=7
     ),
 )

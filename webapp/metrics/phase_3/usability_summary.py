@@ -9,8 +9,9 @@ Lewis (2016), Quantifying the User Experience, 2nd ed., chapter 3 (the t interva
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import cos, fsum, pi, sin, sqrt, tan
+
+from msgspec import Struct
 
 from webapp.i18n import mark
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
@@ -35,8 +36,7 @@ GRADES = ((90.0, "A"), (80.0, "B"), (70.0, "C"), (60.0, "D"), (LOWEST, "F"))
 TOO_FEW_SCORES = mark("Fewer than two people answered all ten items.")
 
 
-@dataclass(frozen=True, slots=True)
-class UsabilitySummary:
+class UsabilitySummary(Struct, frozen=True):
     """The mean of `n` scores with its t interval, the adjective nearest to it and the grade.
 
     All are ``None`` without a score; the interval is empty of fewer than two. Adjective and

@@ -8,9 +8,10 @@ the participants who asked them (see ``clustered``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
 
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, figures
@@ -37,8 +38,7 @@ class ParticipantStage(StrEnum):
     FINISHED = "finished"
 
 
-@dataclass(frozen=True, slots=True)
-class ParticipantCard:
+class ParticipantCard(Struct, frozen=True):
     """One property that was shown, and the participant's verdict on it; ``None`` is unjudged."""
 
     rank: int
@@ -46,8 +46,7 @@ class ParticipantCard:
     verdict: Relevance | None
 
 
-@dataclass(frozen=True, slots=True)
-class OwnAnswer:
+class OwnAnswer(Struct, frozen=True):
     """A question as it was asked; ``row`` is the answer judged, ``None`` while there is none.
 
     ``number`` counts the participant's questions from 1. ``state`` is the question's: waiting,
@@ -78,8 +77,7 @@ class OwnAnswer:
         return self.row.summary.complete and not self.row.summary.is_unrated
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Struct, frozen=True):
     """Something a participant wrote: "note 3" on a question, or "helped" and "missing"."""
 
     name: str
@@ -88,8 +86,7 @@ class Comment:
     question: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     """A participant by pseudonym, with all they gave; ``consent`` is the version agreed to."""
 
     id: int
@@ -149,8 +146,7 @@ class Person:
         return figures(self.totals)
 
 
-@dataclass(frozen=True, slots=True)
-class CategoryLine:
+class CategoryLine(Struct, frozen=True):
     """The questions of one category ("" is none yet) by all participants."""
 
     category: str
@@ -159,8 +155,7 @@ class CategoryLine:
     figures: Mapping[str, ClusteredMean]
 
 
-@dataclass(frozen=True, slots=True)
-class ThemeLine:
+class ThemeLine(Struct, frozen=True):
     """The comments under one theme ("" is none yet), each with its participant."""
 
     theme: str
@@ -168,8 +163,7 @@ class ThemeLine:
     comments: tuple[tuple[Person, Comment], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UserStudyReport:
+class UserStudyReport(Struct, frozen=True):
     """All that the pages and files of phase 3 print.
 
     ``people`` are in the order they came, those invited and yet to agree among them.

@@ -14,10 +14,12 @@ account, as every interval from a sample of the questions does (``value_range``)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import fsum, sqrt
 from statistics import NormalDist, fmean
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from webapp.metrics.planning.distributions import t_quantile
 from webapp.metrics.planning.value_range import FURTHER, ValueRange
@@ -38,8 +40,7 @@ class Unassisted(StrEnum):
     MACHINE_CONSTANT = "machine_constant"
 
 
-@dataclass(frozen=True, slots=True)
-class MeanEstimate:
+class MeanEstimate(Struct, frozen=True):
     """An estimated mean with its interval; ``variance`` is the estimate's own, as in PPI++."""
 
     value: float
@@ -53,8 +54,7 @@ class MeanEstimate:
         return self.upper - self.lower
 
 
-@dataclass(frozen=True, slots=True)
-class Moments:
+class Moments(Struct, frozen=True):
     """Variance of people's and of the machine's values, and their covariance.
 
     The machine's is over all questions, divided by their number less 1; the other two are over
@@ -66,8 +66,7 @@ class Moments:
     covariance: float
 
 
-@dataclass(frozen=True, slots=True)
-class AssistedMean:
+class AssistedMean(Struct, frozen=True):
     """People with a machine's help, beside people alone on the same sample.
 
     ``n`` questions were sampled of ``of``. ``weight`` is the machine's (lambda), 0 to 1. ``alone``

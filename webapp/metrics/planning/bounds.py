@@ -23,8 +23,9 @@ question, its emptiness among them. ``tests`` compare with full enumeration of s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,8 +44,7 @@ BOUNDED = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate
 """The headline figures whose differences are bounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class PooledLists:
+class PooledLists(Struct, frozen=True):
     """The lists of each run for each question, as arrays of questions x runs x things.
 
     ``top`` and ``whole`` count how often a thing is listed among the first five and in all.

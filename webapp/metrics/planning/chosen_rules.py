@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class ChosenRule:
+
+class ChosenRule(Struct, frozen=True):
     """A rule with its seed, when it was chosen, and the questions it drew.
 
     ``kind`` is "by_effect", "fixed", "sequence" or "machine_help". ``verdicts_before`` counts

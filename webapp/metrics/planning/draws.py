@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from webapp.metrics.planning.sampling import DrawnQuestion, allocation, extend
 
@@ -13,8 +15,7 @@ MOST_DRAWS = 1000
 """A sample that says it was drawn in more steps is not drawn again."""
 
 
-@dataclass(frozen=True, slots=True)
-class SampleDraw:
+class SampleDraw(Struct, frozen=True):
     """One draw of ``n`` questions beside those drawn before.
 
     ``stratified``: each category has its share of the sample then. ``category``: all of this one.

@@ -8,9 +8,11 @@ its ranges over everything that is not settled: what its open cards can move at 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.metrics.planning.bounds import BOUNDED, PooledLists, reach
 
@@ -21,8 +23,7 @@ EQUAL = 1e-9
 """Sums of shares that are nearer to each other than this are equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunOrder:
+class RunOrder(Struct, frozen=True):
     """Two runs (by number) in one figure: the bounds of their mean difference.
 
     ``low`` and ``high`` are means over the ``n`` questions that are or can become a pair; ``None``
@@ -68,8 +69,7 @@ class Reaches(NamedTuple):
     moving: Flags
 
 
-@dataclass(frozen=True, slots=True)
-class OrdersSoFar:
+class OrdersSoFar(Struct, frozen=True):
     """Every order of the runs, figure by figure, and the effect that each question has left.
 
     ``open_things`` counts the distinct open cards and empty lists that can still change an order,

@@ -6,9 +6,10 @@ They held less often than they said (docs/decisions/0031), so nothing new is mad
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import sqrt
 from statistics import NormalDist, variance
+
+from msgspec.structs import replace
 
 from webapp.metrics.comparisons.intervals import Interval
 from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, times_drawn

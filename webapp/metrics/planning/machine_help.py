@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.metrics.planning.assisted import AssistedMean
 from webapp.metrics.planning.chosen_rules import ChosenRule
@@ -12,8 +13,7 @@ PART = "machine_help"
 """The name of the part in the files of a comparison."""
 
 
-@dataclass(frozen=True, slots=True)
-class HelpedFigure:
+class HelpedFigure(Struct, frozen=True):
     """One figure of a run, or with ``second`` the difference of two runs, first minus second.
 
     ``waiting`` counts sampled questions that people have not judged completely.
@@ -26,8 +26,7 @@ class HelpedFigure:
     waiting: int
 
 
-@dataclass(frozen=True, slots=True)
-class MachineHelp:
+class MachineHelp(Struct, frozen=True):
     """The figures of runs of one question set by people with a machine's help.
 
     ``rule`` merges the people, ``machine`` is the judge's name, ``None`` for people alone;

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from webapp.metrics.planning.power import (
     Demand,
@@ -21,8 +22,7 @@ MOST_SIMULATED = 2000
 """Plans with more questions are not simulated: the t test is all but exact there."""
 
 
-@dataclass(frozen=True, slots=True)
-class RatingEffort:
+class RatingEffort(Struct, frozen=True):
     """The work that a question is: its things and answers, the raters, and their pace.
 
     ``things`` are the cards and empty lists to judge, ``answers`` the answers to rate, each as a
@@ -51,8 +51,7 @@ class RatingEffort:
         return (self.verdicts(questions) + self.ratings(questions)) * self.pace / 3600
 
 
-@dataclass(frozen=True, slots=True)
-class RatingPlanWish:
+class RatingPlanWish(Struct, frozen=True):
     """The wish of a plan: the figure, the difference worth seeing, and how surely.
 
     ``deviation`` is entered; without it, that of the rated pair counts.
@@ -65,8 +64,7 @@ class RatingPlanWish:
     seed: int = 20260301
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(Struct, frozen=True):
     """A number of questions, and the smallest difference it shows; ``upper`` with the limit."""
 
     questions: int
@@ -74,8 +72,7 @@ class CurvePoint:
     upper: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class RatingPlan:
+class RatingPlan(Struct, frozen=True):
     """The questions that a difference needs, what other numbers show, and the work of each.
 
     ``deviation`` is ``None`` where nothing is known of it: no rated pair, and none entered. The

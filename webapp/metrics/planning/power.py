@@ -8,11 +8,12 @@ differences, *n* the number of questions that have one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from math import sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from webapp.metrics.comparisons.resampling import Resampling, places_drawn
 from webapp.metrics.comparisons.significance import randomisation_tests
@@ -36,16 +37,14 @@ SIMULATED = 500
 UPPER_CONFIDENCE = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """The aim of a test: significant at ``level`` with probability ``power``."""
 
     level: float = 0.05
     power: float = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class PairedSpread:
+class PairedSpread(Struct, frozen=True):
     """How much the paired differences of two rated runs vary, over `n` questions.
 
     ``deviation`` is their standard deviation, ``upper`` its one-sided upper 80 % limit, which
@@ -64,8 +63,7 @@ class PairedSpread:
         return 2 * self.ties > self.n
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedPower:
+class SimulatedPower(Struct, frozen=True):
     """The share of `studies` drawn from `seed` whose randomisation test was significant."""
 
     power: float

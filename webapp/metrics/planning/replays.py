@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from webapp.metrics.planning.bounds import ABSENT, BOUNDED, OPEN, PooledLists
 from webapp.metrics.planning.effect import (
@@ -23,8 +24,7 @@ Pick = Callable[[OrdersSoFar, Sequence[int]], int]
 """Return the question to judge next, of those that are left."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayedRating:
+class ReplayedRating(Struct, frozen=True):
     """The judgments that one order of the questions took.
 
     ``settled_after`` has, for each figure, the number of judgments after which all its orders were

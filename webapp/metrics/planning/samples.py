@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from webapp.metrics.comparisons.intervals import Interval
 from webapp.metrics.comparisons.resampling import Resampling
@@ -13,8 +13,7 @@ PART = "sample"
 """The name of the sample among the parts of a comparison."""
 
 
-@dataclass(frozen=True, slots=True)
-class SampledFigure:
+class SampledFigure(Struct, frozen=True):
     """A figure of a run, or of a pair of runs (first minus second), over all questions.
 
     ``found`` has the mean as the sample shows it. Its interval is the bootstrap interval of a
@@ -26,8 +25,7 @@ class SampledFigure:
     found: SampledMean
 
 
-@dataclass(frozen=True, slots=True)
-class SequenceLook:
+class SequenceLook(Struct, frozen=True):
     """The interval of the asked difference after ``n`` questions, and what it ended, if it did."""
 
     n: int
@@ -35,8 +33,7 @@ class SequenceLook:
     outcome: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionSample:
+class QuestionSample(Struct, frozen=True):
     """A drawn sample: its rule, how many of its questions are rated, and its figures.
 
     ``looks`` are those of a sample that grows, up to the first that ends it; empty for a size fixed

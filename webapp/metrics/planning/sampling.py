@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
 from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, times_drawn_with_ends
@@ -19,8 +21,7 @@ FEWEST = 3
 """Strata of which fewer questions were drawn vary together: each alone would say too little."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnQuestion:
+class DrawnQuestion(Struct, frozen=True):
     """A question drawn at its ``position`` (from 1), from its stratum ("" without strata)."""
 
     question: int
@@ -28,8 +29,7 @@ class DrawnQuestion:
     stratum: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Stratum:
+class Stratum(Struct, frozen=True):
     """The questions of one stratum: ``of`` in all, and a value for each one drawn.
 
     ``None`` is a question that has no value; the mean is over those that have one.
@@ -44,8 +44,7 @@ class Stratum:
         return len(self.values)
 
 
-@dataclass(frozen=True, slots=True)
-class SampledMean:
+class SampledMean(Struct, frozen=True):
     """A mean over all questions as a sample shows it, or the reason why it has none.
 
     ``values`` of the ``drawn`` questions have a value; ``of`` are all questions.

@@ -7,9 +7,10 @@ the moment it shows enough. The questions come in one random order of all *N*, w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
 from webapp.metrics.planning.value_range import ValueRange
@@ -26,8 +27,7 @@ TRUNCATION = 0.5
 """The largest share of the capital that is staked on one question."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoppingRule:
+class StoppingRule(Struct, frozen=True):
     """When a sample has shown enough: the interval leaves 0, or is at most `width` wide."""
 
     width: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from webapp.metrics.planning.chosen_rules import ChosenRule
 
@@ -10,8 +10,7 @@ PART = "settled"
 """The name of the settled orders among the parts of a comparison."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettledOrder:
+class SettledOrder(Struct, frozen=True):
     """Two runs in one figure: whether their order is settled, who is ahead, and the bounds.
 
     ``low`` and ``high`` bound the mean difference, first minus second, over the ``n`` questions
@@ -31,8 +30,7 @@ class SettledOrder:
     open_questions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SettledOrders:
+class SettledOrders(Struct, frozen=True):
     """The orders of all pairs of some runs of a question set, by figure, and the cards in all.
 
     ``judged`` of ``things`` distinct cards and empty lists have a verdict that counts;

@@ -15,14 +15,13 @@ has how often these intervals hold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 FURTHER = 2
 """The number of further questions, one for each end of the range."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueRange:
+class ValueRange(Struct, frozen=True):
     """The values that a figure or a difference can have."""
 
     low: float = 0.0

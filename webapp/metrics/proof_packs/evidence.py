@@ -6,14 +6,14 @@ only one database knows, so an outsider can follow every verdict by the ids in t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from webapp.records import QueryState
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(Struct, frozen=True):
     """The subject of one verdict: (question, property, content), or a question's empty list.
 
     ``position`` is the question's in its set (from 1). ``property_id`` is ``None`` for the
@@ -27,8 +27,7 @@ class Thing:
     run: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PackedResult:
+class PackedResult(Struct, frozen=True):
     """One result of a list: its 1-based rank, what it counts as, and its title."""
 
     rank: int
@@ -36,8 +35,7 @@ class PackedResult:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShownQuery:
+class ShownQuery(Struct, frozen=True):
     """One question as one run answered it; ``emptiness`` is what an empty list is judged as."""
 
     query_id: int
@@ -49,8 +47,7 @@ class ShownQuery:
     emptiness: Thing | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRun:
+class ShownRun(Struct, frozen=True):
     """A run's lists in run order; its labels are ``None`` where they are not stated."""
 
     run: str
@@ -60,8 +57,7 @@ class ShownRun:
     llm: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SetQuestion:
+class SetQuestion(Struct, frozen=True):
     """One question of a set, by its position there (from 1)."""
 
     position: int
@@ -70,8 +66,7 @@ class SetQuestion:
     context_dependent: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GivenVerdict:
+class GivenVerdict(Struct, frozen=True):
     """One rater's standing verdict on one thing."""
 
     rater: str
@@ -79,8 +74,7 @@ class GivenVerdict:
     verdict: str
 
 
-@dataclass(frozen=True, slots=True)
-class GivenRating:
+class GivenRating(Struct, frozen=True):
     """One rater's standing quality (0-5) and notes of one answer."""
 
     rater: str
@@ -90,8 +84,7 @@ class GivenRating:
     notes: str
 
 
-@dataclass(frozen=True, slots=True)
-class SettledThing:
+class SettledThing(Struct, frozen=True):
     """The verdict that settles a disputed thing, by whom, when and why."""
 
     thing: Thing
@@ -101,8 +94,7 @@ class SettledThing:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedEvent:
+class LoggedEvent(Struct, frozen=True):
     """One change a rater asked for, as the event log keeps it.
 
     ``field`` is "verdict" or "repeat" (of ``thing``), "quality" or "notes" (of the answer

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import isfinite
 from typing import TypeGuard
+
+from msgspec import Struct
 
 from webapp.metrics.judging.running_means import Mean, Percentiles
 
@@ -13,8 +14,7 @@ HYNDMAN = "Hyndman, R. J., & Fan, Y. (1996). The American Statistician 50(4), 36
 """Where the percentiles are from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Latency:
+class Latency(Struct, frozen=True):
     """Milliseconds over the `n` answers whose duration is known."""
 
     p50: float

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -59,8 +59,7 @@ class ReasonMissing(ValueError):
     """A verdict that settles a dispute needs its reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Struct, frozen=True):
     """One rater's verdict, and their notes on the question's answers.
 
     ``number`` (from 1) is drawn anew for every judged thing, so that no rater's habits can
@@ -73,8 +72,7 @@ class Vote:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
+class Settlement(Struct, frozen=True):
     """The adjudicator's word on a judged thing."""
 
     verdict: str
@@ -83,8 +81,7 @@ class Settlement:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Dispute:
+class Dispute(Struct, frozen=True):
     """One judged thing to settle; ``card`` is its fullest version, ``None`` for emptiness.
 
     ``earlier`` is the conversation that a context-dependent question rests on. ``tally``
@@ -104,8 +101,7 @@ class Dispute:
     settlement: Settlement | None
 
 
-@dataclass(frozen=True, slots=True)
-class Docket:
+class Docket(Struct, frozen=True):
     """The disputes, open and settled, in order, and the sources of the final labels."""
 
     disputes: tuple[Dispute, ...]
@@ -263,8 +259,7 @@ def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
     return provenance.margin(given), -decided, dispute.position, dispute.thing_id
 
 
-@dataclass(frozen=True, slots=True)
-class _Witnesses:
+class _Witnesses(Struct, frozen=True):
     """The study's raters as the adjudicator may know them, with their notes."""
 
     secret: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from webapp import rooms
@@ -23,8 +24,7 @@ class SameFolderTwice(ValueError):
     """Two runs cannot be told apart: they come from one and the same folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class HandJudgedRun:
+class HandJudgedRun(Struct, frozen=True):
     """The two files of a run judged by hand: its answers and the verdicts on them."""
 
     name: str
@@ -32,16 +32,14 @@ class HandJudgedRun:
     manual_file: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class NumberedQuestion:
+class NumberedQuestion(Struct, frozen=True):
     """A question as the report names it."""
 
     number: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedRun:
+class JudgedRun(Struct, frozen=True):
     """A run with the verdicts by hand on its cards, and the problems of its files.
 
     ``questions`` are by the query id of the verdicts, ``titles`` by a property's identity.
@@ -54,8 +52,7 @@ class JudgedRun:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictsOfRuns:
+class ConflictsOfRuns(Struct, frozen=True):
     """The conflict report of some runs, with the texts that make it readable.
 
     ``questions`` has each question by query id, ``titles`` each property's by identity, both as

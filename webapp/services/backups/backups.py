@@ -16,13 +16,13 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, ValidationError
 from sqlalchemy import inspect, select
 from sqlalchemy.exc import DatabaseError
@@ -107,8 +107,7 @@ class About(BaseModel):
     counts: Mapping[str, NonNegativeInt]
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """The backup that was put back; ``kept`` is where the earlier database is, if there was one."""
 
     about: About

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -68,8 +68,7 @@ class RowsDiffer(Exception):
     """A row that was moved is not the row that was read; the message names table and row."""
 
 
-@dataclass(frozen=True, slots=True)
-class MovedTable:
+class MovedTable(Struct, frozen=True):
     """A table as it is on both sides: how many rows, and the SHA-256 over all of them."""
 
     name: str

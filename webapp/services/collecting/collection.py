@@ -10,9 +10,11 @@ import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.chatbot.answers import Message, answered
 from webapp.chatbot.client import Chatbot, public_address
@@ -32,8 +34,7 @@ class OtherCollection(ValueError):
     """The unfinished collections in a folder asked other questions, or another chatbot."""
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionPlan:
+class CollectionPlan(Struct, frozen=True):
     """The plan of a collection: the questions in order, and the labels of the run.
 
     ``other_endpoint`` is asked where nothing is at ``endpoint``.
@@ -47,8 +48,7 @@ class CollectionPlan:
     user_id: str = USER
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Struct, frozen=True):
     """A collection and its file, which holds every answer so far.
 
     The file ends in ``.part`` until the last question has been asked.

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from msgspec import Struct, field
 
 from webapp.services.collecting.demo_search import DemoListing, DemoSearch, Wish, load
 
@@ -30,8 +31,7 @@ EMPTY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """One answer of the contract, as JSON values."""
 
     response: str
@@ -40,8 +40,7 @@ class Reply:
     metadata: dict[str, Any]
 
 
-@dataclass(slots=True)
-class Conversation:
+class Conversation(Struct):
     """One session: what it asks for so far, what it was shown, the recorded question that is next.
 
     ``wish`` is ``None`` before the first question.

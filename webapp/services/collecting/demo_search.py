@@ -6,10 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from msgspec import Struct, json
+from msgspec.structs import replace
 
 MILLION = 1_000_000
 NEAR_M = 1500
@@ -44,8 +44,7 @@ _PRICE = re.compile(r"(\d+(?:[.,]\d+)?)\s*(juta|jt|milyar|miliar|m)\b")
 _COUNT = re.compile(r"(\d+)\s*(kamar(?!\s*mandi)|lantai)")
 
 
-@dataclass(frozen=True, slots=True)
-class Nearby:
+class Nearby(Struct, frozen=True):
     """A landmark near a listing, with the distance in metres."""
 
     name: str
@@ -53,8 +52,7 @@ class Nearby:
     distance_m: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DemoListing:
+class DemoListing(Struct, frozen=True, kw_only=True):
     """One property; rupiah, square metres, degrees. ``price`` 0 is "not stated".
 
     ``indexed_price`` is the price when the semantic index was built, where it has changed since;
@@ -96,11 +94,10 @@ class DemoListing:
 
 def load(path: Path) -> tuple[DemoListing, ...]:
     """Return the listings in a catalogue file, in its order; a missing field is unknown."""
-    return TypeAdapter(tuple[DemoListing, ...]).validate_json(path.read_bytes())
+    return json.decode(path.read_bytes(), type=tuple[DemoListing, ...])
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """The wishes in a message; empty or ``None`` where it asks for nothing of that kind."""
 
     types: frozenset[str]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 
+from msgspec import Struct
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -80,8 +80,7 @@ class DifferentQuestions(Refused):
         self.only = only
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A run that may be compared: its labels, its question set, and whether it is rated.
 
     ``done`` of ``of`` readable queries are complete for the rater who has got furthest.

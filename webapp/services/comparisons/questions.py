@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -23,8 +23,7 @@ from webapp.services.runs.reports import Rule
 from webapp.services.study.unasked import is_put_to_raters
 
 
-@dataclass(frozen=True, slots=True)
-class ShownResult:
+class ShownResult(Struct, frozen=True):
     """One card of a list with its verdict; ``elsewhere`` are its ranks in the other lists.
 
     By the name of the run; the same judged thing, so the verdict is the same one.
@@ -36,8 +35,7 @@ class ShownResult:
     elsewhere: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One run's answer to the question; ``answer`` is ``None`` where it was not run."""
 
     run: str
@@ -48,8 +46,7 @@ class Side:
     results: tuple[ShownResult, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedQuestion:
+class ComparedQuestion(Struct, frozen=True):
     """A question at its position in the set, with one side per run and its neighbours.
 
     The neighbours are asked of raters; ``is_asked`` says whether it is too.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import PurePath
+
+from msgspec import Struct
 
 from webapp import labels
 from webapp.importers.runs import csv_ratings
@@ -34,8 +35,7 @@ Key = tuple[int, str]
 """A question's number and its text, blanks removed and case folded."""
 
 
-@dataclass(frozen=True, slots=True)
-class RatedCsv:
+class RatedCsv(Struct, frozen=True):
     """A rated CSV as it was given: ``name`` is its path, ``label`` the name of its run."""
 
     name: str
@@ -43,8 +43,7 @@ class RatedCsv:
     label: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RatedComparison:
+class RatedComparison(Struct, frozen=True):
     """The comparison of rated CSVs, and the problems of their lines."""
 
     report: ComparisonReport

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.importers.evaluations.expected_json import JsonQuestionSet
 from webapp.metrics.evaluations import eval_sets
 
 
-@dataclass(frozen=True, slots=True)
-class DevSet:
+class DevSet(Struct, frozen=True):
     """A drawn set as its file, its version, and how many questions each topic has in it."""
 
     data: bytes

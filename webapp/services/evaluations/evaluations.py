@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
 from sqlalchemy.orm import Session
 
@@ -54,16 +55,14 @@ class Show(StrEnum):
     JUDGED = "judged"
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """One evaluation as the list shows it; ``n_judged`` counts items with a judgment."""
 
     evaluation: Evaluation
     n_judged: int
 
 
-@dataclass(frozen=True, slots=True)
-class ItemLine:
+class ItemLine(Struct, frozen=True):
     """One item as the list shows it.
 
     ``grades`` are those people gave, ``n_passed`` and ``n_refused`` count their ✓ and ✗ on its
@@ -81,8 +80,7 @@ class ItemLine:
     n_differ: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """One page of items; ``number`` counts from 1, ``total`` the items that fit."""
 
     show: Show
@@ -93,8 +91,7 @@ class Page:
     counts: Mapping[Show, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ItemInFull:
+class ItemInFull(Struct, frozen=True):
     """One item in full, with one rater's verdicts on its parts, and its neighbours."""
 
     position: int
@@ -108,8 +105,7 @@ class ItemInFull:
     next: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationDeletionCost:
+class EvaluationDeletionCost(Struct, frozen=True):
     """The rows deleted with an evaluation, and the clicks that stay in the log."""
 
     items: int

@@ -6,8 +6,9 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from typing import Any
+
+from msgspec import Struct, field
 
 from webapp.exporters.evaluations import score_documents as documents
 from webapp.exporters.evaluations.waiting_rows import WaitingRows
@@ -31,7 +32,7 @@ MOST_ROWS = 50_000
 MOST_PROBLEMS = 200
 """Problems that are kept in words; all are counted."""
 
-_KEPT = tuple(one.name for one in fields(ScoredRow))
+_KEPT = ScoredRow.__struct_fields__
 _EXPECTED = {EvaluationKind.ANSWERS: "answers_file", EvaluationKind.CHUNKS: "chunks_file"}
 
 
@@ -43,8 +44,7 @@ class TooManyRows(ImportRefused):
     """The file has more rows than the pages take."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoringSettings:
+class ScoringSettings(Struct, frozen=True):
     """How a file is to be scored; settings of another kind are ignored.
 
     ``first`` is the number of rows after which to stop. ``subset`` is a dev set of JSON
@@ -88,8 +88,7 @@ class ScoringSettings:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """Files scored, with their problems; the rows themselves are elsewhere.
 
     ``figures`` are name, value, n and why there is no value, in the order to show them.
@@ -115,8 +114,7 @@ class Scored:
         return stated
 
 
-@dataclass(slots=True)
-class _ReportedProblems:
+class _ReportedProblems(Struct):
     """Problems as they are met: the first in words, all counted."""
 
     kept: list[Problem] = field(default_factory=list)

@@ -8,11 +8,11 @@ page can show them (see docs/decisions/0013).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import Integer, Select, case, func, select
 from sqlalchemy.orm import Session
 
@@ -25,8 +25,7 @@ from webapp.services.evaluations.rows import MOST_PARTS, EvaluationKind
 from webapp.services.study import studies
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """An evaluation as a rater knows it: its kind, its number among those, and how far they are."""
 
     evaluation_id: str
@@ -36,8 +35,7 @@ class Offer:
     of: int
 
 
-@dataclass(frozen=True, slots=True)
-class ItemToJudge:
+class ItemToJudge(Struct, frozen=True):
     """One item to be judged, without a word of the machine's.
 
     ``parts`` name the parts that take ✓ or ✗, ``judged`` has the rater's verdicts on them.
@@ -56,8 +54,7 @@ class ItemToJudge:
     can_undo: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ItemRaterStanding:
+class ItemRaterStanding(Struct, frozen=True):
     """How many items of an evaluation a rater finished."""
 
     rater_id: int

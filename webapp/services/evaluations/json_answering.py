@@ -11,9 +11,11 @@ import json
 import os
 from collections.abc import Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.client import Chatbot, public_address
@@ -52,16 +54,14 @@ class OtherIndex(Exception):
     """The retriever names another version of its index than before: its, the earlier one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered:
+class Unanswered(Struct, frozen=True):
     """A question whose call failed."""
 
     row_id: str
     why: CallFailed
 
 
-@dataclass(slots=True)
-class Answering:
+class Answering(Struct):
     """The questions to ask, the file to write, and the ids that are answered in it.
 
     ``head`` is where the answers come from; without ``model_id`` and ``index_version`` the

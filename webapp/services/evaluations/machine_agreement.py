@@ -7,10 +7,10 @@ median of their grades counts for the item.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -26,8 +26,7 @@ BOOTSTRAP = Bootstrap()
 MOST_SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class ItemDisagreement:
+class ItemDisagreement(Struct, frozen=True):
     """One item on which people and machine differ.
 
     ``n_differ`` of ``n_parts`` parts that both judged; ``gap`` is how far the grade / 5 lies
@@ -50,8 +49,7 @@ class ItemDisagreement:
         return abs(self.grade / 5 - self.headline)
 
 
-@dataclass(frozen=True, slots=True)
-class MachineAgreementReport:
+class MachineAgreementReport(Struct, frozen=True):
     """Machine against people: verdicts on parts, all and (for fields) each, and grades.
 
     ``figures`` hold the rank correlation of each figure with the grades.
@@ -67,8 +65,7 @@ class MachineAgreementReport:
     bootstrap: Bootstrap
 
 
-@dataclass(slots=True)
-class _MergedItem:
+class _MergedItem(Struct):
     """One item with people's merged verdicts on it."""
 
     item: EvaluationItem

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
+
+from msgspec import Struct, to_builtins
 
 from webapp.exporters.evaluations import score_documents as documents
 from webapp.metrics.evaluations import answers, chunks, json_answers
@@ -62,8 +63,7 @@ COLUMNS = {
 """The columns of the table of items."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredRow:
+class ScoredRow(Struct, frozen=True):
     """One scored row, ready to be kept.
 
     Each of ``parts`` has a ``key`` and the machine's verdict, ``passed`` (null: none).
@@ -88,7 +88,7 @@ def of_answer(score: AnswerScore) -> ScoredRow:
         for number, verdict in enumerate(score.verdicts)
     )
     failed = score.idk_with_citation > 0 or any(part["passed"] is False for part in parts)
-    kept = asdict(score.row)
+    kept = to_builtins(score.row)
     return ScoredRow(score.row.row_id, kept, documents.answer_item(score), parts, failed)
 
 
@@ -98,7 +98,7 @@ def of_chunks(score: ChunkScore) -> ScoredRow:
         {"key": str(number), "passed": bool(words)}
         for number, words in enumerate(score.chunk_words)
     )
-    kept = asdict(score.row)
+    kept = to_builtins(score.row)
     return ScoredRow(score.row.row_id, kept, documents.chunk_item(score), parts, not score.common)
 
 
@@ -108,7 +108,7 @@ def of_json(score: JsonScore) -> ScoredRow:
         {"key": name, "passed": part >= LEAST_PASSED, "score": float(part)}
         for name, part in score.parts.items()
     )
-    kept = asdict(score.question)
+    kept = to_builtins(score.question)
     item = documents.json_item(score)
     return ScoredRow(score.question.row_id, kept, item, parts, not score.schema_ok)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any, BinaryIO, TypeVar
+
+from msgspec import Struct
 
 from webapp.exporters.evaluations import score_documents as documents
 from webapp.importers.agreement import manual_input
@@ -39,24 +40,21 @@ Row = TypeVar("Row")
 Score = TypeVar("Score")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedBytes:
+class NamedBytes(Struct, frozen=True):
     """The name and the bytes of one file."""
 
     name: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintScoring:
+class ConstraintScoring(Struct, frozen=True):
     """A run evaluated against a gold file, and the problems of the files."""
 
     report: ConstraintReport
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredFile:
+class ScoredFile(Struct, frozen=True):
     """A file scored row by row: how many rows were, the head of its report, and its figures."""
 
     n_scored: int
@@ -64,8 +62,7 @@ class ScoredFile:
     figures: list[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class JsonScoring:
+class JsonScoring(Struct, frozen=True):
     """JSON answers scored: the dev set first where one is named, then all.
 
     ``scores`` and ``summary`` are those of the dev set alone where it did not pass the gate

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -30,8 +31,7 @@ from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedFile:
+class ExportedFile(Struct, frozen=True):
     """A file to download: its name, its media type, its bytes, and the warnings on its gaps."""
 
     name: str
@@ -40,8 +40,7 @@ class ExportedFile:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(Struct, frozen=True):
     """One result of a run as it was shown, with the property and content it counts as."""
 
     query_key: int

@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.study import Study
@@ -24,8 +24,7 @@ from webapp.services.runs import reports
 FIGURES = slice(3, 11)  # results_count to response_quality: notes are for people
 
 
-@dataclass(frozen=True, slots=True)
-class RatedFileReport:
+class RatedFileReport(Struct, frozen=True):
     """One rated CSV compared with the run it belongs to.
 
     ``run_id`` is ``None`` where no imported run has its questions. ``rated`` counts its rated

@@ -7,10 +7,11 @@ already is never changed silently: it is reported, and replaced only on request.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import uuid4
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -32,8 +33,7 @@ from webapp.services.runs import reports
 NOTHING = RatingCounts()
 
 
-@dataclass(frozen=True, slots=True)
-class RatedValue:
+class RatedValue(Struct, frozen=True):
     """A value of the file that is not the rater's here; ``here`` is ``None`` where none is."""
 
     query_id: int
@@ -42,8 +42,7 @@ class RatedValue:
     in_file: str
 
 
-@dataclass(frozen=True, slots=True)
-class RatedImport:
+class RatedImport(Struct, frozen=True):
     """The effect of importing a rated CSV: ``new`` values, and ``others`` that differ.
 
     ``lines`` are those that can be used. ``fits`` are the runs with the file's questions and

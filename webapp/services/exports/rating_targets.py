@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
@@ -18,8 +18,7 @@ from webapp.services.judging.events import Target
 from webapp.services.judging.judged_things import identity_of
 
 
-@dataclass(frozen=True, slots=True)
-class AimedChange:
+class AimedChange(Struct, frozen=True):
     """A change with its target here, and the event it would become."""
 
     change: RatingChange

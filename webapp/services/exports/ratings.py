@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 from typing import Self
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -38,8 +39,7 @@ from webapp.services.judging.events import Target, TargetChange
 from webapp.services.people import raters
 
 
-@dataclass(frozen=True, slots=True)
-class RatingCounts:
+class RatingCounts(Struct, frozen=True):
     """A number of judgments by kind: verdicts on cards, outcomes, grades and notes."""
 
     verdicts: int = 0
@@ -54,8 +54,7 @@ class RatingCounts:
         return cls(held["relevance"], held["empty_outcome"], held["quality"], held["notes"])
 
 
-@dataclass(frozen=True, slots=True)
-class FileEffect:
+class FileEffect(Struct, frozen=True):
     """One judgment of the rater: as it is here, in the file, and once the file is stored.
 
     ``title`` is the card's, empty for an answer as a whole. ``adds`` is true if the file has a
@@ -91,8 +90,7 @@ class FileEffect:
         return self.adds and self.here is not None and self.in_file != self.here
 
 
-@dataclass(frozen=True, slots=True)
-class RatingsReport:
+class RatingsReport(Struct, frozen=True):
     """The effect of importing a file of ratings, before or after it is stored.
 
     ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were

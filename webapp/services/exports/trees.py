@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from datetime import date
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 from sqlalchemy.orm.interfaces import ORMOption
@@ -27,16 +28,14 @@ Printer = Callable[[Session, Study, str, Rule], bytes]
 """Makes the page on which a run is rated without a server."""
 
 
-@dataclass(frozen=True, slots=True)
-class TreeFile:
+class TreeFile(Struct, frozen=True):
     """One file by its path below the tree's root, with ``/`` between the parts."""
 
     path: str
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """Every file of the tree, and the warnings on data that none of them holds."""
 
     files: tuple[TreeFile, ...]

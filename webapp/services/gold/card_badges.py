@@ -8,10 +8,11 @@ the most known facts, with the latest decisions on any of them, by any person.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
@@ -38,8 +39,7 @@ from webapp.services.rating.pool import REPEAT
 from webapp.services.rating.task_cards import UnknownTask
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedAnswer:
+class CheckedAnswer(Struct, frozen=True):
     """One answer of a run against its gold question, with a card for each that is listed."""
 
     evaluation: QueryEvaluation

@@ -7,9 +7,10 @@ Undoing a step writes a new one, which can be undone in turn.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
@@ -32,8 +33,7 @@ Place = tuple[int, int, str]
 """Number of the question, index of the card from 0, and the subject."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """A decision on one subject of a card (counted from 0); a null outcome takes it back."""
 
     card: int
@@ -57,8 +57,7 @@ class DecisionReplaced(Conflict):
     remedy = mark("Nothing was undone. Reload the page to see the current state.")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One decision as it was made: by whom, when and how ("click", "pooled", "import", "undo")."""
 
     id: int

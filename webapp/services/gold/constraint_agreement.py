@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Query
@@ -31,8 +32,7 @@ from webapp.services.study import studies
 INTERVALS = Bootstrap(resamples=1000)
 
 
-@dataclass(frozen=True, slots=True)
-class Votes:
+class Votes(Struct, frozen=True):
     """People's verdicts on a card, counted before a rule merges them."""
 
     relevant: int
@@ -45,8 +45,7 @@ class Votes:
         return Fraction(self.relevant, decided) if decided else None
 
 
-@dataclass(frozen=True, slots=True)
-class CardJudgedTwice:
+class CardJudgedTwice(Struct, frozen=True):
     """One card that both judged; ``index`` counts from 0 in the list of its question.
 
     ``cpr`` is its automatic constraint pass rate; ``distance`` how far that is from the
@@ -70,8 +69,7 @@ class CardJudgedTwice:
         return abs(self.cpr - (Fraction(self.person) if share is None else share))
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintAgreement:
+class ConstraintAgreement(Struct, frozen=True):
     """All cards of a run that machine and people judged, and those that were left out."""
 
     run: CheckedRun

@@ -8,11 +8,12 @@ without one is checked by the text of its answers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session, selectinload
 
@@ -49,8 +50,7 @@ class UnknownListedCard(Missing):
     remedy = failures.SEE_RUNS
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRun:
+class CheckedRun(Struct, frozen=True):
     """A run with its evaluation; ``gold`` and ``report`` are ``None`` without gold questions.
 
     ``stands`` are people's decisions in force; ``from_text`` is true if no file lists properties.
@@ -67,8 +67,7 @@ class CheckedRun:
     remarks: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedQuery:
+class CheckedQuery(Struct, frozen=True):
     """One question of a checked run: its cards, all steps on them, and its neighbours."""
 
     run: CheckedRun
@@ -80,8 +79,7 @@ class CheckedQuery:
     can_decide: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ManualImport:
+class ManualImport(Struct, frozen=True):
     """The result of importing a file of decisions: how many are new, how many fit the cards."""
 
     new: int

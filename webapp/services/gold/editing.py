@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -42,16 +43,14 @@ class UnknownGoldQuestion(Missing):
     remedy = mark("The page of the gold questions lists all that there are.")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownListing:
+class ShownListing(Struct, frozen=True):
     """One listing that a run showed for any question; ``queries`` are those it answered."""
 
     facts: CardFacts
     queries: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A listing against one question: every check, and whether all that is asked passes."""
 
     listing: ShownListing

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -46,8 +46,7 @@ class UnknownGoldVersion(Missing):
     remedy = mark("The page of the gold questions lists all that there are.")
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """One saved version, numbered from 1: where it came from, who saved it and when."""
 
     id: int
@@ -57,8 +56,7 @@ class Version:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Gold:
+class Gold(Struct, frozen=True):
     """The gold questions of one version."""
 
     version: Version
@@ -80,8 +78,7 @@ class Gold:
         return gold_json(self.questions, self.file.threshold, self.file.extra)
 
 
-@dataclass(frozen=True, slots=True)
-class GoldSet:
+class GoldSet(Struct, frozen=True):
     """A question set with the state of its gold questions; ``versions`` the newest first."""
 
     id: int

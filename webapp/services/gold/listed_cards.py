@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from msgspec import Struct
 from sqlalchemy import exists
 from sqlalchemy.orm import Session
 
@@ -24,8 +24,7 @@ from webapp.services.gold.card_decisions import Step
 from webapp.services.judging.judged_things import from_row
 
 
-@dataclass(frozen=True, slots=True)
-class ShownCard:
+class ShownCard(Struct, frozen=True):
     """A card as a person reads it: its title, its address and its rank in the answer.
 
     ``rank`` and ``judged_thing`` are ``None`` where the answer's text does not show it.
@@ -37,8 +36,7 @@ class ShownCard:
     judged_thing: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedCard:
+class CheckedCard(Struct, frozen=True):
     """One card with its checks and every decision on it, the oldest first."""
 
     evaluation: CardEvaluation

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session, aliased
 
@@ -25,8 +25,7 @@ from webapp.services.rating import pool, task_cards
 from webapp.services.rating.pool import REPEAT
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerFigures:
+class AnswerFigures(Struct, frozen=True):
     """The figures of one answer to a question, by the rater's verdicts.
 
     ``letter`` names the answer within its question; in another question it names another run's.

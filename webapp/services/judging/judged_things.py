@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import select
@@ -17,7 +16,7 @@ from webapp.importers.runs.property_identity import fullest, identity, same_cont
 from webapp.records import Card
 
 PORTION = 5_000
-_FIELDS = tuple(field.name for field in fields(Card))
+_FIELDS = Card.__struct_fields__
 
 _Place = tuple[int, str | None, str | None]  # question, run where it matters, identity
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
+from msgspec import Struct
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import Session
 
@@ -47,8 +47,7 @@ class Keep(Enum):
 KEEP = Keep.KEEP
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRating:
+class AnswerRating(Struct, frozen=True):
     """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it.
 
     ``quality`` is 0 to 5, ``empty_outcome`` fits an empty list only.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from operator import methodcaller
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
     Integer,
@@ -176,8 +176,7 @@ def _span(row: StoredSummary | Row[Any], figure: str) -> Span:
     return Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryDisagreement:
+class SummaryDisagreement(Struct, frozen=True):
     """A number of a summary row that differs from the judgments."""
 
     rater: str

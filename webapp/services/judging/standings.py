@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
+from msgspec import Struct, field
 from sqlalchemy import ColumnElement, Select, String, bindparam, func, select
 from sqlalchemy.orm import Session
 
@@ -27,8 +27,7 @@ MOST_KEPT = 256
 """So many raters' runs have their standings kept, for each database."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """One rater's progress in some queries of a run: the sums, and the work left.
 
     ``open_judgments`` counts verdicts still to give, ``open_queries`` the queries that lack

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import median
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Select, select, union
 from sqlalchemy.orm import Session
 
@@ -24,8 +25,7 @@ Scope = ColumnElement[bool]
 _RELEVANCE = {str(verdict): verdict for verdict in Relevance}
 
 
-@dataclass(frozen=True, slots=True)
-class AskedQuery:
+class AskedQuery(Struct, frozen=True):
     """One query and the judged things it rests on, those of its results in rank order."""
 
     key: int
@@ -36,8 +36,7 @@ class AskedQuery:
     emptiness: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+class Verdicts(Struct, frozen=True):
     """The verdicts under one rule, by judged thing, with quality and notes by query."""
 
     by_thing: Mapping[int, str] = field(default_factory=dict)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -45,8 +45,7 @@ class TooLittleShared(Conflict):
     remedy = mark("Nothing was changed. Its page of agreement says how many are needed.")
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Struct, frozen=True):
     """One card that both judged, with the machine's reason."""
 
     thing_id: int
@@ -63,16 +62,14 @@ class Beside:
         return self.machine != self.people and Relevance.UNSURE not in (self.machine, self.people)
 
 
-@dataclass(frozen=True, slots=True)
-class OnePerson:
+class OnePerson(Struct, frozen=True):
     """The machine beside one person."""
 
     name: str
     agreement: Agreement
 
 
-@dataclass(frozen=True, slots=True)
-class BesidePeople:
+class BesidePeople(Struct, frozen=True):
     """Everything that a machine judge and people both judged.
 
     ``table`` counts the cards by (machine, people). The coefficients are over the ``n`` cards

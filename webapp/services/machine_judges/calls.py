@@ -6,9 +6,11 @@ A call whose caller died is known by its lease (see ``workers.leases``) and is m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
@@ -42,8 +44,7 @@ from webapp.services.workers.loop import Nothing, OutsideWork
 PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest_wait=30)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeCall:
+class JudgeCall(Struct, frozen=True):
     """One judged thing to ask about: the whole text, and how many tries the budget allows."""
 
     lease: Lease
@@ -54,16 +55,14 @@ class JudgeCall:
     tries: int
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """The tokens that an answer states; ``None`` where it states none."""
 
     prompt: int | None = None
     completion: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CallOutcome:
+class CallOutcome(Struct, frozen=True):
     """The outcome of a call: the model's verdict, or a failure's code, detail and excerpt.
 
     ``answered`` is true if the model answered at all, readable or not.

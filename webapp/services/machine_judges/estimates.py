@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
@@ -28,8 +28,7 @@ FEWEST_MEASURED = 5
 MILLION = 10**6
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
+class Rates(Struct, frozen=True):
     """Tokens for each character of a prompt, and for an answer; ``measured`` on n answers."""
 
     per_character: float = 1 / CHARACTERS_PER_TOKEN
@@ -41,8 +40,7 @@ class Rates:
         return ceil(characters * self.per_character)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenEstimate:
+class TokenEstimate(Struct, frozen=True):
     """The estimated tokens for judging ``things`` cards; ``example`` is the prompt of the first.
 
     ``measured`` is the number of answers behind the estimate; 0 means none yet.

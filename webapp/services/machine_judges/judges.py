@@ -7,10 +7,10 @@ far it agrees with people and released it (see ``beside_people``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
+from msgspec import Struct
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -46,8 +46,7 @@ class OtherConfiguration(Conflict):
     remedy = mark("Configure its own again, or make a new machine judge with the other model.")
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeLine:
+class JudgeLine(Struct, frozen=True):
     """One machine judge in a list, with its current verdicts and whether it is at work."""
 
     id: int

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -21,8 +21,7 @@ from webapp.services.machine_judges.sessions import CallState, SessionState
 MOST_FAILED = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SessionLine:
+class SessionLine(Struct, frozen=True):
     """One session as it is now, its estimate beside its actual cost (see ``MachineSession``)."""
 
     state: SessionState
@@ -45,8 +44,7 @@ class SessionLine:
     why: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class FailedCall:
+class FailedCall(Struct, frozen=True):
     """A card on which there is no verdict, and why; ``excerpt`` is how the answer began."""
 
     position: int
@@ -56,8 +54,7 @@ class FailedCall:
     excerpt: str
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """The numbers of cards judged and left, the running session if any, and those before.
 
     ``n_failed`` cards had an answer that could not be used: the next session asks again.
@@ -119,7 +116,7 @@ def _line(
         "judged": counted.get(CallState.JUDGED, 0),
         "failed": counted.get(CallState.FAILED, 0),
     }
-    names = SessionLine.__dataclass_fields__.keys() - counts.keys()
+    names = set(SessionLine.__struct_fields__) - counts.keys()
     return SessionLine(**counts, **{name: getattr(found, name) for name in names})
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from webapp.config import resource
 from webapp.i18n import SOURCE_LANGUAGE, mark, texts_of
@@ -66,8 +67,7 @@ class UnreadableVerdict(ValueError):
         self.code = str(code)
 
 
-@dataclass(frozen=True, slots=True)
-class MachineVerdict:
+class MachineVerdict(Struct, frozen=True):
     """A machine's verdict and its reason; ``flaw`` is what is wrong with the answer's form."""
 
     verdict: Relevance

@@ -7,10 +7,11 @@ the model continues from the stored session (see ``calls``).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -76,8 +77,7 @@ class CallState(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """The terms the owner agreed to: prices for a million tokens, caps, calls at once."""
 
     prompt_price: float | None = None

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeAlias
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
@@ -61,8 +61,7 @@ class NoLongerLatest(Conflict):
     remedy = mark("Nothing was undone. Reload the page to see what is.")
 
 
-@dataclass(frozen=True, slots=True)
-class WantedEvents:
+class WantedEvents(Struct, frozen=True):
     """Which events are wanted; ``before`` is the event to go back in time from."""
 
     rater_id: int | None = None
@@ -71,8 +70,7 @@ class WantedEvents:
     before: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryEntry:
+class HistoryEntry(Struct, frozen=True):
     """One event as the rater made it, and whether it ``stands``, was ``undone`` or ``overtaken``.
 
     An overtaken event was never in force: when it arrived, a later one was stored already.
@@ -111,16 +109,14 @@ class HistoryEntry:
     overtaken: bool
 
 
-@dataclass(frozen=True, slots=True)
-class FilterChoice:
+class FilterChoice(Struct, frozen=True):
     """One value that the list can be narrowed to."""
 
     id: int
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """One page of the log, the latest event first, and the filters for it.
 
     ``older`` is the event to go back from, ``None`` on the last page. ``latest`` is the

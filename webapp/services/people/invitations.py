@@ -7,10 +7,10 @@ cannot sign in with it.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -59,8 +59,7 @@ class MachineIsNotInvited(Conflict):
     remedy = mark("It has no link. Its page, under Study, Machine judges, is where it is started.")
 
 
-@dataclass(frozen=True, slots=True)
-class Invited:
+class Invited(Struct, frozen=True):
     """A new invitation; ``token`` is in the link and nowhere else."""
 
     rater: Rater
@@ -68,8 +67,7 @@ class Invited:
     expires_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class InvitationLine:
+class InvitationLine(Struct, frozen=True):
     """One invitation in a list; ``state`` is "open", "expired" or "withdrawn"."""
 
     id: int

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
@@ -38,8 +38,7 @@ class OwnerStays(Conflict):
     remedy = failures.RELOAD
 
 
-@dataclass(frozen=True, slots=True)
-class RaterLine:
+class RaterLine(Struct, frozen=True):
     """One rater in a list, with the numbers of current verdicts and grades and the last click."""
 
     id: int
@@ -52,8 +51,7 @@ class RaterLine:
     removed_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class RemovalCost:
+class RemovalCost(Struct, frozen=True):
     """The counts of a rater's verdicts, rated or annotated answers, and the clicks behind them."""
 
     judgments: int

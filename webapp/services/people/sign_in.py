@@ -12,12 +12,12 @@ import unicodedata
 from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from threading import BoundedSemaphore, Lock
 from typing import Any, NamedTuple
 
+from msgspec import Struct
 from sqlalchemy import (
     Boolean,
     Row,
@@ -72,8 +72,7 @@ class TooBusy(Busy):
     retry_after = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Badge:
+class Badge(Struct, frozen=True):
     """The cookie of a signed-in browser: the rater, the invitation and a seal.
 
     ``seal`` changes with the password or the invitation that let the browser in. Without

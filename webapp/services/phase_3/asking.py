@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -37,8 +38,7 @@ from webapp.services.workers.loop import Nothing, OutsideWork
 NOT_SET_UP, UNREADABLE, UNEXPECTED = "not_set_up", "unreadable", "unexpected"
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionCall:
+class QuestionCall(Struct, frozen=True):
     """A question on its way: its lease, the request and the chatbot."""
 
     lease: Lease
@@ -46,8 +46,7 @@ class QuestionCall:
     settings: UserStudySettings
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """Why a call gave no answer: its kind, in words, and how the unusable answer began."""
 
     code: str

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from msgspec import Struct
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -35,8 +35,7 @@ class LinkWithdrawn(NoWayIn):
     """The owner took the link back."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewLink:
+class NewLink(Struct, frozen=True):
     """A link just made; ``token`` is in the link only. An open link has no pseudonym."""
 
     id: int
@@ -45,8 +44,7 @@ class NewLink:
     pseudonym: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LinkLine:
+class LinkLine(Struct, frozen=True):
     """One link in a list; ``pseudonym`` is null for an open link."""
 
     id: int
@@ -56,8 +54,7 @@ class LinkLine:
     pseudonym: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ParticipantBadge:
+class ParticipantBadge(Struct, frozen=True):
     """The cookie of a participant's browser; ``seal`` is made from the link that let it in.
 
     ``sign_in`` names one sign-in, which signing out ends for every copy of the cookie.

@@ -6,9 +6,9 @@ They are stored here and wait; ``asking`` puts them to the chatbot.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -67,8 +67,7 @@ class UnknownQuestion(Missing):
     remedy = failures.RELOAD
 
 
-@dataclass(frozen=True, slots=True)
-class OwnQuestionLine:
+class OwnQuestionLine(Struct, frozen=True):
     """One question as it is now; ``open_judgments`` and ``quality`` are of its rating.
 
     ``before`` counts the questions of all participants that are asked first.
@@ -96,8 +95,7 @@ class OwnQuestionLine:
         return asks and self.quality is None
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
+class Allowance(Struct, frozen=True):
     """How many questions are ``left`` of the ``most`` that each participant may ask."""
 
     left: int = 0

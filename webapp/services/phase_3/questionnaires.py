@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -27,8 +26,7 @@ class UnfitAnswer(Refused, ValueError):
     remedy = failures.RELOAD
 
 
-@dataclass(frozen=True, slots=True)
-class Questionnaire:
+class Questionnaire(Struct, frozen=True):
     """One rater's answers: ten of 1 to 5 (``None`` if unanswered), and two texts."""
 
     usability: tuple[int | None, ...]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -44,8 +45,7 @@ class UnfitChatbot(ValueError):
         self.field, self.why = field, why
 
 
-@dataclass(frozen=True, slots=True)
-class UserStudySettings:
+class UserStudySettings(Struct, frozen=True):
     """The owner's settings of phase 3; see ``db.tables.phase_3.UserStudy``. Changes are logged."""
 
     is_open: bool = False
@@ -94,7 +94,7 @@ def settings(found: UserStudy | None) -> UserStudySettings:
     if found is None:
         return UserStudySettings()
     return UserStudySettings(
-        **{name: getattr(found, name) for name in UserStudySettings.__dataclass_fields__}
+        **{name: getattr(found, name) for name in UserStudySettings.__struct_fields__}
     )
 
 

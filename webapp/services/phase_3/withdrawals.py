@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.orm import Session
 
@@ -21,8 +21,7 @@ EXPORTED = "phase 3 export"
 WITHDRAWN = "phase 3 withdrawal"
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawalCost:
+class WithdrawalCost(Struct, frozen=True):
     """How much goes with a participant."""
 
     questions: int
@@ -32,8 +31,7 @@ class WithdrawalCost:
     events: int
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """A file made from the data of phase 3, and when it was made."""
 
     name: str

@@ -8,10 +8,10 @@ figures.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -107,8 +107,7 @@ class OtherQuestions(Refused):
     status = 422
 
 
-@dataclass(frozen=True, slots=True)
-class _JudgedTwice:
+class _JudgedTwice(Struct, frozen=True):
     """One question's value by people and by the machine.
 
     People's is ``None`` where they have none, as ``waiting`` says because they are not done.

@@ -11,11 +11,11 @@ cannot change it any more; until then the thing is open.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from msgspec import Struct
 from sqlalchemy import Engine, Select, String, bindparam, cast, func, select
 from sqlalchemy.orm import Session
 
@@ -58,8 +58,7 @@ MOST_KEPT = 8
 """So many question sets are kept for each database."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class PooledSet:
+class PooledSet(Struct, frozen=True, eq=False, weakref=True):
     """The lists of some runs of one question set.
 
     ``questions`` are the ids of its questions, ``positions`` their places in the set.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
@@ -91,8 +91,7 @@ def leaves_out() -> ColumnElement[bool]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SampleWish:
+class SampleWish(Struct, frozen=True):
     """The sample to draw: its kind, its size, whether each category gets its share.
 
     A sample that grows (``SEQUENCE``) is drawn without strata, as its confidence sequence needs

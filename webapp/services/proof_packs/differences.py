@@ -7,10 +7,11 @@ import difflib
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import islice
 from math import isclose
+
+from msgspec import Struct, field
 
 from webapp.importers.runs.csv_table import original_text
 
@@ -45,8 +46,7 @@ class DifferenceKind(StrEnum):
     CELL = "cell"
 
 
-@dataclass(frozen=True, slots=True)
-class PackDifference:
+class PackDifference(Struct, frozen=True):
     """One value that two parts of a proof pack give differently.
 
     ``stated`` is the value in ``file`` at ``place``, ``computed`` the value from ``source``.
@@ -60,8 +60,7 @@ class PackDifference:
     source: str = ""
 
 
-@dataclass(slots=True)
-class Differences:
+class Differences(Struct):
     """Differences as they are found, up to ``MOST``."""
 
     found: list[PackDifference] = field(default_factory=list)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from webapp.metrics.proof_packs.evidence import (
     GivenRating,
@@ -19,8 +20,7 @@ Answer = tuple[str, int]
 """A run's id and the number of one of its queries."""
 
 
-@dataclass(frozen=True, slots=True)
-class PackedJudgments:
+class PackedJudgments(Struct, frozen=True):
     """All judgments: verdicts by rater and thing, grades and notes by rater and answer."""
 
     verdicts: Mapping[tuple[str, Thing], str] = field(default_factory=dict)

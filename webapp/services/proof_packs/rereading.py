@@ -6,8 +6,10 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from webapp.exporters.exports import json_runs, trec
 from webapp.exporters.exports.trec import TrecResult
@@ -22,8 +24,7 @@ _SHORT_NUMBER = re.compile("[0-9]{1,18}")
 _GRADES = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT}
 
 
-@dataclass(frozen=True, slots=True)
-class Otherwise:
+class Otherwise(Struct, frozen=True):
     """The judgments of one member that differ from the verdicts; equal ones are left out."""
 
     relevance: Mapping[Spot, Relevance | None] = field(default_factory=dict)

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from webapp.exporters.exports.metrics_tables import metrics_json
 from webapp.i18n import SOURCE_LANGUAGE, speaking
@@ -52,8 +53,7 @@ _DIFFERING: Mapping[str, Callable[[bytes, bytes], Iterator[Found]]] = {
 """How each member of a run is explained where its bytes differ."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Struct, frozen=True):
     """The result of verifying a pack.
 
     ``fingerprint`` is the SHA-256 of its manifest. ``files`` and ``figures`` count those

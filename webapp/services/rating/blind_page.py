@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cache
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session
 
@@ -59,8 +60,7 @@ class TaskStage(StrEnum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
-class BlindCard:
+class BlindCard(Struct, frozen=True):
     """One property to judge, at its 1-based place in this rater's order; ``key`` names it.
 
     ``listing`` names its property: one that was shown in two contents is two cards.
@@ -74,8 +74,7 @@ class BlindCard:
     earlier: EarlierVerdict | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BlindAnswer:
+class BlindAnswer(Struct, frozen=True):
     """One whole answer to rate 0-5, called by a letter; ``key`` names it.
 
     ``suggested`` is the quality that its share of relevant cards suggests, if all are judged,
@@ -91,8 +90,7 @@ class BlindAnswer:
     suggested: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MovingAnswers:
+class MovingAnswers(Struct, frozen=True):
     """The values of a task's page that a verdict can change; ``answers`` once all cards are judged.
 
     ``contradicts_itself``: "truly nothing" was given beside a property judged relevant. ``figure``
@@ -116,8 +114,7 @@ class MovingAnswers:
     show_pictures: bool
 
 
-@dataclass(frozen=True, slots=True)
-class BlindPage(MovingAnswers):
+class BlindPage(MovingAnswers, frozen=True):
     """One task as its rater sees it."""
 
     category: str
@@ -138,7 +135,7 @@ def blind_page(
     share = shares.share(session, rater)
     moving = _moving(session, rater, task, things, share, wanted)
     return BlindPage(
-        **{field.name: getattr(moving, field.name) for field in fields(MovingAnswers)},
+        **asdict(moving),
         category=task.category,
         context_dependent=task.context_dependent,
         earlier_turns=conversations.of_question(session, task.run_id, task.question_id),

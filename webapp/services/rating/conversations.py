@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -11,8 +10,7 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierTurn:
+class EarlierTurn(Struct, frozen=True):
     """One earlier question of the conversation and the chatbot's answer."""
 
     question: str

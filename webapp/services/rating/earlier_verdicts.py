@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from operator import itemgetter
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import Integer, Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session
 
@@ -27,8 +27,7 @@ Thing = JudgedThing | AskedThing | Row[Any]
 _Version = tuple[int, str | None, int | None]  # question, run where it matters, property
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierVerdict:
+class EarlierVerdict(Struct, frozen=True):
     """The rater's verdict on the same property with other content, and what differs.
 
     ``now`` is the content of the card that shows it, which may state more than the card does.

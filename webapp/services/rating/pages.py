@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import (
     Integer,
     Row,
@@ -40,16 +41,14 @@ from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_rat
 _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)
 
 
-@dataclass(frozen=True, slots=True)
-class QueryFilter:
+class QueryFilter(Struct, frozen=True):
     """Which queries the rater walks through: all, or those left open; one category or all."""
 
     only_open: bool = False
     category: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedCard:
+class JudgedCard(Struct, frozen=True):
     """One card of the answer with the rater's verdict on it; ``listing`` names its property.
 
     ``repeats`` are the other ranks (1-based) at which the same answer shows the same thing;
@@ -64,8 +63,7 @@ class JudgedCard:
     earlier: EarlierVerdict | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceInWalk:
+class PlaceInWalk(Struct, frozen=True):
     """The place of a query among those the rater walks through.
 
     ``position`` is 1-based among those of the run that raters are asked, ``None`` for another. The
@@ -79,8 +77,7 @@ class PlaceInWalk:
     next_open: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class MovingFigures:
+class MovingFigures(Struct, frozen=True):
     """The values of a query's page that a verdict changes; the two standings are live."""
 
     run_id: str
@@ -101,8 +98,7 @@ class MovingFigures:
     show_pictures: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RatingPage(MovingFigures):
+class RatingPage(MovingFigures, frozen=True):
     """One query of a run as its rater sees it."""
 
     context_dependent: bool
@@ -139,7 +135,7 @@ def rating_page(
     cards = _cards(session, rater, query.id)
     moving = _moving(session, rater, asked)
     return RatingPage(
-        **{field.name: getattr(moving, field.name) for field in fields(MovingFigures)},
+        **asdict(moving),
         context_dependent=query.question.context_dependent,
         response=query.response,
         error=query.error,

@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from typing import Generic, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import astuple, replace
 from sqlalchemy import ColumnElement, false, func, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
@@ -52,8 +53,7 @@ _RANKED = re.compile(
 """Words of a chatbot that reveal a card's place in its answer: hidden from blind raters."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedPlace:
+class AskedPlace(Struct, frozen=True):
     """The place that a question asks for, as a room's ``asked_places`` knows it."""
 
     name: str
@@ -61,8 +61,7 @@ class AskedPlace:
     longitude: float
 
 
-@dataclass(frozen=True, slots=True)
-class Background(Generic[Key]):
+class Background(Struct, Generic[Key], frozen=True):
     """The texts above and under the cards of a page: ``note`` is the owner's on the question.
 
     ``cards`` are by the rank in the answer, or by the name that a blind task has for them.
@@ -72,8 +71,7 @@ class Background(Generic[Key]):
     cards: Mapping[Key, CardParticulars]
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """One run's details of one card."""
 
     text: ListedText
@@ -110,8 +108,7 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
     return Background(found.note, named)
 
 
-@dataclass(frozen=True, slots=True)
-class _QuestionsWithPlaces:
+class _QuestionsWithPlaces(Struct, frozen=True):
     """Some answers, all of one question set, and the places that questions ask for, by number."""
 
     queries: Sequence[Query]
@@ -305,7 +302,7 @@ def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Ca
 
 
 def _stated(card: Card) -> int:
-    return sum(getattr(card, field.name) is not None for field in fields(Card))
+    return sum(value is not None for value in astuple(card))
 
 
 def _distance(place: AskedPlace | None, said: Particulars) -> float | None:

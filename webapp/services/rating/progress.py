@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -18,8 +17,7 @@ from webapp.services.rating.shares import StudyShare
 from webapp.services.study import studies
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """A rater's progress: questions done, questions given or still to be given, and work left.
 
     ``open_judgments`` are verdicts, ``unrated`` answers that lack their quality.
@@ -36,8 +34,7 @@ class Progress:
         return self.of - self.done
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """The counts of a rater's judgments: verdicts on cards and empty lists, answers rated.
 
     They count as the rater's pages did: a question asked again counts again, and one
@@ -50,8 +47,7 @@ class Done:
     answers: int
 
 
-@dataclass(frozen=True, slots=True)
-class PooledFigure:
+class PooledFigure(Struct, frozen=True):
     """The share of relevant cards among the decided ones, over all runs."""
 
     relevant: int

@@ -7,9 +7,9 @@ it only after the owner chose to show it: it then is the owner's note, like one 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -22,8 +22,7 @@ LONGEST = 2000
 """Characters of a note."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionNote:
+class QuestionNote(Struct, frozen=True):
     """One question with the note that raters read, and the note of its gold question."""
 
     id: int

@@ -6,7 +6,8 @@ It follows from the study's secret and the rater's share before the first repeat
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.db.tables.people import Rater
 from webapp.services.rating import orders
@@ -17,8 +18,7 @@ TASKS_BETWEEN = 2
 """How many other questions lie between a question and its repetition, at the least."""
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(Struct, frozen=True):
     """A unit to be asked again, once the rater has got through ``after`` units."""
 
     unit: Unit

@@ -7,12 +7,13 @@ clicks: newer events name the questions to read again, and newer tasks are put i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import (
     ColumnElement,
     Integer,
@@ -80,8 +81,7 @@ class Given(NamedTuple):
     postponed_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StudyShare:
+class StudyShare(Struct, frozen=True):
     """One rater's share of a study.
 
     ``given`` is in the order of giving, ``free`` in the order in which the rater would be

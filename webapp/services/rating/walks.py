@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
@@ -18,8 +18,7 @@ from webapp.services.rating.shares import Given, StudyShare
 EVERYTHING = QueryFilter()
 
 
-@dataclass(frozen=True, slots=True)
-class TaskPlace:
+class TaskPlace(Struct, frozen=True):
     """The place of a task among those the rater was given, and the ways from it.
 
     ``position`` is 1-based among all of them, ``None`` for a question that nobody is asked any

@@ -5,10 +5,11 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, func, insert, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -31,8 +32,7 @@ PROPERTIES = "properties"
 """The key under which a query keeps the properties its file lists beside the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(Struct, frozen=True):
     """The labels that the owner adds to the file's or replaces.
 
     ``context_dependent`` answers by query id for questions of which the file does not state
@@ -44,8 +44,7 @@ class Labels:
     context_dependent: Mapping[int, bool] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ImportReport:
+class ImportReport(Struct, frozen=True):
     """The effect of importing a file. Nothing is stored yet.
 
     ``run_id`` is the run that already holds the file (``already_imported``) or the same
@@ -66,8 +65,7 @@ class ImportReport:
     is_something_else: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedRun:
+class ImportedRun(Struct, frozen=True):
     """A run as it is after an import of one of its files."""
 
     id: str
@@ -79,8 +77,7 @@ class ImportedRun:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _ExaminedFile:
+class _ExaminedFile(Struct, frozen=True):
     """A file by itself, without the runs that are stored: its report, and its session's key."""
 
     report: ImportReport

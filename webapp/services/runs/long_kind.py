@@ -6,10 +6,10 @@ Reading brings the report of the files, storing stores all of them in one transa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import asdict
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Upload

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from msgspec import Struct
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
@@ -37,8 +37,7 @@ class Provenance(StrEnum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True)
-class LabelCounts:
+class LabelCounts(Struct, frozen=True):
     """How many judged things have a final label of each provenance.
 
     Of the unanimous ones, ``alone`` rest on one vote, and ``cannot_tell`` have no decided vote.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -66,8 +65,7 @@ class MachineNotPacked(Conflict):
     command_remedy = mark("Leave --rater out or name a person.")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """How several raters' verdicts become one: a rater's own, or merged by name."""
 
     name: str

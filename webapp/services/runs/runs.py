@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
@@ -45,8 +45,7 @@ class NotUnreadable(Conflict):
     remedy = failures.RELOAD
 
 
-@dataclass(frozen=True, slots=True)
-class RunOverview:
+class RunOverview(Struct, frozen=True):
     """One run in a list: its labels, its counts and the rater's progress in it."""
 
     id: str
@@ -59,8 +58,7 @@ class RunOverview:
     first_open: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class QueryLine:
+class QueryLine(Struct, frozen=True):
     """One query of a run: its question's position in the set, and whether it misses anything.
 
     A question that the study does not ask misses nothing.
@@ -72,8 +70,7 @@ class QueryLine:
     is_asked: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """A file the run came from, with the problems its import reported (as stored)."""
 
     name: str
@@ -83,8 +80,7 @@ class SourceFile:
     problems: Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class RunPage:
+class RunPage(Struct, frozen=True):
     """One run in full, with one rater's progress; categories in question order.
 
     ``latency`` is over the answers whose duration the file states, ``None`` without any.
@@ -102,8 +98,7 @@ class RunPage:
     latency: Latency | None
 
 
-@dataclass(frozen=True, slots=True)
-class DeletionCost:
+class DeletionCost(Struct, frozen=True):
     """The numbers of questions and of all raters' judgments that go with a run, and that stay.
 
     ``others_lost`` are the losses of the wings, in words.

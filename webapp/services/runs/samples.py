@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -28,8 +29,7 @@ from webapp.services.study import studies
 SAMPLE_NAME = mark("Sample study")
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRating:
+class SampleRating(Struct, frozen=True):
     """A rating of one answer and its cards as a file in ``seeds`` gives it.
 
     ``name`` is the id of its events; ``verdicts`` are by rank.

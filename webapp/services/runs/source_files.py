@@ -7,10 +7,10 @@ compared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path, PureWindowsPath
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -19,8 +19,7 @@ from webapp.db.tables.runs import RunFile
 from webapp.i18n import mark
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedFile:
+class RecordedFile(Struct, frozen=True):
     """A source file as it was recorded, with the id of what was made from it.
 
     ``made`` is the message that names it: "run %(id)s".
@@ -37,8 +36,7 @@ class RecordedFile:
         return PureWindowsPath(self.name).name  # which has either slash between folders
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(Struct, frozen=True):
     """A file on the disk; ``named`` where the user named the file itself, not its folder."""
 
     path: Path
@@ -46,8 +44,7 @@ class FoundFile:
     named: bool
 
 
-@dataclass(frozen=True, slots=True)
-class SourceComparison:
+class SourceComparison(Struct, frozen=True):
     """The files on the disk beside the recorded ones.
 
     ``differing`` are files with the name of a recorded file and other contents. ``absent`` are

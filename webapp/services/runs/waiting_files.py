@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
+from msgspec import Struct, field
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Upload
@@ -24,8 +24,7 @@ CHANGES_A_QUESTION = 10
 """So many changes of a rater are stored in the time of a question with its cards."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileDecision:
+class FileDecision(Struct, frozen=True):
     """The owner's decision on one file: the labels of its run, or the rater of its ratings.
 
     ``rater`` is the one whose report was shown, ``confirm`` the tick that this rater's stored
@@ -49,8 +48,7 @@ class FileDecision:
         )
 
 
-@dataclass(slots=True)
-class StoredFiles:
+class StoredFiles(Struct):
     """The runs of the files that were stored, and the tokens of the ``left`` ones."""
 
     runs: list[str] = field(default_factory=list)

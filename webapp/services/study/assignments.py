@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from string import ascii_uppercase
 
+from msgspec import Struct
 from sqlalchemy import Select, bindparam, delete, select
 from sqlalchemy.orm import Session
 
@@ -49,8 +49,7 @@ class NotQuestions(ValueError):
         self.item, self.why = item, why
 
 
-@dataclass(frozen=True, slots=True)
-class Numbered:
+class Numbered(Struct, frozen=True):
     """One question set: its letter, and of each question the id and category by position."""
 
     letter: str

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -17,16 +17,14 @@ RECORDED = ("set show_record", str(True))
 """The log's name of a switch and the value set; see ``studies.set_switches``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(Struct, frozen=True):
     """A time in which a switch was on; ``until`` is ``None`` while it still is."""
 
     since: datetime
     until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Exposure:
+class Exposure(Struct, frozen=True):
     """The times in which raters saw more than the cards: see the functions of these names."""
 
     unblinded: tuple[Period, ...]

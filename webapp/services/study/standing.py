@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
@@ -28,8 +29,7 @@ LONGEST_PAUSE = timedelta(minutes=2)
 RECENT = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Saving:
+class Saving(Struct, frozen=True):
     """The saving by pooling: verdicts to give against cards shown, and things left out by depth.
 
     ``shown`` counts the cards of all runs, ``distinct`` the judged things among them,
@@ -46,8 +46,7 @@ class Saving:
         return self.shown - self.distinct - self.beyond
 
 
-@dataclass(frozen=True, slots=True)
-class RaterStanding:
+class RaterStanding(Struct, frozen=True):
     """One rater: how far, how fast (seconds per verdict, the median) and how long still."""
 
     name: str
@@ -63,8 +62,7 @@ class RaterStanding:
         return None if self.pace is None else self.pace * clicks
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionStanding:
+class QuestionStanding(Struct, frozen=True):
     """One question: its distinct things, the raters given it, and verdicts by rater's name.
 
     ``planned_for`` may still be given it, as far as the overlap allows; ``assigned_to`` are
@@ -84,8 +82,7 @@ class QuestionStanding:
     judged: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class StudyStanding:
+class StudyStanding(Struct, frozen=True):
     """The progress of a study as a whole."""
 
     saving: Saving

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -87,8 +87,7 @@ def is_blind(session: Session, study: Study) -> bool:
     return (session.scalar(runs_per_set.limit(1)) or 0) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class Switches:
+class Switches(Struct, frozen=True):
     """The owner's settings of a study; see ``db.tables.study.Study``. Every change is logged."""
 
     name: str
@@ -107,13 +106,13 @@ class Switches:
 
 def switches(study: Study) -> Switches:
     """Return how the study is set."""
-    return Switches(**{name: getattr(study, name) for name in Switches.__dataclass_fields__})
+    return Switches(**{name: getattr(study, name) for name in Switches.__struct_fields__})
 
 
 def set_switches(session: Session, study: Study, wanted: Switches, now: datetime) -> None:
     """Set the study's name and switches, logging each change."""
     before = switches(study)
-    for name in Switches.__dataclass_fields__:
+    for name in Switches.__struct_fields__:
         old, new = getattr(before, name), getattr(wanted, name)
         if old != new:
             setattr(study, name, new)

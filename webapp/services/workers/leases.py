@@ -7,10 +7,10 @@ that a holder which was thought dead and comes back finds that the row is no lon
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, and_, inspect, update
 from sqlalchemy.orm import Session
 
@@ -33,8 +33,7 @@ class LeasedRow(Protocol):
 RowT = TypeVar("RowT", bound=LeasedRow)
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(Struct, frozen=True):
     """The right to work on one row: its table and key, and the number of the attempt."""
 
     table: type[LeasedRow]

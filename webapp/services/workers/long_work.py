@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeAlias
 
+from msgspec import Struct
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
@@ -71,8 +72,7 @@ class GivenUp(Exception):
     """The work was given up while it was done."""
 
 
-@dataclass(frozen=True, slots=True)
-class LongFailure:
+class LongFailure(Struct, frozen=True):
     """Why there is no result: message and remedy as message ids, and the name in them."""
 
     message: str
@@ -90,8 +90,7 @@ DIED = LongFailure(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LongProgress:
+class LongProgress(Struct, frozen=True):
     """How far a work is; once it is done, its file's name or its result, else why it failed."""
 
     id: str
@@ -112,8 +111,7 @@ class LongProgress:
         return self.state in {WAITING, ASKING}
 
 
-@dataclass(frozen=True, slots=True)
-class LongCall:
+class LongCall(Struct, frozen=True):
     """The work to do, and the lease of its row."""
 
     lease: Lease

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from msgspec import Struct
 from wtforms import BooleanField, Form
 
 from webapp.i18n import gettext
@@ -41,16 +40,14 @@ class NamesForm(Form):
     shown = BooleanField()
 
 
-@dataclass(frozen=True, slots=True)
-class SettlementMistake:
+class SettlementMistake(Struct, frozen=True):
     """The reason why a settlement cannot be stored."""
 
     thing_id: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class AdjudicationPage:
+class AdjudicationPage(Struct, frozen=True):
     """A portion of the disputes, open or settled.
 
     ``after`` is the judged thing behind which the portion begins, ``last`` that behind which the
@@ -70,8 +67,7 @@ class AdjudicationPage:
     clicked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SettledDispute:
+class SettledDispute(Struct, frozen=True):
     """One dispute after a click, and the counts that it changed."""
 
     dispute: Dispute

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from flask import Blueprint, Response, render_template, request
+from msgspec import Struct
 
 from webapp import labels
 from webapp.i18n import gettext
@@ -25,8 +25,7 @@ COHEN = "cohen_kappa"
 ALPHA = "krippendorff_alpha"
 
 
-@dataclass(frozen=True, slots=True)
-class CoefficientCell:
+class CoefficientCell(Struct, frozen=True):
     """One coefficient over `n` items: its value and interval in words, or why it has none."""
 
     measure: Measure
@@ -36,8 +35,7 @@ class CoefficientCell:
     why: NoAgreement | None
 
 
-@dataclass(frozen=True, slots=True)
-class CoefficientsLine:
+class CoefficientsLine(Struct, frozen=True):
     """The coefficients of some items; ``n`` are those that at least two raters decided."""
 
     name: str
@@ -46,8 +44,7 @@ class CoefficientsLine:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CannotTellLine:
+class CannotTellLine(Struct, frozen=True):
     """How often one rater could not tell."""
 
     rater: str
@@ -56,8 +53,7 @@ class CannotTellLine:
     percent: str
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementPage:
+class AgreementPage(Struct, frozen=True):
     """Agreement on one kind of items. ``over_time`` is empty where it would be one part.
 
     ``said`` sums up the lines of pairs, categories and time in words.

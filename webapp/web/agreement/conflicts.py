@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from flask import Blueprint, Response, render_template, request
+from msgspec import Struct
 
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
@@ -33,8 +33,7 @@ class UnusablePair(ValueError):
     """The chosen files do not make runs that can be compared; the text is the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContradictionLine:
+class ContradictionLine(Struct, frozen=True):
     """One contradiction: the property, its question, and each run's verdict in order."""
 
     number: int
@@ -44,16 +43,14 @@ class ContradictionLine:
     verdicts: tuple[bool | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Lean:
+class Lean(Struct, frozen=True):
     """A sign test with whether chance hardly explains it."""
 
     test: SignTest
     hardly_chance: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictsInWords:
+class ConflictsInWords(Struct, frozen=True):
     """The page's report on the runs: the same figures as the command's."""
 
     runs: tuple[str, ...]
@@ -64,8 +61,7 @@ class ConflictsInWords:
     remarks: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ConflictsPage:
+class ConflictsPage(Struct, frozen=True):
     """The form, and below it the report or the reason why there is none.
 
     ``is_of_study`` is true where the report is on runs of this study, not on chosen files.

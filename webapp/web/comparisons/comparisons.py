@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, render_template, request
+from msgspec import Struct
 
 from webapp import labels, rooms
 from webapp.exporters.comparisons import conclusions, difference_tables, tables, words
@@ -48,16 +48,14 @@ BY_CATEGORY = tuple(name for name in HEADLINES if name != "composite")
 """The figures that the table and the picture by category can show."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Struct, frozen=True):
     """A run that can be ticked."""
 
     candidate: Candidate
     ticked: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """The address of a comparison: the runs or files compared, and how its parts are shown.
 
     Every link carries it. ``page`` is the page it belongs to, ``compared`` the arguments that name
@@ -91,16 +89,14 @@ class Address:
         return {**self.compared, **shown, **order, **other}
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
+class QuestionRow(Struct, frozen=True):
     """One question with the cells of its line in the table of questions."""
 
     line: ComparedQuestionLine
     cells: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnPair:
+class DrawnPair(Struct, frozen=True):
     """Two runs whose questions can be drawn: ``runs`` for addresses, ``label`` for people."""
 
     runs: tuple[str, str]
@@ -108,8 +104,7 @@ class DrawnPair:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonInWords:
+class ComparisonInWords(Struct, frozen=True):
     """A comparison in the words and tables of its reports.
 
     ``parts`` are the wings' comparisons of the same runs. ``unsaid`` names what rated files do not
@@ -141,8 +136,7 @@ class ComparisonInWords:
     formats: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonPage:
+class ComparisonPage(Struct, frozen=True):
     """The choice of runs and rule, and below it the comparison or why there is none.
 
     ``phases`` are those the study has runs for; ``disputes`` are those that keep figures open where
@@ -161,8 +155,7 @@ class ComparisonPage:
     styles: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedQuestionPage:
+class ComparedQuestionPage(Struct, frozen=True):
     """One question as every compared run answered it; ``states`` are the states of its answers."""
 
     question: ComparedQuestion

@@ -5,9 +5,9 @@ The files wait beside the study, as those of an import do, while their compariso
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from flask import Blueprint, Response, redirect, render_template, request, url_for
+from msgspec import Struct
+from msgspec.structs import replace
 from wtforms import Form
 
 from webapp.i18n import gettext
@@ -35,8 +35,7 @@ class WaitingFilesForm(Form):
     file = ListField()
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedFile:
+class ComparedFile(Struct, frozen=True):
     """A rated CSV that is compared: the ``token`` it waits under, and the name of its run."""
 
     token: str
@@ -44,16 +43,14 @@ class ComparedFile:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileRemark:
+class FileRemark(Struct, frozen=True):
     """An error in a line of a file, in the reader's language."""
 
     severity: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RatedComparisonPage:
+class RatedComparisonPage(Struct, frozen=True):
     """The files with their names, and below them their comparison or why there is none.
 
     ``different`` are the questions that only one of the files asks, by its name; ``styles`` the

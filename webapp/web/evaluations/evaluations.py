@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
+from msgspec import Struct
 from wtforms import Form
 
 from webapp.db.tables.evaluations import Evaluation
@@ -65,8 +65,7 @@ class OpenForm(Form):
     open = ChoiceField({"0": False, "1": True})
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationList:
+class EvaluationList(Struct, frozen=True):
     """The form to score a file, the reason if it was refused, and the evaluations made before."""
 
     evaluations: tuple[Overview, ...]
@@ -77,8 +76,7 @@ class EvaluationList:
     refusals: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(Struct, frozen=True):
     """The means of one strategy; the name is empty where rows name none."""
 
     name: str
@@ -86,8 +84,7 @@ class Strategy:
     cells: tuple[ScoreCell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationPage:
+class EvaluationPage(Struct, frozen=True):
     """The summary of one evaluation with all that is needed to read it.
 
     ``figures`` are those of the main table, ``appendix`` the others. ``stated`` is what the file
@@ -115,8 +112,7 @@ class EvaluationPage:
     standings: tuple[ItemRaterStanding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ItemsPage:
+class ItemsPage(Struct, frozen=True):
     """A page of items; ``columns`` name the figures of each line's ``cells``."""
 
     evaluation: Evaluation
@@ -128,8 +124,7 @@ class ItemsPage:
     shows: dict[Show, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ItemPage:
+class ItemPage(Struct, frozen=True):
     """One item; ``event_id`` makes an undo sent twice one."""
 
     evaluation: Evaluation
@@ -144,8 +139,7 @@ class ItemPage:
     tau_sim: str
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationDeletion:
+class EvaluationDeletion(Struct, frozen=True):
     """An evaluation that is about to go, and what goes with it."""
 
     evaluation: Evaluation

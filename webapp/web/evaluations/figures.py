@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from webapp.exporters.evaluations import score_reports
 from webapp.exporters.exports.measures import read_together
@@ -55,8 +56,7 @@ ITEM_LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreCell:
+class ScoreCell(Struct, frozen=True):
     """One figure in words; ``about`` names the measure that explains it, if one does."""
 
     name: str

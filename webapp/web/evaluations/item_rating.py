@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, url_for
+from msgspec import Struct
 
 from webapp.db.tables.evaluations import Evaluation
 from webapp.i18n import gettext, mark
@@ -36,16 +36,14 @@ ASKS = {
 """The question to the rater about each part, by kind of evaluation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A named text that a part is judged by; ``None`` where no text has the name."""
 
     name: str
     text: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class PartAsked:
+class PartAsked(Struct, frozen=True):
     """One part to be judged: its name in the form, the rater's verdict, and the texts to read.
 
     ``label`` and the two sides are filled for a field, ``beside`` for a sentence.
@@ -60,15 +58,13 @@ class PartAsked:
     given: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ItemOffers:
+class ItemOffers(Struct, frozen=True):
     """The evaluations whose items wait for this rater."""
 
     offers: tuple[Offer, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ItemAsked:
+class ItemAsked(Struct, frozen=True):
     """One item to be judged without the machine's scores, with the ``contexts`` for its fields."""
 
     offer: Offer

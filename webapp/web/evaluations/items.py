@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.answers import SentenceVerdict, Support
@@ -46,8 +47,7 @@ FAILURES = {
 """The reasons why an output scores 0, in words; the last two are followed by the field."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeablePart:
+class JudgeablePart(Struct, frozen=True):
     """A part that may be judged: its name in the form, the machine's score, the rater's verdict."""
 
     key: str
@@ -55,16 +55,14 @@ class JudgeablePart:
     verdict: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """A piece of a text; ``look`` is "common", "missed", "surplus" or empty."""
 
     text: str
     look: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceShown:
+class SentenceShown(Struct, frozen=True):
     """One sentence of an answer beside the contexts it cites, by id (none: not there)."""
 
     said: JudgeablePart
@@ -75,8 +73,7 @@ class SentenceShown:
     contexts: tuple[tuple[str, str | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkShown:
+class ChunkShown(Struct, frozen=True):
     """One chunk, its words in common with the expected answer marked."""
 
     said: JudgeablePart
@@ -85,8 +82,7 @@ class ChunkShown:
     n_words: int
 
 
-@dataclass(frozen=True, slots=True)
-class ListLine:
+class ListLine(Struct, frozen=True):
     """One line of a field; ``look`` as in a segment, ``pair`` the number of its pair, if any."""
 
     text: str
@@ -94,8 +90,7 @@ class ListLine:
     pair: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FieldShown:
+class FieldShown(Struct, frozen=True):
     """One field of a JSON answer: points earned of those possible, the reason, both sides."""
 
     said: JudgeablePart
@@ -108,8 +103,7 @@ class FieldShown:
     given: tuple[ListLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ItemInWords:
+class ItemInWords(Struct, frozen=True):
     """One item: its question, the expected answer, and its parts, of which one kind is filled.
 
     ``n_hidden`` parts are not shown; ``failure`` says why an output is unusable.

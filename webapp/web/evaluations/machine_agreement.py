@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from flask import Blueprint, Response, render_template, request
+from msgspec import Struct
 
 from webapp.db.tables.evaluations import Evaluation
 from webapp.i18n import gettext
@@ -27,8 +27,7 @@ from webapp.web.rating.figures import UndefinedReason, reasons_of
 blueprint = Blueprint("machine_agreement", __name__, url_prefix="/evaluations")
 
 
-@dataclass(frozen=True, slots=True)
-class FigureInWords:
+class FigureInWords(Struct, frozen=True):
     """One figure in words, its interval, and the name of the reason where it has no value."""
 
     value: str
@@ -36,8 +35,7 @@ class FigureInWords:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryAgreementInWords:
+class BinaryAgreementInWords(Struct, frozen=True):
     """The figures of binary verdicts on some parts: the table, and what follows from it."""
 
     name: str
@@ -48,8 +46,7 @@ class BinaryAgreementInWords:
     recall: FigureInWords
 
 
-@dataclass(frozen=True, slots=True)
-class Ordered:
+class Ordered(Struct, frozen=True):
     """How one automatic figure orders the graded items."""
 
     name: str
@@ -58,8 +55,7 @@ class Ordered:
     kendall: FigureInWords
 
 
-@dataclass(frozen=True, slots=True)
-class PeoplePage:
+class PeoplePage(Struct, frozen=True):
     """Machine against people, verdicts and grades; ``headline`` is what grades are put beside.
 
     ``chosen`` is the one of ``raters`` whose word alone counts, ``None`` for all of them.

@@ -13,13 +13,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request
+from msgspec import Struct
 from sqlalchemy.orm import make_transient_to_detached
 from werkzeug.exceptions import NotFound
 
@@ -142,8 +142,7 @@ class Visitor(NamedTuple):
 STRANGER = Visitor()
 
 
-@dataclass(slots=True)
-class OpenHouse:
+class OpenHouse(Struct):
     """Whether nobody signs in, as the last request read it; used where no database is read."""
 
     is_open: bool = False

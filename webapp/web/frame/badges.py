@@ -13,7 +13,6 @@ import hashlib
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 from flask import Flask, Request, Response, current_app, g, request, session, url_for
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
+from msgspec.structs import asdict
 from werkzeug.http import parse_cookie
 
 from webapp.services.people.sign_in import Badge

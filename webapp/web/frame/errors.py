@@ -8,8 +8,6 @@ Nobody is shown a traceback.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flask import (
     Flask,
     Response,
@@ -20,6 +18,7 @@ from flask import (
     request,
     url_for,
 )
+from msgspec import Struct
 from werkzeug.exceptions import HTTPException
 
 from webapp.db import outages
@@ -31,8 +30,7 @@ from webapp.web.frame import htmx
 from webapp.web.frame.access import NotSignedIn, OpenedElsewhere
 
 
-@dataclass(frozen=True, slots=True)
-class ServerMessage:
+class ServerMessage(Struct, frozen=True):
     """A status with its meaning and its remedy for the reader, as message ids.
 
     ``retry_after`` are seconds after which the same request may succeed.
@@ -44,8 +42,7 @@ class ServerMessage:
     retry_after: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorPage:
+class ErrorPage(Struct, frozen=True):
     """The content of the error page; ``details`` are already in the reader's language."""
 
     status: int
@@ -54,8 +51,7 @@ class ErrorPage:
     details: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OneMoreStep:
+class OneMoreStep(Struct, frozen=True):
     """The page before one that stores something, for a person who came by another site's link."""
 
     address: str

@@ -6,13 +6,13 @@ What has no translation, such as the explanation of every figure, is shown in En
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, render_template, send_from_directory, url_for
 from markupsafe import Markup
+from msgspec import Struct
 from werkzeug.exceptions import NotFound
 
 from webapp.config import resource
@@ -33,8 +33,7 @@ TO_GUIDE = re.compile(rf"(?:\.\./)?(?:\w\w/)?({NAME.pattern})\.md(#.*)?")
 TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.(?:png|svg))")
 
 
-@dataclass(frozen=True, slots=True)
-class GuidePage:
+class GuidePage(Struct, frozen=True):
     """A guide: its name, its heading, its text as HTML and the language that it is in.
 
     ``parts`` are the headings within the text by their names in an address.

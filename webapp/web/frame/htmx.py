@@ -6,13 +6,11 @@ it will swap the answer into a place on the page, ``full`` for everything else.
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Response, render_template, request
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from msgspec import Struct
+from msgspec.structs import asdict
 
 REQUEST_TYPE = "HX-Request-Type"
 REFRESH = "HX-Refresh"
@@ -23,7 +21,7 @@ def wants_part() -> bool:
     return request.headers.get(REQUEST_TYPE) == "partial"
 
 
-def respond(page: str, part: str, context: DataclassInstance, status: int = 200) -> Response:
+def respond(page: str, part: str, context: Struct, status: int = 200) -> Response:
     """Return the template `page`, or `part` where a part is wanted, filled from `context`."""
     template = part if wants_part() else page
     return _varying(render_template(template, **names(context)), status)
@@ -36,9 +34,9 @@ def reload() -> Response:
     return response
 
 
-def names(context: DataclassInstance) -> dict[str, Any]:
+def names(context: Struct) -> dict[str, Any]:
     """Return what a template may use: the fields of `context`, one level deep."""
-    return {field.name: getattr(context, field.name) for field in fields(context)}
+    return asdict(context)
 
 
 def _varying(body: str, status: int = 200) -> Response:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from flask import Blueprint
+from msgspec import Struct, field
 from sqlalchemy.orm import Session
 
 from webapp import rooms
@@ -15,8 +15,7 @@ from webapp.db.tables.study import Study
 from webapp.web.frame.doors import Door
 
 
-@dataclass(frozen=True, slots=True)
-class MenuEntry:
+class MenuEntry(Struct, frozen=True):
     """A link in a menu, at its place among the others.
 
     The menus are ``owner`` and ``rater`` in the header, and those under an entry, which its
@@ -35,8 +34,7 @@ class MenuEntry:
     pages: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Pages:
+class Pages(Struct, frozen=True):
     """The pages of a room: its blueprints, and the door of each of them or of one endpoint.
 
     ``entries`` are its links in menus, ``parts`` its templates in the pages of other rooms, by
@@ -53,8 +51,7 @@ class Pages:
     kept: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ShownPart:
+class ShownPart(Struct, frozen=True):
     """A part of a page that a wing brings: ``shown`` is what its template shows."""
 
     template: str

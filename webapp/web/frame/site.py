@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from flask import current_app, url_for
+from msgspec import Struct
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp import notation
@@ -18,8 +18,7 @@ from webapp.web.frame.access import NotSignedIn
 from webapp.web.frame.rooms import MenuEntry, menu
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """The frame of a page; the names are empty for a stranger.
 
     ``is_owner`` opens the owner's sections; ``is_local`` is true where nobody signs in.

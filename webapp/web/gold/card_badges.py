@@ -7,9 +7,9 @@ response to a verdict holds none.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from flask import url_for
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
@@ -25,8 +25,7 @@ from webapp.web.gold import constraint_cards, constraint_figures
 from webapp.web.gold.constraint_cards import CardShown, DecisionMistake, DecisionWords
 
 
-@dataclass(frozen=True, slots=True)
-class CardBadges:
+class CardBadges(Struct, frozen=True):
     """The badges below the card with this number on the page, and the address of its decisions.
 
     ``key`` names the card to a blind task and is empty on a run's page; ``likely`` is the
@@ -42,8 +41,7 @@ class CardBadges:
     words: DecisionWords
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """The result of a question of a run; ``unseen`` counts cards listed but not in its text."""
 
     line: QueryEvaluation
@@ -53,8 +51,7 @@ class Checked:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class Badges:
+class Badges(Struct, frozen=True):
     """The badges on a rating page by number of the card; `question` is the one shown there.
 
     ``checked`` is there only on a run's page, and only where a gold question asks about it.

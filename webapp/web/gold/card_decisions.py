@@ -6,9 +6,8 @@ card, or shown again with what is missing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flask import Blueprint, Response, redirect, url_for
+from msgspec import Struct
 
 from webapp.services.gold import card_badges
 from webapp.services.rating import blind_page
@@ -27,8 +26,7 @@ blueprint = Blueprint("card_decisions", __name__)
 PART = "gold/card_badges/_decided.html"
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Struct, frozen=True):
     """The badges that a decision changed, and the parts of the page that they are."""
 
     badges: Badges

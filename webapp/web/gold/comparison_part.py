@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.exporters.comparisons.answer import answer
 from webapp.exporters.comparisons.conclusions import counted
@@ -19,8 +20,7 @@ from webapp.web.gold.constraint_figures import MatrixCell
 STYLES = ("gold/constraints.css",)
 
 
-@dataclass(frozen=True, slots=True)
-class RunMatrix:
+class RunMatrix(Struct, frozen=True):
     """The confusion matrix of one run, by the names of its cells."""
 
     id: str
@@ -28,8 +28,7 @@ class RunMatrix:
     matrix: Mapping[str, MatrixCell]
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedConstraints:
+class ComparedConstraints(Struct, frozen=True):
     """A comparison under V2 in the words and tables of its reports."""
 
     basis: str

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flask import Blueprint, render_template
+from msgspec import Struct
 
 from webapp.i18n import gettext
 from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_AGREEMENT
@@ -27,8 +26,7 @@ blueprint = Blueprint("constraint_agreement", __name__, url_prefix="/constraints
 KAPPA = "coefficient"
 
 
-@dataclass(frozen=True, slots=True)
-class AgreementLine:
+class AgreementLine(Struct, frozen=True):
     """One figure: its value with its interval, or why it has none, and what it says."""
 
     label: str
@@ -38,8 +36,7 @@ class AgreementLine:
     meaning: str
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
+class Apart(Struct, frozen=True):
     """One card on which machine and people differ, with the constraints that failed."""
 
     found: CardJudgedTwice
@@ -48,8 +45,7 @@ class Apart:
     failed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintAgreementPage:
+class ConstraintAgreementPage(Struct, frozen=True):
     """How well the constraints of a run predict people's verdicts under a rule."""
 
     found: ConstraintAgreement

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.exporters.gold.manual_input import CARD
@@ -26,8 +26,7 @@ from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
 from webapp.web.gold.decision_forms import DecisionForm
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintBadge:
+class ConstraintBadge(Struct, frozen=True):
     """One constraint on one card: its outcome as sign and word, and the reason for it."""
 
     name: str
@@ -43,8 +42,7 @@ class ConstraintBadge:
     step: Step | None
 
 
-@dataclass(frozen=True, slots=True)
-class CardShown:
+class CardShown(Struct, frozen=True):
     """One card with its badges; ``badges`` omit constraints neither asked for nor decided."""
 
     number: int
@@ -59,8 +57,7 @@ class CardShown:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionMistake:
+class DecisionMistake(Struct, frozen=True):
     """The reason why a decision on a card cannot be stored, and the user's input."""
 
     index: int
@@ -68,8 +65,7 @@ class DecisionMistake:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionWords:
+class DecisionWords(Struct, frozen=True):
     """The words of the forms that decide: constraints and outcomes by name, and a limit."""
 
     subjects: Mapping[str, str]

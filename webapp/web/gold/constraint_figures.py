@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from webapp.i18n import gettext
 from webapp.metrics.gold.constraints import (
@@ -25,8 +26,7 @@ CELLS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FigureLine:
+class FigureLine(Struct, frozen=True):
     """One figure of the run: its name, its value, and the number of items it is over."""
 
     name: str
@@ -35,16 +35,14 @@ class FigureLine:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixCell:
+class MatrixCell(Struct, frozen=True):
     """One cell of the confusion matrix with the numbers of its questions."""
 
     name: str
     questions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """The figures and the matrix of a run, which every decision changes."""
 
     figures: tuple[FigureLine, ...]

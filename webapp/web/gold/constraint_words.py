@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from babel.numbers import format_decimal
+from msgspec import Struct
 
 from webapp.i18n import gettext, language, mark
 from webapp.metrics.gold.constraint_rules import (
@@ -46,8 +46,7 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintInWords:
+class ConstraintInWords(Struct, frozen=True):
     """One constraint of a question: its label and its rule in words."""
 
     label: str

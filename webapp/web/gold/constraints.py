@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from flask import (
     Blueprint,
@@ -15,6 +14,7 @@ from flask import (
     request,
     url_for,
 )
+from msgspec import Struct
 
 from webapp.exporters.exports.measures import read_together
 from webapp.exporters.gold import constraint_tables
@@ -39,8 +39,7 @@ OF_CONSTRAINTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintsPage:
+class ConstraintsPage(Struct, frozen=True):
     """A run under the gold questions in force; ``summary`` is ``None`` without any.
 
     ``left_out`` says that MISSING is not counted; ``taken`` how many decisions of a file
@@ -65,8 +64,7 @@ class ConstraintsPage:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedQuestionPage:
+class CheckedQuestionPage(Struct, frozen=True):
     """One gold question of a run with its cards, and the run's figures beside it."""
 
     run: CheckedRun

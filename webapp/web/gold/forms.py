@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from msgspec import Struct
+from msgspec.structs import replace
 from wtforms import Form
 
 from webapp.i18n import gettext, mark
@@ -152,8 +153,7 @@ class VersionForm(Form):
     version = WholeField(0, LARGEST_NUMBER, default=0, required=True, wrong=UNUSABLE)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadForm:
+class ReadForm(Struct, frozen=True):
     """The content of a form: the question as far as it can be read, and the errors by field."""
 
     question: GoldQuestion

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flask import (
@@ -16,6 +15,8 @@ from flask import (
     request,
     url_for,
 )
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
@@ -43,15 +44,13 @@ NEWEST = 3
 """Runs of a set on which a threshold is tried out."""
 
 
-@dataclass(frozen=True, slots=True)
-class GoldSets:
+class GoldSets(Struct, frozen=True):
     """The study's question sets with the state of their gold questions."""
 
     sets: tuple[GoldSet, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GoldLine:
+class GoldLine(Struct, frozen=True):
     """One gold question in the list of its set."""
 
     number: int
@@ -62,8 +61,7 @@ class GoldLine:
     rules: tuple[ConstraintInWords, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RunMet:
+class RunMet(Struct, frozen=True):
     """The result of a threshold T for a run.
 
     It holds the questions met, those met under the T in force, and the matrix.
@@ -78,8 +76,7 @@ class RunMet:
     matrix: ConfusionMatrix
 
 
-@dataclass(frozen=True, slots=True)
-class GoldPage:
+class GoldPage(Struct, frozen=True):
     """The gold questions in force for a set; ``found`` is ``None`` where it has none.
 
     ``threshold`` is the one in the field, ``met`` its result for the newest runs, ``in_force``
@@ -98,8 +95,7 @@ class GoldPage:
     refusal: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GoldQuestionPage:
+class GoldQuestionPage(Struct, frozen=True):
     """One gold question being edited; ``number`` is ``NEW`` for one yet to be made."""
 
     set: GoldSet

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 SIZE = 340
 """Pixels of a side, on every screen: a click sends its place in pixels."""
@@ -21,8 +22,7 @@ Point = tuple[float, float]
 """Latitude and longitude in degrees."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The square that is drawn: its middle and the length of its sides in km."""
 
     latitude: float

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp.i18n import gettext
 from webapp.importers.gold.known_places import KnownPlace
@@ -20,8 +21,7 @@ LISTED = 60
 """Listings that a preview names; the others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(Struct, frozen=True):
     """A point on the map: where it is drawn, its name, and whether it satisfies."""
 
     x: str
@@ -30,8 +30,7 @@ class Dot:
     satisfies: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Map:
+class Map(Struct, frozen=True):
     """The drawn map; ``circle`` is the point that is asked for, with its radius in pixels."""
 
     frame: Frame
@@ -42,8 +41,7 @@ class Map:
     circle: tuple[str, str, str] | None
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewLine:
+class PreviewLine(Struct, frozen=True):
     """A listing that satisfies: how it is named, and whether the run gave it to this question."""
 
     name: str
@@ -52,8 +50,7 @@ class PreviewLine:
     answered: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """Which listings of a run satisfy a question, and why the others do not."""
 
     rules: tuple[ConstraintInWords, ...]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flask import Blueprint, Response, redirect, render_template, url_for
+from msgspec import Struct
 
 from webapp.i18n import gettext
 from webapp.metrics.agreement.agreement import EXPLANATIONS
@@ -28,8 +27,7 @@ WANTED = tuple(name for name in COEFFICIENTS if name != "fleiss_kappa")
 FIRST_SHOWN, MOST_SHOWN = 10, 200
 
 
-@dataclass(frozen=True, slots=True)
-class BesidePage:
+class BesidePage(Struct, frozen=True):
     """The table, the coefficients and the cards, those first on which both differ.
 
     ``rows`` are by the machine's verdict, their cells by people's. ``apart_too`` unfold below

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flask import (
@@ -15,6 +14,7 @@ from flask import (
     request,
     url_for,
 )
+from msgspec import Struct
 
 from webapp.chatbot.client import UnusableAddress, public_address
 from webapp.config import JudgeEndpoint
@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 blueprint = Blueprint("machine_judges", __name__, url_prefix="/study/machine-judges")
 
 
-@dataclass(frozen=True, slots=True)
-class Configured:
+class Configured(Struct, frozen=True):
     """The configured endpoint without its secrets; ``wrong`` if it is unusable."""
 
     address: str
@@ -56,16 +55,14 @@ class Configured:
     wrong: bool
 
 
-@dataclass(frozen=True, slots=True)
-class JudgesPage:
+class JudgesPage(Struct, frozen=True):
     """The study's machine judges; without an endpoint only how one is configured."""
 
     endpoint: Configured | None
     judges: tuple[JudgeLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NewJudgePage:
+class NewJudgePage(Struct, frozen=True):
     """The form of a new judge, which begins with our own prompt in a language."""
 
     endpoint: Configured
@@ -76,8 +73,7 @@ class NewJudgePage:
     errors: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class CostInWords:
+class CostInWords(Struct, frozen=True):
     """The cost of an estimate or of a session in words; the money is empty without prices."""
 
     prompt_tokens: str
@@ -85,8 +81,7 @@ class CostInWords:
     money: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionInWords:
+class SessionInWords(Struct, frozen=True):
     """A session with its estimate, its real use, and the reason if it failed."""
 
     line: SessionLine
@@ -95,8 +90,7 @@ class SessionInWords:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class WorkPart:
+class WorkPart(Struct, frozen=True):
     """How far a judge is, asked for again while it works."""
 
     judge: JudgeLine
@@ -104,8 +98,7 @@ class WorkPart:
     current: SessionInWords | None
 
 
-@dataclass(frozen=True, slots=True)
-class JudgePage:
+class JudgePage(Struct, frozen=True):
     """One judge: its version, the work left and its cost, its sessions.
 
     ``may_start`` is the reason why it may not start: "" if it may. ``agreed`` is set once prices

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
+from msgspec import Struct
 from wtforms import Form
 
 from webapp.services.people import event_log, history
@@ -29,8 +29,7 @@ class UndoForm(Form):
     latest = WholeField(0, NEWEST, required=True, wrong=UNUSABLE)
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryPage:
+class HistoryPage(Struct, frozen=True):
     """One page of the log. ``query`` keeps the filter in every address.
 
     ``event_id`` makes a form sent twice one undo.

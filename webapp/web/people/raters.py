@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
 from markupsafe import Markup
+from msgspec import Struct
 from wtforms import Form
 
 from webapp.failures import Conflict
@@ -41,16 +41,14 @@ class NoPasswordYet(Conflict):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RaterShown:
+class RaterShown(Struct, frozen=True):
     """One rater with the invitations that matter: the open ones, else the newest."""
 
     line: RaterLine
     invitations: tuple[InvitationLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NewInvitationLink:
+class NewInvitationLink(Struct, frozen=True):
     """A new invitation's link, shown this once, with its QR code as SVG."""
 
     name: str
@@ -60,8 +58,7 @@ class NewInvitationLink:
     is_local: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Raters:
+class Raters(Struct, frozen=True):
     """The study's raters, and the user's input to invite another."""
 
     raters: tuple[RaterShown, ...]
@@ -73,8 +70,7 @@ class Raters:
     errors: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """A rater who is about to be removed, and their judgments."""
 
     rater: RaterLine

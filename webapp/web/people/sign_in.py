@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from flask import (
     Blueprint,
     Response,
@@ -14,6 +12,7 @@ from flask import (
     request,
     url_for,
 )
+from msgspec import Struct, field
 from wtforms import Form, PasswordField
 from wtforms.validators import EqualTo, Length
 
@@ -36,8 +35,7 @@ _QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
 """Known browsers have their own queue, so they do not wait for people who guess passwords."""
 
 
-@dataclass(frozen=True, slots=True)
-class SignIn:
+class SignIn(Struct, frozen=True):
     """The choices on the sign-in page.
 
     ``raters`` are those of this machine, where nobody signs in. ``has_password``: the owner can
@@ -54,8 +52,7 @@ class SignIn:
     errors: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Greeting:
+class Greeting(Struct, frozen=True):
     """The invited rater and the study, for a valid link."""
 
     study: str
@@ -63,8 +60,7 @@ class Greeting:
     token: str
 
 
-@dataclass(frozen=True, slots=True)
-class PasswordPage:
+class PasswordPage(Struct, frozen=True):
     """The owner's password, to be set or changed."""
 
     has_password: bool

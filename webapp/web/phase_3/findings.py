@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 from wtforms import Form
@@ -48,8 +49,7 @@ class ThemeForm(Form):
     remove = LineField(LONGEST_LABEL)
 
 
-@dataclass(frozen=True, slots=True)
-class PersonLine:
+class PersonLine(Struct, frozen=True):
     """The progress of one participant; ``usability`` is the SUS score in words, "-" without."""
 
     person: Person
@@ -59,8 +59,7 @@ class PersonLine:
     usability: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThemeCount:
+class ThemeCount(Struct, frozen=True):
     """A theme ("" is none yet) with the numbers of its comments and of their writers."""
 
     theme: str
@@ -68,8 +67,7 @@ class ThemeCount:
     people: int
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """Phase 3 in the words and tables of its reports; ``copies`` may hold withdrawn people."""
 
     report: UserStudyReport
@@ -87,15 +85,13 @@ class Found:
     copies: tuple[Copy, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FindingsPage:
+class FindingsPage(Struct, frozen=True):
     """The findings of phase 3; ``None`` where it was never set up."""
 
     found: Found | None
 
 
-@dataclass(frozen=True, slots=True)
-class ParticipantQuestionLine:
+class ParticipantQuestionLine(Struct, frozen=True):
     """A question with its participant, outcome and rating; ``saved`` marks a new change."""
 
     person: Person
@@ -105,8 +101,7 @@ class ParticipantQuestionLine:
     saved: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionsPage:
+class QuestionsPage(Struct, frozen=True):
     """The questions of one category, or all where ``category`` is null."""
 
     category: str | None
@@ -116,16 +111,14 @@ class QuestionsPage:
     longest: int = LONGEST
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionPart:
+class QuestionPart(Struct, frozen=True):
     """One question of the page of questions."""
 
     one: ParticipantQuestionLine
     longest: int = LONGEST
 
 
-@dataclass(frozen=True, slots=True)
-class CommentLine:
+class CommentLine(Struct, frozen=True):
     """A comment with its writer and its subject."""
 
     person: Person
@@ -133,8 +126,7 @@ class CommentLine:
     on: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommentsPage:
+class CommentsPage(Struct, frozen=True):
     """The comments under one theme, or all where ``theme`` is null."""
 
     theme: str | None
@@ -144,16 +136,14 @@ class CommentsPage:
     longest: int = LONGEST
 
 
-@dataclass(frozen=True, slots=True)
-class CommentPart:
+class CommentPart(Struct, frozen=True):
     """One comment of the page of comments."""
 
     one: CommentLine
     longest: int = LONGEST
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawalPage:
+class WithdrawalPage(Struct, frozen=True):
     """A participant about to be deleted, what goes with them, and which copies may stay."""
 
     person: Person

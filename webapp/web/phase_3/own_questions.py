@@ -6,7 +6,6 @@ answers at once and can be left at any time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import ceil
 
 from flask import (
@@ -19,6 +18,8 @@ from flask import (
     request,
     url_for,
 )
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
 
@@ -70,8 +71,7 @@ WHY = {
 NO_USE = mark("The chatbot sent something, but not an answer that can be shown.")
 
 
-@dataclass(frozen=True, slots=True)
-class ParticipantHome:
+class ParticipantHome(Struct, frozen=True):
     """The progress of a participant: questions asked, questions left, and the next step.
 
     ``current`` is the question they have not finished. ``draft`` was typed and could not be
@@ -92,8 +92,7 @@ class ParticipantHome:
     link: PersonalLink | None
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingPage:
+class WaitingPage(Struct, frozen=True):
     """A question on its way, or the reason for no answer; ``waited`` is in seconds."""
 
     line: OwnQuestionLine
@@ -103,8 +102,7 @@ class WaitingPage:
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class OwnAnswerContext:
+class OwnAnswerContext(Struct, frozen=True):
     """An answer to rate; ``changed`` are the cards a click changed, ``left`` what is unrated.
 
     ``background`` is shown under the cards.

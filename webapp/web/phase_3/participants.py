@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-
 from flask import (
     Blueprint,
     Response,
@@ -15,6 +13,8 @@ from flask import (
 )
 from flask import session as cookie
 from markupsafe import Markup
+from msgspec import Struct, field
+from msgspec.structs import asdict
 from sqlalchemy.orm import Session
 from wtforms import Form
 
@@ -36,8 +36,7 @@ DECLINED = "declined"
 """The cookie's key that records that somebody declined in this browser."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsentPage:
+class ConsentPage(Struct, frozen=True):
     """The consent page, read before taking part.
 
     ``known`` is the pseudonym under which the link's holder takes part already, ``present``
@@ -60,8 +59,7 @@ class ConsentPage:
     errors: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class PersonalLink:
+class PersonalLink(Struct, frozen=True):
     """A participant's own link, shown this once, with its QR code as SVG."""
 
     address: str
@@ -69,15 +67,13 @@ class PersonalLink:
     is_local: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LinkPage:
+class LinkPage(Struct, frozen=True):
     """The page with one more link of a participant's own."""
 
     link: PersonalLink
 
 
-@dataclass(frozen=True, slots=True)
-class Declined:
+class Declined(Struct, frozen=True):
     """The last page for a person who does not take part."""
 
     study: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 
 from flask import Blueprint, Response, make_response, redirect, render_template, url_for
+from msgspec import Struct
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
 
@@ -30,8 +30,7 @@ NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
 """The field name of each item in the form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
+class Closing(Struct, frozen=True):
     """The questionnaire as answered so far; ``left_out`` numbers the items without an answer.
 
     ``items`` are (name in the form, statement, answer); ``open_question`` is one that waits
@@ -47,15 +46,13 @@ class Closing:
     open_question: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """The item that was saved, by its name in the form."""
 
     item: str
 
 
-@dataclass(frozen=True, slots=True)
-class Thanks:
+class Thanks(Struct, frozen=True):
     """The end; the answers can still be changed."""
 
     pseudonym: str

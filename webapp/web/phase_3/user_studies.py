@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
 from markupsafe import Markup
+from msgspec import Struct
+from msgspec.structs import asdict
 from wtforms import BooleanField, Form
 
 from webapp.db.tables.phase_3 import ConsentText
@@ -36,8 +37,7 @@ MOST_QUESTIONS, MOST_AT_ONCE, MOST_PAUSE, MOST_NEWCOMERS = 50, 32, 3600, 1000
 NEEDS_CHATBOT = mark("Before phase 3 can open, it needs a chatbot.")
 
 
-@dataclass(frozen=True, slots=True)
-class NewParticipantLink:
+class NewParticipantLink(Struct, frozen=True):
     """A new link, shown this once; ``pseudonym`` is empty for one that is everybody's."""
 
     address: str
@@ -47,8 +47,7 @@ class NewParticipantLink:
     is_local: bool
 
 
-@dataclass(frozen=True, slots=True)
-class UserStudyPage:
+class UserStudyPage(Struct, frozen=True):
     """The settings of phase 3, the errors in the user's input, its texts and its links.
 
     ``consents`` are the texts by language, ``version`` is the version they make together;

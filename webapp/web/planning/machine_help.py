@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flask import request
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
@@ -19,8 +18,7 @@ WIDTH = 0.2
 """The width of an interval that is shown unless another is asked for: plus or minus 0.1."""
 
 
-@dataclass(frozen=True, slots=True)
-class HelpingMachine:
+class HelpingMachine(Struct, frozen=True):
     """A machine judge that can be chosen."""
 
     id: int
@@ -28,8 +26,7 @@ class HelpingMachine:
     chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MachineHelpShown:
+class MachineHelpShown(Struct, frozen=True):
     """A machine's help in the words and tables of reports.
 
     ``needed`` is for one ``width``, ``asked`` whether the request names it.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from flask import request
 from markupsafe import Markup
+from msgspec import Struct
 from sqlalchemy.orm import Session
 from wtforms import Form
 
@@ -44,16 +44,14 @@ class PlanForm(Form):
     raters = WholeField(1, MOST_RATERS)
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedPair:
+class PlannedPair(Struct, frozen=True):
     """Two runs from whose verdicts the deviation can be taken."""
 
     value: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlanShown:
+class PlanShown(Struct, frozen=True):
     """The form with its errors, and the plan in words, as a curve and as a table.
 
     ``curve`` and ``table`` are ``None`` where nothing is known of the deviation.

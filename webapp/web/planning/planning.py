@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from types import ModuleType
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
+from msgspec import Struct
 from sqlalchemy.orm import Session
 from wtforms import Form
 
@@ -30,8 +30,7 @@ PARTS: tuple[ModuleType, ...] = (plan, settled, sample, machine_help)
 """The parts of the page in their order: each has ``part(session, owner, question_set)``."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedSet:
+class PlannedSet(Struct, frozen=True):
     """A question set that can be shown, with its letter and the number of its questions."""
 
     id: int
@@ -39,8 +38,7 @@ class PlannedSet:
     questions: int
 
 
-@dataclass(frozen=True, slots=True)
-class RuleShown:
+class RuleShown(Struct, frozen=True):
     """A rule as reports name it.
 
     ``stops`` says that nothing is asked any more once every order is settled, ``samples`` that it
@@ -62,8 +60,7 @@ class RuleShown:
         return self.verdicts_before > 0
 
 
-@dataclass(frozen=True, slots=True)
-class PlanningPage:
+class PlanningPage(Struct, frozen=True):
     """A question set's rule in force, its earlier rules, its verdicts, and the parts of planning.
 
     ``is_sampled`` says that a sample leaves questions out, also one that is closed. ``chosen`` is

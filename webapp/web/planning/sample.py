@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from flask import Blueprint, Response, redirect, url_for
+from msgspec import Struct
 from sqlalchemy.orm import Session
 from wtforms import Form
 
@@ -49,8 +49,7 @@ class ExtendForm(Form):
     category = LineField(400)
 
 
-@dataclass(frozen=True, slots=True)
-class SampleShown:
+class SampleShown(Struct, frozen=True):
     """The sample of a question set in words and figures, or the form that draws one.
 
     ``extends`` says whether it may have further questions, ``categories`` whether of one category.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
@@ -17,8 +16,7 @@ from webapp.services.runs import reports
 from webapp.web.frame.rooms import ShownPart
 
 
-@dataclass(frozen=True, slots=True)
-class SettledInWords:
+class SettledInWords(Struct, frozen=True):
     """The settled orders of the runs of a question set: sentences, and every order in a table.
 
     ``next_ones`` are the positions of the questions that can move the open orders most.

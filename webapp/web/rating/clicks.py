@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from flask import Response, redirect
+from msgspec import Struct
 from wtforms import BooleanField, Form
 
 from webapp.i18n import gettext
@@ -26,8 +26,7 @@ from webapp.web.frame.forms import checked
 LAST_SEQUENCE = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """A sentence for the reader."""
 
     text: str

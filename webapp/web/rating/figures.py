@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.judging.figures import HEADLINES, Figure, figures
@@ -24,8 +25,7 @@ OF_ANSWERS: Mapping[str, str] = {
 """The names of the figures of a single answer, by the headline that averages each."""
 
 
-@dataclass(frozen=True, slots=True)
-class FigureCell:
+class FigureCell(Struct, frozen=True):
     """One figure in one column: its value in words, or the reason why it has none.
 
     ``bounds`` is short ("0,71–0,94"), ``sentence`` the same in words; both are empty where
@@ -45,8 +45,7 @@ class FigureCell:
         return gettext(EXPLANATIONS[self.why]) if self.why else ""
 
 
-@dataclass(frozen=True, slots=True)
-class FigureRow:
+class FigureRow(Struct, frozen=True):
     """One figure across the columns of a panel."""
 
     name: str
@@ -54,8 +53,7 @@ class FigureRow:
     cells: tuple[FigureCell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ClickedCounts:
+class ClickedCounts(Struct, frozen=True):
     """The plain counts of the verdicts on one answer, in words: "3 of 4", and a rank from 1.
 
     "-" where nothing is decided: an answer without any verdict has no 0 either.
@@ -65,24 +63,21 @@ class ClickedCounts:
     first_relevant_rank: str
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerColumn:
+class AnswerColumn(Struct, frozen=True):
     """The letter of an answer, and the counts of the verdicts on it."""
 
     letter: str
     counts: ClickedCounts
 
 
-@dataclass(frozen=True, slots=True)
-class AnswersPanel:
+class AnswersPanel(Struct, frozen=True):
     """The figures of every answer to a blind question: a column for each, called by its letter."""
 
     columns: tuple[AnswerColumn, ...]
     rows: tuple[FigureRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UndefinedReason:
+class UndefinedReason(Struct, frozen=True):
     """Why a figure has no value, as the page explains it."""
 
     name: str
@@ -189,8 +184,7 @@ def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, st
     return "", ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Open:
+class _Open(Struct, frozen=True):
     """The open judgments of a column in words: verdicts, and answers without a quality."""
 
     verdicts: str

@@ -6,10 +6,11 @@ A form sent without a script is redirected to its card.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, g, redirect, request, url_for
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.failures import Conflict
 from webapp.i18n import mark
@@ -38,8 +39,7 @@ class RatedBlind(Conflict):
     remedy = mark("Runs are not shown while rating. Reload the page to go on with what is next.")
 
 
-@dataclass(frozen=True, slots=True)
-class RatingContext:
+class RatingContext(Struct, frozen=True):
     """The content of the rating page and its parts.
 
     ``query`` are the arguments that keep the filter in every address; ``whole`` is true where
@@ -58,8 +58,7 @@ class RatingContext:
     parts: tuple[CardParts, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MovedParts:
+class MovedParts(Struct, frozen=True):
     """The parts of the page that a click changed: its cards, and the verdict that was given."""
 
     page: MovingFigures
@@ -70,8 +69,7 @@ class MovedParts:
     given: VerdictOnCard | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictOnCard:
+class VerdictOnCard(Struct, frozen=True):
     """The verdict in force on a card after a click; ``card`` is its selector on the page."""
 
     card: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp import rooms
@@ -14,8 +14,7 @@ from webapp.services.rating.pages import RatingPage
 from webapp.web.frame.rooms import ShownPart
 
 
-@dataclass(frozen=True, slots=True)
-class CardParts:
+class CardParts(Struct, frozen=True):
     """The parts that a wing adds to a rating page: under its cards, by number, and at its end.
 
     ``styles`` and ``scripts`` are the static files that it needs.

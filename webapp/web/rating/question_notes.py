@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from msgspec import Struct
 
 from webapp.services.rating import question_notes
 from webapp.services.rating.question_notes import LONGEST, QuestionNote
@@ -15,8 +15,7 @@ from webapp.web.frame.fields import ChoiceField, LineField
 blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
 
 
-@dataclass(frozen=True, slots=True)
-class NotesPage:
+class NotesPage(Struct, frozen=True):
     """The questions of every set with their notes, as stored or as typed.
 
     ``typed`` and ``errors`` are by the name of the note's field. ``offered`` counts the questions

@@ -7,10 +7,11 @@ one is done and the rater goes on. A form sent without a script is redirected to
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
@@ -44,8 +45,7 @@ AHEAD = 3
 """How many questions a browser keeps for a time without a network, the present one included."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlindRatingContext:
+class BlindRatingContext(Struct, frozen=True):
     """The content of a blind rater's page and its parts.
 
     ``stage`` is the part below the cards: nothing yet, the empty lists, or the answers too.
@@ -68,8 +68,7 @@ class BlindRatingContext:
     parts: tuple[CardParts, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BlindMovedParts:
+class BlindMovedParts(Struct, frozen=True):
     """The parts that a click changed: cards, the answer that was rated, or the verdict given."""
 
     page: MovingAnswers
@@ -82,8 +81,7 @@ class BlindMovedParts:
     given: VerdictOnCard | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AllDone:
+class AllDone(Struct, frozen=True):
     """The last page: how far the rater is, and the counts of their judgments.
 
     ``further`` is the work beside the questions that wings have for the rater.

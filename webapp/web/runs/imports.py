@@ -11,9 +11,9 @@ change only where that is ticked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from flask import Blueprint, Response, current_app, redirect, request, url_for
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Upload
@@ -42,8 +42,7 @@ class UnfitFiles(Exception):
     """No file was chosen, or too many; the argument says so to the reader."""
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """A file with its report; ``token`` is its name while it waits."""
 
     token: str
@@ -51,8 +50,7 @@ class Waiting:
     remarks: tuple[JoinedProblem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingRatings:
+class WaitingRatings(Struct, frozen=True):
     """Ratings from a page without a server, with their report for one of the ``raters``."""
 
     token: str
@@ -61,8 +59,7 @@ class WaitingRatings:
     raters: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingRatedCsv:
+class WaitingRatedCsv(Struct, frozen=True):
     """A rated CSV with what importing it as one rater's would store; ``raters`` can be chosen."""
 
     token: str
@@ -71,8 +68,7 @@ class WaitingRatedCsv:
     raters: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ImportPage:
+class ImportPage(Struct, frozen=True):
     """The drop zone, and below it every file that waits for a decision: runs, then ratings.
 
     ``works`` are the large imports of the last day, where no file's report is shown.
@@ -98,8 +94,7 @@ class ImportPage:
         return sum(map(bool, (*runs, *ratings, *rated)))
 
 
-@dataclass(frozen=True, slots=True)
-class ImportContext:
+class ImportContext(Struct, frozen=True):
     """The context of the import templates."""
 
     imports: ImportPage

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flask import Blueprint, render_template
+from msgspec import Struct
 
 from webapp.exporters.exports.measures import Chapter, chapters
 from webapp.web.frame import htmx
@@ -12,8 +11,7 @@ from webapp.web.frame import htmx
 blueprint = Blueprint("measures", __name__, url_prefix="/measures")
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuresPage:
+class MeasuresPage(Struct, frozen=True):
     """All measures, chapter by chapter."""
 
     chapters: tuple[Chapter, ...]

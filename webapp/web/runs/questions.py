@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from webapp import labels
 from webapp.i18n import gettext, mark
@@ -40,8 +41,7 @@ SHORT_NOTE = 40
 Value = str | float | None
 
 
-@dataclass(frozen=True, slots=True)
-class SortableColumn:
+class SortableColumn(Struct, frozen=True):
     """One column: its name in addresses, its heading, and the order that its link leads to.
 
     ``sorted`` is how the table is sorted by it, as ``aria-sort`` has it; empty if it is not.
@@ -53,8 +53,7 @@ class SortableColumn:
     next_order: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunQuestion:
+class RunQuestion(Struct, frozen=True):
     """One question of a run under a rule.
 
     ``figures`` are the cells of the columns between category and notes: blank where the rating
@@ -84,8 +83,7 @@ class RunQuestion:
         return f"{self.notes[:SHORT_NOTE].rstrip()}…"
 
 
-@dataclass(frozen=True, slots=True)
-class RunQuestions:
+class RunQuestions(Struct, frozen=True):
     """The table: its columns, its rows in the order asked for, and that order as an address."""
 
     columns: tuple[SortableColumn, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
+from msgspec import Struct
 
 from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS
@@ -57,24 +57,21 @@ FORMATS = {
 """Each format of an export with the last part of its address."""
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(Struct, frozen=True):
     """The study's runs, in their order; ``blind`` as on the first page."""
 
     runs: tuple[RunOverview, ...]
     blind: Progress | None
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A file of the run and what its import reported, in the reader's language."""
 
     file: SourceFile
     remarks: tuple[JoinedProblem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(Struct, frozen=True):
     """One category of a run with its figures, in the order of the panel's rows.
 
     ``left`` counts the queries that miss a verdict under the rule in force.
@@ -86,8 +83,7 @@ class Category:
     cells: tuple[FigureCell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseTimes:
+class ResponseTimes(Struct, frozen=True):
     """How long the chatbot took, in seconds as they are written, over ``n`` answers."""
 
     p50: str
@@ -96,8 +92,7 @@ class ResponseTimes:
     n: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunShown:
+class RunShown(Struct, frozen=True):
     """One run in full, its figures under ``rule``.
 
     ``totals`` are those the figures are made of, ``unasked`` says which questions these leave out;
@@ -128,8 +123,7 @@ class RunShown:
     is_blind: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Deletion:
+class Deletion(Struct, frozen=True):
     """A run that is about to go, and what goes with it."""
 
     run: RunOverview

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
@@ -35,8 +35,7 @@ SAID = {
 """The error of an item that names no questions, with its remedy."""
 
 
-@dataclass(frozen=True, slots=True)
-class AssignmentLine:
+class AssignmentLine(Struct, frozen=True):
     """One rater's field as stored or as typed, the number of its questions, and its error.
 
     ``count`` is ``None`` for all.
@@ -49,8 +48,7 @@ class AssignmentLine:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SetShown:
+class SetShown(Struct, frozen=True):
     """One question set: its letter (empty where there is one alone) and what can be named.
 
     ``categories`` have the numbers of their questions.
@@ -61,8 +59,7 @@ class SetShown:
     categories: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AssignmentsPage:
+class AssignmentsPage(Struct, frozen=True):
     """Every rater's questions, the sets to name them from, and whether there is an error."""
 
     lines: tuple[AssignmentLine, ...]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-
+from msgspec.structs import asdict, replace
 from wtforms import BooleanField, Form
 
 from webapp.services.study.studies import Switches

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flask import Blueprint, Response, redirect, render_template, url_for
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.config import resource
@@ -23,8 +22,7 @@ from webapp.web.study.steps import StudyStep
 blueprint = Blueprint("home", __name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(Struct, frozen=True):
     """The study's runs, in their order, with the rater's progress in them.
 
     ``blind`` is how far the rater is in the pooled cards, where the study is rated blind.
@@ -36,8 +34,7 @@ class Home:
     steps: tuple[StudyStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RaterHome:
+class RaterHome(Struct, frozen=True):
     """How far a rater is, and how long the rest takes at their own pace (empty if unknown).
 
     ``further`` is the work beside the questions that wings have for the rater.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from flask import request
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp import labels
@@ -12,8 +11,7 @@ from webapp.db.tables.study import Study
 from webapp.services.runs import reports
 
 
-@dataclass(frozen=True, slots=True)
-class RuleChoice:
+class RuleChoice(Struct, frozen=True):
     """A rule by which several raters' verdicts become one: its name and its label."""
 
     name: str

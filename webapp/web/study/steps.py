@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.study import Study
@@ -17,8 +17,7 @@ from webapp.web.frame import formatting
 MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class StudyStep:
+class StudyStep(Struct, frozen=True):
     """A step of the study: its name, what there is to say of it, and the page to do it on."""
 
     label: str

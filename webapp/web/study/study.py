@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from types import ModuleType
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from msgspec import Struct
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 
@@ -33,8 +33,7 @@ from webapp.web.study.forms import StudyForm
 blueprint = Blueprint("study", __name__, url_prefix="/study")
 
 
-@dataclass(frozen=True, slots=True)
-class StudyPage:
+class StudyPage(Struct, frozen=True):
     """The settings of the study, the errors in the user's input, and whether it was stored.
 
     ``is_blind`` is whether raters rate blind under the stored settings; ``commitment`` is the
@@ -50,8 +49,7 @@ class StudyPage:
     starters: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StandingQuestionLine:
+class StandingQuestionLine(Struct, frozen=True):
     """One question; ``judged`` has a count for everybody who has it or judged in it."""
 
     position: int
@@ -70,8 +68,7 @@ class StandingCell(StrEnum):
     NOT_THEIRS = "not theirs"
 
 
-@dataclass(frozen=True, slots=True)
-class AssignmentPlan:
+class AssignmentPlan(Struct, frozen=True):
     """The plan of assignments: for each question (position, text) a cell for every rater, by name.
 
     ``lines`` end with how many raters the question reaches. ``nobody`` and ``too_few`` name
@@ -83,8 +80,7 @@ class AssignmentPlan:
     too_few: str
 
 
-@dataclass(frozen=True, slots=True)
-class StandingPage:
+class StandingPage(Struct, frozen=True):
     """The progress of the study at ``at``; ``open_questions`` are those that miss a verdict.
 
     ``plan`` is set in a blind study, where raters are given their questions. ``machines`` counts

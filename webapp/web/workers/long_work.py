@@ -7,11 +7,11 @@ something it also has ``result``, the address at which that is seen.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, Response, redirect, url_for
+from msgspec import Struct
 
 from webapp import rooms
 from webapp.services.exports.exports import ExportedFile
@@ -24,8 +24,7 @@ from webapp.web.frame.workers import workers
 blueprint = Blueprint("long_work", __name__, url_prefix="/files")
 
 
-@dataclass(frozen=True, slots=True)
-class LongWorkWords:
+class LongWorkWords(Struct, frozen=True):
     """The words of a work: its ``title``, and ``again``, the address to ask for it once more.
 
     ``steps`` has how many are ``done`` ``of`` how many, ``ending`` what follows the last step,
@@ -39,8 +38,7 @@ class LongWorkWords:
     leaving: str
 
 
-@dataclass(frozen=True, slots=True)
-class LongWorkPage:
+class LongWorkPage(Struct, frozen=True):
     """How far a work is, and its words."""
 
     work: LongProgress

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from functools import cache
 from xml.etree import ElementTree as ET
+
+from msgspec.structs import replace
 
 from tests.exporters.comparisons.comparisons import (
     Judged,

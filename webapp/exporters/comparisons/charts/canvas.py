@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 from webapp.exporters.comparisons.charts import lettering
 from webapp.printable import printable_line
@@ -25,8 +26,7 @@ FONTS = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif"
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Palette:
+class Palette(Struct, frozen=True):
     """The colours of a picture by their names; a file has `fonts` too, and is filled with paper."""
 
     colours: Mapping[str, str]
@@ -51,8 +51,7 @@ PAGE = Palette({name: f"var(--{name})" for name in PRINT.colours})
 """The page's own colours and font: light and dark without a second picture."""
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """A drawn picture: its SVG element, which holds title and description, and its size."""
 
     title: str
@@ -71,8 +70,7 @@ class Picture:
         return self.markup
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """A picture for a page and, narrower, for a phone; both in the page's colours."""
 
     kind: str

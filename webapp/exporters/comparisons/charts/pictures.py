@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.charts import categories, intervals, progress, questions
@@ -42,8 +43,7 @@ KINDS = ("intervals", "categories", "questions", "progress")
 MARGIN = 24.0
 
 
-@dataclass(frozen=True, slots=True)
-class PictureChoice:
+class PictureChoice(Struct, frozen=True):
     """Which picture: ``figure`` is the heat map's, ``pair`` the two runs of the questions."""
 
     kind: str
@@ -51,8 +51,7 @@ class PictureChoice:
     pair: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PictureFormat:
+class PictureFormat(Struct, frozen=True):
     """One kind of picture file: how it is made of a picture, and its media type."""
 
     written: Callable[[Picture], bytes]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypedDict
+
+from msgspec import Struct
 
 from webapp import notation
 from webapp.exporters.comparisons.charts.canvas import LINE, SMALL, WIDE, Canvas, Palette, Picture
@@ -38,8 +39,7 @@ LOOKS: Mapping[str, BoxLook] = MappingProxyType(
 """Every part of a run's questions, in the order drawn; looks differ in more than colour."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """The questions of the set as one run has them; the counts add up to the set."""
 
     name: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
+
+from msgspec import Struct
 
 from webapp import notation
 from webapp.exporters.comparisons import words
@@ -36,8 +37,7 @@ BINS = 5
 SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionPair:
+class QuestionPair(Struct, frozen=True):
     """One question's P@5 in two runs, false negatives at 0."""
 
     position: int
@@ -51,8 +51,7 @@ class QuestionPair:
         return round(self.first - self.second, 9)
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """The questions that two runs have a value for, the first run's wins first.
 
     ``name`` identifies the pair by the runs' places in the comparison.

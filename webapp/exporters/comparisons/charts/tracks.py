@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil
+
+from msgspec import Struct
 
 from webapp import notation
 from webapp.exporters.comparisons import words
@@ -19,8 +20,7 @@ EDGE = 8.0
 """Room left and right of a track, for the marks at its ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
+class Track(Struct, frozen=True):
     """Where the values of one panel lie: from `left` to `right`, 0 to `top`.
 
     The axis of a track with `few` ticks names only both ends and the middle.
