@@ -9,6 +9,7 @@ difference of the means: both are given.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -21,7 +22,7 @@ from webapp.metrics.comparisons.compared_runs import (
 )
 from webapp.metrics.comparisons.differences import Difference, differences
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.resampling import KEPT, Resampling
 from webapp.metrics.comparisons.significance import mean_intervals, weighted_mean_intervals
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Figure, figures
 from webapp.metrics.judging.queries import QuerySummary
@@ -208,21 +209,12 @@ def _by_category(run: ComparedRun) -> dict[str, Mapping[str, Figure]]:
 def _estimates(
     runs: Sequence[ComparedRun], settings: Resampling
 ) -> list[dict[str, FigureEstimate]]:
-    samples = [
-        [value for query in run.queries if (value := counted(query, name)) is not None]
+    columns = tuple(
+        tuple(tuple(counted(query, name) for query in run.queries) for name in HEADLINES)
         for run in runs
-        for name in HEADLINES
-    ]
-    intervals = iter(mean_intervals(samples, settings))
-    composites = weighted_mean_intervals(
-        [*COMPOSITE_WEIGHTS.values()],
-        [
-            [[counted(query, name) for query in run.queries] for name in COMPOSITE_WEIGHTS]
-            for run in runs
-        ],
-        settings,
     )
-    found = []
+    means, composites = _intervals(columns, settings)
+    intervals, found = iter(means), []
     for run, bounds in zip(runs, composites, strict=True):
         values = figures(Totals.of(query.summary for query in run.queries))
         estimates = {name: FigureEstimate(values[name], next(intervals)) for name in HEADLINES}
@@ -232,3 +224,21 @@ def _estimates(
         )
         found.append(estimates)
     return found
+
+
+@lru_cache(maxsize=KEPT)
+def _intervals(
+    runs: tuple[tuple[tuple[float | None, ...], ...], ...], settings: Resampling
+) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
+    """The interval of each headline figure, run by run, and of each run's composite.
+
+    A run has a column for each headline figure, with one value per question.
+    """
+    samples = [[one for one in values if one is not None] for run in runs for values in run]
+    parts = [HEADLINES.index(name) for name in COMPOSITE_WEIGHTS]
+    composites = [[run[part] for part in parts] for run in runs]
+    weights = [*COMPOSITE_WEIGHTS.values()]
+    return (
+        mean_intervals(samples, settings),
+        weighted_mean_intervals(weights, composites, settings),
+    )

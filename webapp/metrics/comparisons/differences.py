@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, groupby
 from statistics import fmean, stdev
 from typing import Protocol
@@ -11,7 +12,7 @@ from msgspec import Struct
 
 from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
 from webapp.metrics.comparisons.intervals import Interval
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.resampling import KEPT, Resampling
 from webapp.metrics.comparisons.sign_test import sign_test
 from webapp.metrics.comparisons.signed_rank import SignedRank, signed_rank
 from webapp.metrics.comparisons.significance import (
@@ -145,13 +146,10 @@ def tested(pairs: Sequence[PairedValues], settings: Resampling) -> tuple[Differe
 
     The pairs of one figure follow each other.
     """
-    samples = [pair.differences for pair in pairs]
-    intervals = mean_intervals(samples, settings)
-    turned = [[] if pair.binary else sample for pair, sample in zip(pairs, samples, strict=True)]
-    tests = [
-        _test(pair, randomised)
-        for pair, randomised in zip(pairs, randomisation_tests(turned, settings), strict=True)
-    ]
+    samples = tuple(tuple(pair.differences) for pair in pairs)
+    binary = tuple(pair.binary for pair in pairs)
+    intervals, randomised = _drawn(samples, binary, settings)
+    tests = [_test(*found) for found in zip(pairs, randomised, strict=True)]
     ranked = [None if pair.binary else signed_rank(pair.differences) for pair in pairs]
     corrected = _corrected(pairs, [test.p if test else None for test in tests])
     ranks_corrected = _corrected(pairs, [test.p if test else None for test in ranked])
@@ -159,6 +157,15 @@ def tested(pairs: Sequence[PairedValues], settings: Resampling) -> tuple[Differe
         _difference(*found)
         for found in zip(pairs, intervals, tests, corrected, ranked, ranks_corrected, strict=True)
     )
+
+
+@lru_cache(maxsize=KEPT)
+def _drawn(
+    samples: tuple[tuple[float, ...], ...], binary: tuple[bool, ...], settings: Resampling
+) -> tuple[tuple[Interval, ...], tuple[Randomisation, ...]]:
+    """The interval and the randomisation test of each sample; binary ones have another test."""
+    turned = [() if one else sample for one, sample in zip(binary, samples, strict=True)]
+    return mean_intervals(samples, settings), randomisation_tests(turned, settings)
 
 
 def _corrected(

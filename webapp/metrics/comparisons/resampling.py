@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+KEPT = 16
+"""So many sets of intervals are kept: a page, its pictures and its reports ask for the same."""
+
 MIN_UNITS = 2
 """One unit resampled is always itself, which says nothing about others."""
 
