@@ -100,8 +100,14 @@ def decimals(value: float, places: int) -> str:
     >>> decimals(0.5625, 3)
     '0,562'
     """
-    # Babel's "0.00" writes the same in ten times the time, and a page has sixty of them.
-    return f"{Decimal(str(value)):.{places}f}".replace(".", decimal_mark())
+    return _decimals(str(value), places, decimal_mark())
+
+
+@lru_cache(maxsize=4096)
+def _decimals(value: str, places: int, mark: str) -> str:
+    """Return the same, kept: a page has sixty of them, and the next one nearly the same."""
+    # Babel's "0.00" writes the same in ten times the time.
+    return f"{Decimal(value):.{places}f}".replace(".", mark)
 
 
 def decimal_mark() -> str:
@@ -135,12 +141,14 @@ def number(value: float) -> str:
     >>> number(1670000000), number(105.5)
     ('1.670.000.000', '105,5')
     """
-    return _number(value, language())
+    if isinstance(value, int):
+        return _count(value, language())
+    return format_decimal(value, locale=language())
 
 
 @lru_cache(maxsize=1024)
-def _number(value: float, code: str) -> str:
-    """Return the same in a language, kept: a page has the same few numbers again and again."""
+def _count(value: int, code: str) -> str:
+    """Return a count in a language, kept: pages have the same few again and again."""
     return format_decimal(value, locale=code)
 
 

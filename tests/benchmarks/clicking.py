@@ -96,7 +96,8 @@ def beside_minimal(
     pause: float = 0.0,
 ) -> Beside:
     """Return our clicks and as many on the minimal application at `port`, in turns."""
-    take_turns([Contestant("first", own_port, clients[:1], requests=WARM)], 1)
+    # By two connections, which are shared out among the processes that answer.
+    take_turns([Contestant("first", own_port, clients[:2], requests=WARM)], 1)
     each = max(1, effort.clicks // len(clients))
     ours = Contestant("ours", own_port, clients, "POST", each, effort.seconds, pause)
     others = minimal_clients(len(clients), effort.questions)

@@ -12,7 +12,6 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -208,26 +207,29 @@ class _Queue:
     """
 
     def __init__(self) -> None:
-        self.lock: Any = Lock()
+        self.lock = Lock()
         self._waiting = 0
-        self._since: Any = SimpleNamespace(value=0.0)
+        self._since = 0.0
+        self._turns: _Turns | None = None
 
     def share(self) -> None:
-        """Let the writers of processes that are copied from this one from here on wait here too.
+        """Let the writers of processes that are copied from this one from here on take turns.
 
         One that dies while it writes keeps the others waiting: they are to be ended.
         """
-        from multiprocessing import get_context  # 10 ms that a single process need not pay
-
-        forked = get_context("fork")
-        self.lock, self._since = forked.Lock(), forked.RawValue("d", 0.0)
+        self._turns = _Turns()
 
     def __enter__(self) -> None:
-        if not self.lock.acquire(False):
+        if not self.lock.acquire(blocking=False):
             self._wait()
-        self._since.value = monotonic()
+        self._since = monotonic()
+        if self._turns is not None and not self._turns.take():
+            self.lock.release()
+            raise WriterBusy
 
     def __exit__(self, *_error: object) -> None:
+        if self._turns is not None:
+            self._turns.give()
         self.lock.release()
 
     def _wait(self) -> None:
@@ -235,14 +237,41 @@ class _Queue:
         self._waiting += 1
         try:
             while not self._is_crowded() and (left := until - monotonic()) > 0:
-                if self.lock.acquire(True, min(left, SLOW_SECONDS)):
+                if self.lock.acquire(timeout=min(left, SLOW_SECONDS)):
                     return
             raise WriterBusy
         finally:
             self._waiting -= 1
 
     def _is_crowded(self) -> bool:
-        return self._waiting > MOST_BEHIND_SLOW and monotonic() - self._since.value > SLOW_SECONDS
+        return self._waiting > MOST_BEHIND_SLOW and monotonic() - self._since > SLOW_SECONDS
+
+
+class _Turns:
+    """The turn to write, among processes; of each of them one thread at most asks for it.
+
+    Whoever waits for the turn keeps the place before it, so that nobody who comes later is faster:
+    a semaphore alone goes to whoever is awake.
+    """
+
+    def __init__(self) -> None:
+        from multiprocessing import get_context  # 10 ms that a single process need not pay
+
+        forked = get_context("fork")
+        self._turn, self._place = forked.Lock(), forked.Lock()
+
+    def take(self) -> bool:
+        """Wait for the turn; false if it did not come before the deadline."""
+        if not self._place.acquire(timeout=deadlines.seconds_left()):
+            return False
+        try:
+            return self._turn.acquire(timeout=deadlines.seconds_left())
+        finally:
+            self._place.release()
+
+    def give(self) -> None:
+        """Let the next one have the turn."""
+        self._turn.release()
 
 
 def known_versions() -> set[str]:

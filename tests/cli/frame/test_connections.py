@@ -13,7 +13,14 @@ import pytest
 from waitress import wasyncore
 
 from webapp.cli.frame import connections
-from webapp.cli.frame.connections import BODY_RATE, BODY_SECONDS, HEADER_SECONDS, Connection, Server
+from webapp.cli.frame.connections import (
+    BODY_RATE,
+    BODY_SECONDS,
+    HEADER_SECONDS,
+    MOST_LEFT,
+    Connection,
+    Server,
+)
 from webapp.web.frame.body_limits import OF_STRANGERS
 
 if TYPE_CHECKING:
@@ -153,10 +160,11 @@ def test_an_idle_connection_has_no_deadline_after_its_first_answer(serving: Serv
 def test_somebody_new_is_left_to_the_process_that_has_fewer_connections(serving: Serving) -> None:
     serving.held.append(0)
     serving.connect()
+    serving.server.readable()
 
-    assert not serving.server.readable()
-    serving.held[1] = 1
-    assert serving.server.readable()
+    assert [serving.server.accept() for _ in range(MOST_LEFT)] == [None] * MOST_LEFT
+    serving.connect()  # where no process takes them, this one does
+    assert len(serving.server.connections) == 2
 
 
 def test_whoever_holds_most_makes_room_and_a_request_at_work_never_does(serving: Serving) -> None:

@@ -44,6 +44,8 @@ SMALL_BODY = 64 * 2**10
 LINGER_SECONDS = 30
 """The rest of a refused request is thrown away for so long, so that the answer is read."""
 REST_SECONDS = 0.5
+LEFT_SECONDS, MOST_LEFT = 0.001, 5
+"""So long, and so often, a process leaves somebody new to those with fewer connections."""
 SELDOM_SECONDS = 60
 HANDLES_BESIDE = 200
 """File handles for the database, bodies on disk, files that are sent and calls to others."""
@@ -232,6 +234,7 @@ class Server(TcpWSGIServer):
         self.held, self.number = held, number
         self.clock = clock
         self._rests_until = -inf
+        self._left = 0
         super().__init__(
             application,
             sockets,
@@ -249,13 +252,20 @@ class Server(TcpWSGIServer):
         return self.active_channels  # type: ignore[return-value]
 
     def readable(self) -> bool:
-        """Whether somebody may come in: to the process that has the fewest connections."""
+        """Whether somebody may come in."""
         self.held[self.number] = len(self.connections)
-        has_fewest = self.held[self.number] == min(self.held)
-        return has_fewest and super().readable() and self.clock() >= self._rests_until
+        return super().readable() and self.clock() >= self._rests_until
 
     def accept(self) -> tuple[socket.socket, Any] | None:
-        """Return who comes in; without a file handle for them somebody else makes room first."""
+        """Return who comes in; without a file handle for them somebody else makes room first.
+
+        Whoever comes is left for a moment to the process that has the fewest connections.
+        """
+        if self.held[self.number] > min(self.held) and self._left < MOST_LEFT:
+            self._left += 1
+            time.sleep(LEFT_SECONDS)
+            return None
+        self._left = 0
         try:
             return super().accept()
         except OSError as failure:
