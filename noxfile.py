@@ -151,6 +151,13 @@ def dev(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def demo(session: nox.Session) -> None:
+    """Make the demo's study anew and keep it in seeds/demo, where each demo restores it from."""
+    install(session)
+    session.run("python", "-c", "from webapp.cli.frame import demo_study; demo_study.keep()")
+
+
+@nox.session(default=False)
 def coverage(session: nox.Session) -> None:
     """Run the tests without a browser and list the lines of the product that none of them runs."""
     install(session)

@@ -232,7 +232,7 @@ def _empty(database: Database) -> None:
 @pytest.fixture(name="demo_file", scope="session")
 def _demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The database of the demo, to be looked at."""
-    return demo.made(tmp_path_factory.mktemp("demo"))
+    return demo.restored(tmp_path_factory.mktemp("demo"))
 
 
 @pytest.fixture(name="demo_session")

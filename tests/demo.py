@@ -1,4 +1,4 @@
-"""The demo's study, made once for all tests that look at it."""
+"""The demo's study, as it is restored and as it is made."""
 
 from __future__ import annotations
 
@@ -8,22 +8,30 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
+from webapp.cli.frame import demo_study
 from webapp.cli.frame.demo import prepared_demo
 from webapp.db.tables.study import Study
 from webapp.services.study import studies
 
 
-def made(folder: Path) -> Path:
-    """Make the demo in `folder`, where nothing may be asked of anybody; return its file."""
+def restored(folder: Path) -> Path:
+    """Open the demo in `folder` for the first time; return its file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELEVANSI_INSTANCE", str(folder))
+        prepared_demo()
+    return folder / "demo.sqlite"
+
+
+def made(file: Path) -> Path:
+    """Make the demo's study in `file`, while nothing may be asked of anybody; return the file."""
 
     def refused(*_: object) -> None:
         raise AssertionError("the demo asks the network")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RELEVANSI_INSTANCE", str(folder))
         patch.setattr(socket.socket, "connect", refused)
-        prepared_demo()
-    return folder / "demo.sqlite"
+        demo_study.make(file)
+    return file
 
 
 def study_of(session: Session) -> Study:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from webapp.cli.frame import demo
+from webapp.cli.frame import demo_study
 from webapp.cli.frame.demo import prepared_demo
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
@@ -44,7 +44,6 @@ def test_a_demo_of_an_older_version_is_upgraded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RELEVANSI_INSTANCE", str(tmp_path))
-    monkeypatch.setattr(demo, "_load", lambda _: False)
     opened = Database(sqlite_url(tmp_path / "demo.sqlite"))
     opened.upgrade("0001")
     opened.close()
@@ -57,13 +56,12 @@ def test_a_demo_of_an_older_version_is_upgraded(
 
 
 def test_a_demo_of_a_newer_version_is_made_anew_by_the_switch_it_names(
-    file: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path,
 ) -> None:
     set_version(file, "9999")
     with pytest.raises(click.ClickException, match="relevansi demo --fresh"):
         prepared_demo()
 
-    monkeypatch.setattr(demo, "_load", lambda _: True)
     prepared_demo(fresh=True)
     opened = Database(sqlite_url(file))
     assert opened.version() == HEAD
@@ -74,7 +72,7 @@ def test_a_demo_of_a_newer_version_is_made_anew_by_the_switch_it_names(
 def test_a_demo_of_another_study_is_kept_and_the_switch_for_a_new_one_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo, "EDITION", demo.EDITION + 1)
+    monkeypatch.setattr(demo_study, "mark", lambda: 7)
 
     prepared_demo()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -13,7 +12,7 @@ from flask import Flask
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.demo import made, study_of
+from tests.demo import study_of
 from tests.services.proof_packs.packs import verified
 from tests.web.conftest import in_english
 from webapp.app import create_app
@@ -43,12 +42,6 @@ def _demo(demo_file: Path) -> Iterator[Flask]:
     app = create_app(Settings(sqlite_url(demo_file), demo_file.parent, is_demo=True))
     yield app
     app.extensions["database"].close()
-
-
-def test_the_demo_is_the_same_every_time(demo_file: Path, tmp_path: Path) -> None:
-    again = made(tmp_path)
-
-    assert _rows(again) == _rows(demo_file)
 
 
 def test_the_wings_have_their_part(demo_session: Session) -> None:
@@ -144,11 +137,6 @@ def test_people_and_the_machine_disagree_about_some_parts(demo_session: Session)
         found = machine_agreement.report(demo_session, evaluation, bootstrap=drawn).overall
         assert found.machine_only + found.people_only > 0, evaluation.kind
         assert found.both + found.neither > found.machine_only + found.people_only
-
-
-def _rows(file: Path) -> list[str]:
-    with sqlite3.connect(file) as connection:
-        return list(connection.iterdump())
 
 
 def _sentences(page: object) -> set[str]:

@@ -353,6 +353,7 @@ def test_figures_are_refused_until_the_owner_has_seen_the_agreement_and_said_so(
     assert chosen["rule"] == "machine Mesin"
     shown = client.get(f"/runs/{run}", query_string={"rule": "machine Mesin"}).text
     assert '<option value="machine Mesin" selected>Mesin (machine) alone</option>' in shown
+    stored(web_database, CARDS, method="vector_only")  # a comparison needs two runs
     assert "Mesin (machine) alone" in client.get("/comparisons/").text
     with web_database.reading() as session:
         (line,) = session.scalars(

@@ -1,35 +1,25 @@
-"""``relevansi demo``: a finished study to try, made from the files in ``seeds``."""
+"""``relevansi demo``: a finished study to try, restored from ``seeds``."""
 
 from __future__ import annotations
 
-import random
-import secrets
-import zlib
-from base64 import urlsafe_b64encode
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from webapp import rooms
+from webapp.cli.frame import demo_study
 from webapp.cli.frame.output import say
 from webapp.cli.frame.serving import LOOPBACK, serve
-from webapp.config import Settings, private_folder, resource
+from webapp.config import Settings, private_folder
 from webapp.db import sqlite_files
 from webapp.db.engine import Database, DatabaseOutOfDate, NewerDatabase
 from webapp.i18n import gettext
 
 if TYPE_CHECKING:
     from webapp.cli.frame.commands import AppFactory
-
-DEMO_NOW = datetime(2026, 2, 9, 2, tzinfo=UTC)
-"""When the demo's study begins: the same study is made every time."""
-EDITION = 2
-"""Counts the studies that were made of the same files, which differ."""
 
 
 @click.command("demo")
@@ -51,7 +41,7 @@ def demo_command(
 def prepared_demo(*, fresh: bool = False) -> Settings:
     """Return the settings of the demo, whose database holds its study afterwards.
 
-    A study that an older version made is kept, with its ratings; ``--fresh`` makes it anew.
+    A study that an older version brought is kept, with its ratings; ``--fresh`` replaces it.
     """
     settings = Settings.from_environment()
     private_folder(settings.instance)
@@ -59,19 +49,16 @@ def prepared_demo(*, fresh: bool = False) -> Settings:
     demo = Database(settings.database_url)
     file = Path(demo.description)
     if fresh:
-        demo.close()
         sqlite_files.delete(file)
-        demo = Database(settings.database_url)
+    if not file.exists():
+        demo_study.restore(file)
     _prepare(demo)
-    is_new = _load(demo)
     demo.close()
-    if is_new:
-        sqlite_files.set_mark(file, _mark_of_seeds())
-    elif sqlite_files.mark(file) != _mark_of_seeds():
+    if sqlite_files.mark(file) != demo_study.mark():
         say(
             gettext(
                 "The demo's study is of another version, with your ratings. "
-                "`relevansi demo --fresh` deletes them and makes the study of this version."
+                "`relevansi demo --fresh` deletes them and opens the study of this version."
             ),
             err=True,
         )
@@ -88,52 +75,7 @@ def _prepare(demo: Database) -> None:
         raise click.ClickException(
             gettext(
                 "The demo %(name)s was made by a newer Relevansi. "
-                "`relevansi demo --fresh` deletes it and makes the demo of this version.",
+                "`relevansi demo --fresh` deletes it and opens the demo of this version.",
                 name=demo.description,
             )
         ) from newer
-
-
-def _load(demo: Database) -> bool:
-    """Make the demo's study if there is none; return whether it was made."""
-    from webapp.services.runs import samples
-    from webapp.services.study import studies
-
-    with demo.writing() as session:
-        if studies.current(session) is not None:
-            return False
-        say(gettext("Making the demo's study. This takes some seconds, once."), err=True)
-        with _same_secrets():
-            samples.load_demo(session, resource("seeds"), DEMO_NOW)
-        session.commit()
-    return True
-
-
-def _mark_of_seeds() -> int:
-    """Return a number that is another one when the demo's study or its files are others."""
-    folder = resource("seeds")
-    files = (
-        path for path in sorted(folder.rglob("*")) if path.suffix in {".json", ".jsonl", ".md"}
-    )
-    found = EDITION
-    for path in files:
-        found = zlib.crc32(path.read_bytes(), found)
-    return found & 0x7FFF_FFFF
-
-
-@contextmanager
-def _same_secrets() -> Iterator[None]:
-    """Let the secrets of the demo's study, and so its addresses and orders, be always the same.
-
-    Its people and answers are invented, and nobody can sign in by them.
-    """
-    drawn = random.Random("relevansi demo")  # noqa: S311 - they guard nothing
-    known = secrets.token_hex, secrets.token_urlsafe
-    secrets.token_hex = lambda nbytes=None: drawn.randbytes(nbytes or 32).hex()
-    secrets.token_urlsafe = lambda nbytes=None: (
-        urlsafe_b64encode(drawn.randbytes(nbytes or 32)).rstrip(b"=").decode()
-    )
-    try:
-        yield
-    finally:
-        secrets.token_hex, secrets.token_urlsafe = known
