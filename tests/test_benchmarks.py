@@ -81,6 +81,7 @@ def test_an_answer_that_is_no_success_ends_the_benchmark(tmp_path: Path) -> None
         take_turns([Contestant("lost", port, [Client([Place("/nowhere")])], requests=1)], 1)
 
 
+@pytest.mark.thorough
 def test_one_judgment_is_measured_beside_the_minimal_application_on_both_pages(
     tmp_path: Path,
 ) -> None:
@@ -94,6 +95,7 @@ def test_one_judgment_is_measured_beside_the_minimal_application_on_both_pages(
     assert len(section.targets) == 2
 
 
+@pytest.mark.thorough
 def test_the_next_question_by_effect_is_measured_beside_the_usual_order(tmp_path: Path) -> None:
     section = by_effect(replace(QUICK, clicks=8, compared=(4,)), tmp_path)
     assert [row.what for row in section.rows] == [

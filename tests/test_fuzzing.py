@@ -89,6 +89,7 @@ def test_time_that_grows_faster_than_the_text_is_seen(
     assert told == pytest.approx((ratio, ratio) if ratio else (), rel=0.01)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["cards", *FORMATS_READ])
 def test_files_and_answers_for_a_moment(name: str, tmp_path: Path) -> None:
     kind = KINDS[name](SEED)
@@ -97,6 +98,7 @@ def test_files_and_answers_for_a_moment(name: str, tmp_path: Path) -> None:
     assert found(kind, FEW) == []
 
 
+@pytest.mark.thorough
 def test_requests_for_a_moment() -> None:
     """In a process of their own: they draw its tokens from the seed."""
     make = partial(Requests, most_pages=10)
@@ -107,6 +109,7 @@ def test_requests_for_a_moment() -> None:
     assert result.inputs == FEW
 
 
+@pytest.mark.thorough
 def test_command_lines_for_a_moment() -> None:
     result = watch("commands", KINDS["commands"], SEED, seconds=PATIENCE, most=FEW)
 

@@ -99,7 +99,14 @@ def _whole_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return package
 
 
-@pytest.mark.parametrize("wing", WINGS)
+EACH_TIME = "phase_3"
+"""The wing that the test command takes out; `nox -s thorough` takes out each."""
+
+
+@pytest.mark.parametrize(
+    "wing",
+    [pytest.param(wing, marks=() if wing == EACH_TIME else pytest.mark.thorough) for wing in WINGS],
+)
 def test_the_core_rates_compares_and_exports_without_a_wing(
     wing: str, whole_package: Path, study_file: Path, tmp_path: Path
 ) -> None:

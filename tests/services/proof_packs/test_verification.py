@@ -231,6 +231,7 @@ def test_a_member_the_manifest_does_not_list_is_named(packed: tuple[bytes, str])
     assert (only.kind, only.file) == (DifferenceKind.UNLISTED, "extra.txt")
 
 
+@pytest.mark.thorough
 def test_no_content_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None:
     """Each member in turn holds something else altogether."""
     texts = cycle([b"", b"\xff\xfe", b"null", b"[" * 50_000, b"{}", b"1e999", b"a,b\n1", b'"\xff'])
@@ -246,6 +247,7 @@ def test_no_content_makes_verifying_fall_over(packed: tuple[bytes, str]) -> None
             assert {one.kind for one in about} - {DifferenceKind.HASH}, name
 
 
+@pytest.mark.thorough
 def test_no_value_makes_verifying_fall_over(packed_run: tuple[bytes, str]) -> None:
     """Values that do not belong there, one after another in every place of the JSON members."""
     data, run = packed_run
