@@ -148,7 +148,7 @@ def test_the_locks_hold_all_that_the_project_asks_for() -> None:
 
 
 def test_the_check_of_a_change_runs_the_test_command_of_the_readme() -> None:
-    command = "python3 -m venv .venv && .venv/bin/pip install nox && .venv/bin/nox -s tests"
+    command = "python3 -m venv .venv && .venv/bin/pip install nox uv && .venv/bin/nox -s tests"
 
     assert f"\n{command}\n" in (ROOT / "README.md").read_text("utf-8")
     assert f"\n{command} || exit\n" in (ROOT / ".ci" / "run").read_text("utf-8")

@@ -57,6 +57,17 @@ os.wait()
 with database.writing():
     print("in")
 """
+SIGNING_IN = """
+import os
+from webapp.web.frame.access import OpenHouse
+
+house = OpenHouse(is_open=True)
+if not os.fork():
+    house.is_open = False
+    os._exit(0)
+os.wait()
+print(house.is_open)
+"""
 
 
 def started(script: str, *values: str) -> subprocess.Popen[str]:
@@ -99,3 +110,10 @@ def test_a_verdict_waits_while_another_process_stores_one(tmp_path: Path) -> Non
         said, faults = process.communicate()
 
     assert (said.split(), faults) == (["busy", "in"], "")
+
+
+def test_that_people_sign_in_from_now_on_is_known_to_all_at_once() -> None:
+    with started(SIGNING_IN) as process:
+        said, faults = process.communicate()
+
+    assert (said, faults) == ("False\n", "")

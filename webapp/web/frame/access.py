@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
+from mmap import mmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request
-from msgspec import Struct
 from sqlalchemy.orm import make_transient_to_detached
 from werkzeug.exceptions import NotFound
 
@@ -142,17 +142,31 @@ class Visitor(NamedTuple):
 STRANGER = Visitor()
 
 
-class OpenHouse(Struct):
-    """Whether nobody signs in, as the last request read it; used where no database is read."""
+class OpenHouse:
+    """Whether nobody signs in, as the last request read it; used where no database is read.
 
-    is_open: bool = False
+    Processes that are copied from this one share it, whichever of them read it last.
+    """
+
+    def __init__(self, *, is_open: bool) -> None:
+        self._shared = mmap(-1, 1)
+        self.is_open = is_open
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody signs in."""
+        return self._shared[0] == 1
+
+    @is_open.setter
+    def is_open(self, is_open: bool) -> None:
+        self._shared[0] = int(is_open)
 
 
 def guard(app: Flask) -> None:
     """Check every request of `app` and set the headers of every answer."""
     with app.extensions["database"].reading() as session:
         asker = sign_in.asker(session, None, now(), stays_open=app.config["IS_DEMO"])
-    app.extensions["open house"] = OpenHouse(asker.is_open_house)
+    app.extensions["open house"] = OpenHouse(is_open=asker.is_open_house)
     app.before_request(_check)
     app.after_request(_set_headers)
     answer = _with_deadline(hosts.refuse_others(app.wsgi_app))
