@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -24,7 +25,7 @@ PASSED_ON = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
 
 
 class Server:
-    """One server process on the database in the folder ``instance``."""
+    """One ``relevansi serve`` on the database in the folder ``instance``."""
 
     def __init__(self, instance: Path) -> None:
         self.instance = instance
@@ -64,9 +65,16 @@ class Server:
             "PYTHONIOENCODING": "utf-8",
         }
 
+    def pids(self) -> list[int]:
+        """Return the processes that it consists of: the one that waits, and those that answer."""
+        assert self.process is not None
+        first = self.process.pid
+        others = Path(f"/proc/{first}/task/{first}/children")  # Linux, where alone are several
+        return [first, *map(int, others.read_text().split() if others.exists() else ())]
+
     def kill(self) -> None:
         """End it without warning, as a power cut would: SIGKILL where there are signals."""
-        self._end(subprocess.Popen.kill)
+        self._end(self._kill)
 
     def stop(self) -> None:
         """End it, if it runs."""
@@ -107,6 +115,14 @@ class Server:
     def database(self) -> sqlite3.Connection:
         """Return a connection to its database."""
         return sqlite3.connect(self.instance / "relevansi.sqlite")
+
+    def _kill(self, process: subprocess.Popen[str]) -> None:
+        """End all of its processes at once."""
+        others = self.pids()[1:]
+        process.kill()
+        for pid in others:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def _end(self, how: Any) -> None:
         if self.process is None:

@@ -132,16 +132,17 @@ def _grown_up(load: Load) -> Iterator[None]:
 
     if not hasattr(resource, "prlimit"):
         raise CannotBeMade("a disk of its own needs root, and limits of another process Linux")
-    assert load.server.process is not None
-    pid = load.server.process.pid
+    pids = load.server.pids()
     names = (load.sqlite_file, load.sqlite_file.with_name(load.sqlite_file.name + "-wal"))
     limit = max(name.stat().st_size for name in names if name.exists())
-    before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-    resource.prlimit(pid, resource.RLIMIT_FSIZE, (limit, before[1]))
+    before = {pid: resource.prlimit(pid, resource.RLIMIT_FSIZE) for pid in pids}
+    for pid, (_, most) in before.items():
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (limit, most))
     try:
         yield
     finally:
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+        for pid, limits in before.items():
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
 
 
 def _read_a_page(load: Load) -> None:

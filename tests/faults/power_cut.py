@@ -29,8 +29,7 @@ def cut_sqlite(folder: Path, cuts: int, seed: int) -> Row:
     moments = random.Random(seed)
     load = Load(folder)
     load.server.start()
-    assert load.server.process is not None
-    pids = [load.server.process.pid]
+    pids = load.server.pids()
     with load.clicking():
         for _ in range(cuts):
             load.await_clicks(1)
