@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sqlite3
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -33,13 +34,13 @@ def machine(folder: Path) -> list[tuple[str, str]]:
     ]
 
 
-def resident(pid: int) -> float | None:
-    """Return the memory a process holds now, in MB; ``None`` where no Linux tells it."""
-    status = Path(f"/proc/{pid}/status")
-    if not status.exists():
-        return None
-    held = _field(status, "VmRSS")
-    return int(held.split()[0]) / 1024 if held else None
+def resident(pids: Iterable[int]) -> float | None:
+    """Return the memory that processes hold now, in MB; ``None`` where no Linux tells it.
+
+    What several of them share counts once (PSS).
+    """
+    held = [_field(Path(f"/proc/{pid}/smaps_rollup"), "Pss") for pid in pids]
+    return sum(int(one.split()[0]) for one in held) / 1024 if all(held) else None
 
 
 def _field(path: Path, name: str) -> str:

@@ -26,8 +26,8 @@ PYTHON, FLASK = "- `python -c pass`", '- `python -c "import flask"`'
 HOW = """\
 Each process starts again and again, in turns with the yardsticks, which do no more than start
 Python or import Flask. A server counts from its start to the last byte of the first page it
-answers; it is asked as soon as it says where it is. Its memory is what is resident
-(RSS) just after it has answered, and after blind raters have clicked as in table b."""
+answers; it is asked as soon as it says where it is. Its memory is what its
+processes hold (PSS) just after it has answered, and after blind raters have clicked as in table b."""
 
 
 def starts(effort: Effort, folder: Path) -> Section:
@@ -93,11 +93,10 @@ def _first_answer(home: Path) -> float:
 def _memory(effort: Effort, home: Path, database: Database) -> tuple[float | None, float | None]:
     """Return the megabytes a server holds after its first page, and after a crowd's clicks."""
     with serving(home) as server:
-        assert server.process is not None
         take_turns([Contestant("page", server.port, [Client([Place("/")])], "GET", 1)], 1)
-        at_first = resident(server.process.pid)
+        at_first = resident(server.pids())
         raters = invited(server, database, effort.crowd, min(GIVEN, effort.questions))
         clicks = max(1, effort.clicks // len(raters))
         asked = Contestant("crowd", server.port, raters, "POST", clicks, effort.seconds)
         take_turns([asked], effort.rounds)
-        return at_first, resident(server.process.pid)
+        return at_first, resident(server.pids())
