@@ -27,7 +27,8 @@ HOW = """\
 Each process starts again and again, in turns with the yardsticks, which do no more than start
 Python or import Flask. A server counts from its start to the last byte of the first page it
 answers; it is asked as soon as it says where it is. Its memory is what its
-processes hold (PSS) just after it has answered, and after blind raters have clicked as in table b."""
+processes hold (PSS) just after it has answered, and after blind raters have clicked as in
+table b."""
 
 
 def starts(effort: Effort, folder: Path) -> Section:
