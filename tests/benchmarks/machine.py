@@ -37,7 +37,7 @@ def machine(folder: Path) -> list[tuple[str, str]]:
 def resident(pids: Iterable[int]) -> float | None:
     """Return the memory that processes hold now, in MB; ``None`` where no Linux tells it.
 
-    What several of them share counts once (PSS).
+    Memory that several of the processes share is counted once (PSS).
     """
     held = [_field(Path(f"/proc/{pid}/smaps_rollup"), "Pss") for pid in pids]
     return sum(int(one.split()[0]) for one in held) / 1024 if all(held) else None

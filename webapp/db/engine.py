@@ -215,7 +215,7 @@ class _Queue:
     def share(self) -> None:
         """Let the writers of processes that are copied from this one from here on take turns.
 
-        One that dies while it writes keeps the others waiting: they are to be ended.
+        A process that dies while it writes keeps the others waiting, so they have to be ended.
         """
         self._turns = _Turns()
 
@@ -248,10 +248,10 @@ class _Queue:
 
 
 class _Turns:
-    """The turn to write, among processes; of each of them one thread at most asks for it.
+    """The turn to write, among processes; one thread of each process at most asks for it.
 
-    Whoever waits for the turn keeps the place before it, so that nobody who comes later is faster:
-    a semaphore alone goes to whoever is awake.
+    The process that waits for the turn also holds the place before it, so that the process that has
+    just written cannot take the turn again first, as it could by a semaphore alone.
     """
 
     def __init__(self) -> None:
@@ -270,7 +270,7 @@ class _Turns:
             self._place.release()
 
     def give(self) -> None:
-        """Let the next one have the turn."""
+        """Give the turn to the process that waits for it."""
         self._turn.release()
 
 

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.gold.gold_files import gold_bytes, listing, v2_file
@@ -14,6 +15,7 @@ from tests.services.runs.runs import card, click, query
 from tests.web.conftest import made_once, stored
 from webapp import rooms
 from webapp.db.engine import Database
+from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.exporters.comparisons.files import FORMATS
 from webapp.importers.runs import json_runs
@@ -213,13 +215,18 @@ def test_a_run_that_nobody_judged_loses_to_none(
     assert "vector is not rated: it has no figures yet and loses to no other run." in page
 
 
+def add_ani(session: Session) -> Rater:
+    """Add a second rater to the study."""
+    study = studies.current(session)
+    assert study is not None
+    return studies.add_rater(session, study, "Ani", NOW)
+
+
 def test_the_rule_is_whose_verdicts_count(
     client: FlaskClient, web_database: Database, pair: tuple[str, str]
 ) -> None:
     with web_database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
-        studies.add_rater(session, study, "Ani", NOW)
+        add_ani(session)
         session.commit()
 
     page = client.get(f"/comparisons/{address(pair, rule='rater Ani')}").text
@@ -233,9 +240,7 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
 ) -> None:
     """The owner found the card relevant, Ani did not: the two votes have no majority."""
     with web_database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
-        ani = studies.add_rater(session, study, "Ani", NOW)
+        ani = add_ani(session)
         judgments.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
         session.commit()
 

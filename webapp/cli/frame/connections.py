@@ -45,7 +45,7 @@ LINGER_SECONDS = 30
 """The rest of a refused request is thrown away for so long, so that the answer is read."""
 REST_SECONDS = 0.5
 LEFT_SECONDS, MOST_LEFT = 0.001, 5
-"""So long, and so often, a process leaves somebody new to those with fewer connections."""
+"""How long, and how often, a process leaves a new connection to a process that has fewer."""
 SELDOM_SECONDS = 60
 HANDLES_BESIDE = 200
 """File handles for the database, bodies on disk, files that are sent and calls to others."""
@@ -259,7 +259,7 @@ class Server(TcpWSGIServer):
     def accept(self) -> tuple[socket.socket, Any] | None:
         """Return who comes in; without a file handle for them somebody else makes room first.
 
-        Whoever comes is left for a moment to the process that has the fewest connections.
+        A process leaves a new connection for a moment to a process that has fewer of them.
         """
         if self.held[self.number] > min(self.held) and self._left < MOST_LEFT:
             self._left += 1
