@@ -28,13 +28,12 @@ from webapp.web.frame.doors import Door
 
 FOR_ANYBODY = {
     *("static", "joined", "health", "shell", "language", "ratios", "guides"),
-    *("sign_in", "participants"),
+    *("sign_in", "participants", "measures"),
 }
 FOR_RATERS = {
     "home.show",
     "rate",
     "history",
-    "measures",
     "item_rating",
     "card_decisions.decide_blind",
 }

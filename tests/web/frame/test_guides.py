@@ -14,7 +14,7 @@ from webapp.config import resource
 
 DOCS = resource("docs")
 GUIDES = sorted(path.stem for path in (DOCS / "en").glob("*.md"))
-REFERENCES = sorted(path.stem for path in DOCS.glob("*.md"))
+REFERENCES = sorted(path.stem for path in DOCS.glob("*.md") if path.stem != "figures")
 
 
 def text_of(client: FlaskClient, address: str, language: str = "en") -> str:
@@ -40,6 +40,13 @@ def test_what_has_no_translation_is_shown_in_english_and_says_so(client: FlaskCl
     assert '<article class="guide" lang="en">' in text_of(client, "/help/chatbots", "id")
 
 
+def test_the_list_of_figures_is_in_the_reader_s_language(client: FlaskClient) -> None:
+    answer = client.get("/help/figures")
+
+    assert answer.status_code == 302
+    assert "<h1>Arti setiap angka</h1>" in text_of(client, answer.location, "id")
+
+
 def test_a_long_guide_begins_with_its_parts_and_a_short_one_with_its_text(
     client: FlaskClient,
 ) -> None:
@@ -58,12 +65,13 @@ def test_links_and_pictures_of_a_guide_lead_somewhere(
     page = text_of(client, f"/help/{name}", language)
     article = page[page.index("<article") : page.index("</article>")]
 
+    spoken = {"Accept-Language": language}
     for target in re.findall(r'(?:href|src)="([^"]+)"', article):
         address, _, anchor = target.partition("#")
         if "://" in target:
             continue
         assert address == "" or address.startswith("/help/"), target
-        with client.get(address or f"/help/{name}", headers={"Accept-Language": language}) as led:
+        with client.get(address or f"/help/{name}", headers=spoken, follow_redirects=True) as led:
             assert led.status_code == 200, target
             assert not anchor or f'id="{anchor}"' in led.get_data(as_text=True), target
 

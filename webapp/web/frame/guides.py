@@ -1,6 +1,6 @@
 """The guides of ``docs/`` as pages, in the reader's language.
 
-What has no translation, such as the explanation of every figure, is shown in English.
+What has no translation is shown in English. The explanation of every figure is a page of its own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, Response, render_template, send_from_directory, url_for
+from flask import Blueprint, Response, redirect, render_template, send_from_directory, url_for
 from markupsafe import Markup
 from msgspec import Struct
 from werkzeug.exceptions import NotFound
@@ -62,6 +62,12 @@ def show(name: str) -> str:
     title, parts, text = _rendered(source.read_text("utf-8"))
     page = GuidePage(name, title, parts, text, spoken)
     return render_template("frame/guides/page.html", **htmx.names(page))
+
+
+@blueprint.get("/figures")
+def figures() -> Response:
+    """Lead to the page that explains every figure, which is in each language."""
+    return redirect(url_for("measures.show"))  # type: ignore[return-value]
 
 
 @blueprint.get("/screenshots/<filename>")

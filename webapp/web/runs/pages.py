@@ -16,7 +16,7 @@ PAGES = Pages(
     doors={
         "runs": Door.OWNER,
         "imports": Door.OWNER,
-        "measures": Door.RATERS,
+        "measures": Door.ANYBODY,
     },
     entries=(
         MenuEntry("owner", 20, "runs.index", mark("Runs"), sections=("runs",)),
