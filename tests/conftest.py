@@ -42,7 +42,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # The same inputs every time, however busy the machine is; `nox -s explore` looks for new ones.
 settings.register_profile(
     "repeated",
-    max_examples=50,
+    max_examples=25,
     derandomize=True,
     database=None,
     deadline=None,

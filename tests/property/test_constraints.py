@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics.gold import constraint_oracle
@@ -27,7 +27,6 @@ PRICES = MILLIONS.map(lambda n: n * 1_000_000)
 TOLERANCES = st.sampled_from([0, 0.01, 0.1, 0.2])
 SMALL = st.integers(0, 5)
 THRESHOLDS = st.sampled_from(["0", "0.2", "0.25", "0.5", "0.6", "0.75", "0.8", "1"])
-few = settings(max_examples=60, deadline=None)
 
 
 def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -141,7 +140,6 @@ def ours(
     return constraints_json(found.report)
 
 
-@few
 @given(golds(), RESULTS, st.none() | MANUALS, st.none() | THRESHOLDS, st.booleans())
 def test_every_figure_is_that_of_the_second_implementation(
     gold: dict[str, Any],

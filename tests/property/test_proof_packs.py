@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import NOW, copied
@@ -41,9 +41,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
     return data, first
 
 
-FEW = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+FEW = settings(max_examples=settings().max_examples // 4)  # each takes seconds
 
 
 @FEW

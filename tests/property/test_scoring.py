@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.metrics.evaluations import scoring_oracle as oracle
@@ -31,9 +31,6 @@ from webapp.metrics.evaluations.similarity import LexicalEmbedder
 from webapp.metrics.evaluations.soft_match import cover, likeness
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Outcome, Range, check_card
 from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion, MissingRule, evaluate
-
-fewer = settings(max_examples=40)
-"""Large inputs are slow to make."""
 
 # --- Answers ---------------------------------------------------------------------------
 
@@ -150,7 +147,6 @@ def test_a_higher_threshold_never_supports_more(
     assert strict.supported <= lenient.supported
 
 
-@fewer
 @given(st.lists(answer_rows(), max_size=6), st.randoms(use_true_random=False))
 def test_the_order_of_answers_changes_no_figure(rows: list[dict[str, Any]], random: Any) -> None:
     scores = [answers.score(read_answer(row)) for row in rows]
@@ -265,7 +261,6 @@ def read_json(item: dict[str, Any]) -> json_answers.JsonQuestion:
     return expected_json.read("a.json", json.dumps(document).encode()).questions[0]
 
 
-@fewer
 @given(json_items)
 def test_a_json_answer_scores_as_by_the_second_implementation(item: dict[str, Any]) -> None:
     score = json_answers.score(read_json(item))
@@ -277,7 +272,6 @@ def test_a_json_answer_scores_as_by_the_second_implementation(item: dict[str, An
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
-@fewer
 @given(outputs)
 def test_an_output_cut_off_anywhere_is_truncated(fields: dict[str, Any]) -> None:
     text = json.dumps(fields)
@@ -287,7 +281,6 @@ def test_an_output_cut_off_anywhere_is_truncated(fields: dict[str, Any]) -> None
         assert str(read_output(text[:end]).reason) == "truncated"
 
 
-@fewer
 @given(outputs, st.sampled_from(FIELDS))
 def test_an_output_without_one_of_its_fields_fails_and_names_it(
     fields: dict[str, Any], name: str
@@ -347,7 +340,6 @@ decided = st.builds(
 thresholds = st.fractions(0, 1, max_denominator=10)
 
 
-@fewer
 @given(golds, results, decided, thresholds, st.sampled_from(MissingRule))
 def test_the_counts_of_the_matrix_are_the_questions_and_shares_stay_within_1(
     gold: list[GoldQuestion],
@@ -368,7 +360,6 @@ def test_the_counts_of_the_matrix_are_the_questions_and_shares_stay_within_1(
     assert sum(part["total_properties"] for part in parts) == document["total_properties"]
 
 
-@fewer
 @given(golds, results, thresholds)
 def test_leaving_missing_out_never_lowers_a_card(
     gold: list[GoldQuestion], cards: dict[int, list[CardFacts]], threshold: Fraction
@@ -381,7 +372,6 @@ def test_leaving_missing_out_never_lowers_a_card(
             assert same.cpr is None or same.cpr >= card.cpr
 
 
-@fewer
 @given(golds, results, thresholds, thresholds)
 def test_a_higher_threshold_never_meets_more(
     gold: list[GoldQuestion],

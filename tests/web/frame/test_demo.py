@@ -88,6 +88,7 @@ def test_eight_participants_asked_rated_and_answered_the_questionnaire(
     assert sum(bool(answer.missing) for answer in answers) == 5
 
 
+@pytest.mark.thorough
 def test_the_proof_pack_of_the_demo_verifies(demo_session: Session) -> None:
     study = study_of(demo_session)
     rule = reports.rule_of(demo_session, study)

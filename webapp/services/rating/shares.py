@@ -219,15 +219,20 @@ def _units(
     """
     values = {"rater_id": rater.id, "study_id": rater.study_id, "question": question}
     statement = _summed(of_one=question is not None)
-    rows = [(Unit(row.id, row.unit_run), row) for row in tables(session).execute(statement, values)]
-    begun = [unit for unit, row in rows if row.is_open and row.is_begun]
+    rows = tables(session).execute(statement, values).all()
+    begun = [
+        Unit(question_id, run_id)
+        for question_id, run_id, is_open, is_begun, *_ in rows
+        if is_open and is_begun
+    ]
     left = pool.left(session, rater, begun)
     sizes = pool.sizes(session, rater.study_id, revision)
     found = {}
-    for unit, row in rows:
+    for question_id, run_id, is_open, _, unrated, answers in rows:
+        unit = Unit(question_id, run_id)
         judgments = sizes.get(unit, 0)
-        still_open = left.get(unit, judgments) if row.is_open else 0
-        found[unit] = UnitProgress(still_open, judgments, row.unrated, row.answers)
+        still_open = left.get(unit, judgments) if is_open else 0
+        found[unit] = UnitProgress(still_open, judgments, unrated, answers)
     return found
 
 
