@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flask import Flask
 
     from webapp.config import Settings
+
+
+OBJECTS_PER_LOOK = 50_000
+"""So many new objects come before garbage is looked for among them: a start makes hardly any."""
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -42,4 +47,5 @@ def main() -> None:
     """Run the command line; it ends the process with its exit code."""
     from webapp.cli import run
 
+    gc.set_threshold(OBJECTS_PER_LOOK)
     run(create_app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import socket
 from collections.abc import MutableSequence
@@ -106,6 +107,7 @@ def serve(
         import webbrowser
 
         Timer(0.5, webbrowser.open, [address]).start()
+    gc.freeze()  # what is here stays: looking through it would copy it into every process
     with address_in_use.announced(settings, address, name):
         if processes == 1:
             _answer(app, listener, [0])
