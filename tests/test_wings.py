@@ -27,19 +27,13 @@ WITHOUT_IT = """
 import re
 import sys
 from pathlib import Path
-from flask import Flask
-from jinja2 import FileSystemBytecodeCache
 from webapp.app import create_app
 from webapp.cli import run
 from webapp.config import Settings, sqlite_url
 from webapp.web.frame.rooms import every, kept_files
 
-class Compiled(FileSystemBytecodeCache):
-    def get_cache_key(self, name, filename=None):
-        return super().get_cache_key(name)  # wherever the package is
-
 folder, compiled = map(Path, sys.argv[1:])
-Flask.jinja_options = Flask.jinja_options | {"bytecode_cache": Compiled(compiled)}
+(folder / "compiled_templates").symlink_to(compiled)
 settings = Settings(sqlite_url(folder / "study.sqlite"), folder)
 app = create_app(settings)
 client = app.test_client()

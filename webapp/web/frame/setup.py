@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from flask import Flask
 from flask.logging import default_handler
 from jinja2 import StrictUndefined
@@ -18,6 +20,7 @@ from webapp.web.frame import (
     access,
     badges,
     body_limits,
+    compiled_templates,
     compression,
     errors,
     formatting,
@@ -79,6 +82,8 @@ def _plain(value: object) -> object:
 def _set_up_templates(app: Flask) -> None:
     """Give templates our words, our way to write values, and no tolerance for missing ones."""
     environment = app.jinja_env
+    folder = Path(app.instance_path, "compiled_templates")
+    environment.bytecode_cache = compiled_templates.CompiledTemplates(folder)
     environment.undefined = StrictUndefined
     environment.finalize = _plain
     environment.trim_blocks = environment.lstrip_blocks = True
