@@ -20,6 +20,7 @@ SEEN = """() => {
     question: [box("#asked").top, box("#asked").bottom], card: box(".card").bottom, covered,
     height: verdict.height, undo: box("[data-undo-form] button").top,
     wide: document.documentElement.scrollWidth,
+    header: document.querySelector("header.site").scrollWidth,
     key: getComputedStyle(document.querySelector(".card .verdict button"), "::after").content,
   };
 }"""
@@ -74,7 +75,7 @@ def test_the_question_and_its_first_card_are_on_the_first_screen(
     page.evaluate("scrollTo(0, 0)")
     seen = page.evaluate(SEEN)
 
-    assert seen["wide"] == PHONE["width"]
+    assert seen["wide"] == seen["header"] == PHONE["width"]
     assert 0 < seen["question"][0] < seen["question"][1] < seen["card"]
     assert seen["card"] <= seen["covered"]
     assert seen["height"] >= 48
