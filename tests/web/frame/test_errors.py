@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -9,6 +11,7 @@ from waitress.adjustments import Adjustments
 
 from tests.web import visitors
 from tests.web.conftest import PART, WAYS
+from tests.web.phase_3 import participants
 
 UNKNOWN = [
     ("GET", "/nothing", 404),
@@ -43,6 +46,40 @@ def test_what_is_not_there_is_said_as_a_page_or_a_part(
     assert answer.status_code == status
     assert ("<html" in answer.text) == (headers == {})
     assert ('hx-target="#notices"' in answer.text) == (headers == PART)
+
+
+@pytest.mark.parametrize(
+    ("came_from", "back"),
+    [
+        ("http://localhost/study/notes/?set=1", "/study/notes/?set=1"),
+        ("http://localhost//elsewhere.example/", "/elsewhere.example/"),
+        ("http://localhost/nothing", None),  # a reload: the page is its own referrer
+        ("http://elsewhere.example/", None),
+        ("", None),
+    ],
+)
+def test_an_error_page_leads_back_home_and_to_the_runs(
+    client: FlaskClient, came_from: str, back: str | None
+) -> None:
+    page = client.get("/nothing", headers={"Referer": came_from}).text
+    actions = page[page.index('<p class="actions">') :].partition("</p>")[0]
+
+    assert re.findall(r'href="([^"]+)"', actions) == [*([back] if back else []), "/", "/runs/"]
+
+
+def test_a_refused_form_leads_back_to_its_page(client: FlaskClient) -> None:
+    answer = client.post("/nothing", headers={"Referer": "http://localhost/nothing"})
+
+    assert '<a class="button" href="/nothing">Back to the previous page</a>' in answer.text
+
+
+def test_a_participant_s_error_page_leads_to_their_questions(app: Flask, run_id: str) -> None:
+    assert run_id
+    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+    page = participants.taking_part(app, link).get("/nothing").text
+
+    assert '<a class="button" href="/ask/">Your questions</a>' in page
+    assert 'href="/runs/"' not in page
 
 
 def test_a_rank_that_is_not_there_is_said(client: FlaskClient, run_id: str) -> None:

@@ -19,15 +19,17 @@ from flask import (
     url_for,
 )
 from msgspec import Struct
+from msgspec.structs import replace
 from werkzeug.exceptions import HTTPException
 
 from webapp.db import outages
 from webapp.db.outages import Outage
-from webapp.failures import RELOAD, SEE_RUNS, Failure
+from webapp.failures import RELOAD, Failure
 from webapp.i18n import gettext, mark
 from webapp.notation import number
 from webapp.web.frame import htmx
 from webapp.web.frame.access import NotSignedIn, OpenedElsewhere
+from webapp.web.frame.language import page_before
 
 
 class ServerMessage(Struct, frozen=True):
@@ -43,12 +45,16 @@ class ServerMessage(Struct, frozen=True):
 
 
 class ErrorPage(Struct, frozen=True):
-    """The content of the error page; ``details`` are already in the reader's language."""
+    """The content of the error page; ``details`` are already in the reader's language.
+
+    ``back`` is the page of ours that led here.
+    """
 
     status: int
     title: str
     advice: str
     details: tuple[str, ...] = ()
+    back: str | None = None
 
 
 class OneMoreStep(Struct, frozen=True):
@@ -60,7 +66,8 @@ class OneMoreStep(Struct, frozen=True):
 
 BUTTONS = {"rate.next_one": mark("Start rating")}
 """The label of that page's button by the endpoint it leads to; "Go on" for all others."""
-NOT_FOUND = ServerMessage(404, mark("There is nothing at this address"), SEE_RUNS)
+MISTYPED = mark("The address may be mistyped, or its page was removed.")
+NOT_FOUND = ServerMessage(404, mark("There is nothing at this address"), MISTYPED)
 FAULT = ServerMessage(
     500,
     mark("Something went wrong on our side"),
@@ -100,7 +107,7 @@ OTHER = ServerMessage(400, mark("This request cannot be answered"), RELOAD)
 
 BY_STATUS = {
     404: NOT_FOUND,
-    405: ServerMessage(405, mark("This address does not take that kind of request"), SEE_RUNS),
+    405: ServerMessage(405, mark("This address does not take that kind of request"), MISTYPED),
     413: ServerMessage(
         413,
         mark("The file or the text is too large"),
@@ -185,6 +192,9 @@ def _answer(said: ServerMessage) -> Response:
 
 
 def _shown(page: ErrorPage, retry_after: int | None) -> Response:
+    before = page_before()
+    if request.method != "GET" or before != request.full_path.rstrip("?"):
+        page = replace(page, back=before)
     answer = htmx.respond("frame/errors/page.html", "frame/errors/_error.html", page, page.status)
     answer.retry_after = retry_after
     return answer

@@ -58,12 +58,17 @@ def switch() -> Response:
 
 def back() -> str:
     """Return the page the reader came from, if it is one of ours, else the first page."""
+    return page_before() or url_for("home.show")
+
+
+def page_before() -> str | None:
+    """Return the page the reader came from, ``None`` if it is not one of ours."""
     try:
         came_from = urlsplit(request.referrer or "")
     except ValueError:  # no address at all
-        return url_for("home.show")
+        return None
     if came_from.netloc != request.host or not came_from.path.startswith("/"):
-        return url_for("home.show")
+        return None
     path = "/" + came_from.path.lstrip("/\\")  # "//host" would lead away from here
     return f"{path}?{came_from.query}" if came_from.query else path
 
