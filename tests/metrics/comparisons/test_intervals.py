@@ -21,20 +21,23 @@ def test_a_quantile_is_numpys(share: float) -> None:
 
 
 def test_a_resample_draws_as_many_units_as_there_are() -> None:
-    drawn = resample([2, 1, 1], FEW)
+    (drawn,) = resample([[2, 1, 1]], FEW)
 
     assert drawn.shape == (7, 3)
     assert set(drawn.sum(axis=1)) == {4}
 
 
 def test_the_seed_decides_what_is_drawn() -> None:
-    assert np.array_equal(resample([2, 1, 1], FEW), resample([2, 1, 1], FEW))
-    assert not np.array_equal(resample([2, 1, 1], FEW), resample([2, 1, 1], Bootstrap(7, seed=1)))
+    (one,), (same,) = resample([[2, 1, 1]], FEW), resample([[2, 1, 1]], FEW)
+    (other,) = resample([[2, 1, 1]], Bootstrap(7, seed=1))
+    assert np.array_equal(one, same)
+    assert not np.array_equal(one, other)
 
 
 @pytest.mark.parametrize("counts", [[], [1]])
 def test_under_two_units_nothing_is_drawn(counts: list[int]) -> None:
-    assert resample(counts, FEW).shape == (0, len(counts))
+    (none,) = resample([counts], FEW)
+    assert none.shape == (0, len(counts))
 
 
 def test_resamples_without_an_estimate_are_left_out_and_counted() -> None:

@@ -17,14 +17,16 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("few", [0, 3])
+@pytest.mark.parametrize("at_once", [30, 200])
 def test_many_units_are_drawn_as_the_library_draws_them(
-    few: int, monkeypatch: pytest.MonkeyPatch
+    few: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw, population = random.Random(20260301), 40 * "a" + 7 * "b" + 53 * "c"
     drawn = [Counter(draw.choices(population, k=100)) for _ in range(150)]
 
     monkeypatch.setattr(resampling, "FEW_KINDS", few)  # counted either way
-    times = resampling.resample([40, 7, 53], Bootstrap(resamples=150))
+    monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", at_once)
+    _, times, _ = resampling.resample([[3, 8], [40, 7, 53], [300]], Bootstrap(resamples=150))
 
     assert times.tolist() == [[one[kind] for kind in "abc"] for one in drawn]
 

@@ -42,9 +42,11 @@ __all__ = [
     "Bootstrap",
     "Coefficient",
     "NoAgreement",
+    "Rows",
     "Scale",
     "Table",
     "agreement",
+    "agreements",
     "cohen_kappa",
     "fleiss_kappa",
     "gwet_ac1",
@@ -53,6 +55,8 @@ __all__ = [
 ]
 
 Table = Sequence[Sequence[int | None]]
+Rows = Mapping[tuple[int | None, ...], int]
+"""The different rows of a table, and how often each occurs."""
 
 DEFAULT = Bootstrap()
 
@@ -109,14 +113,32 @@ def agreement(
     >>> found.raw.value, found.cohen.value, found.raw.n
     (0.75, 0.5, 4)
     """
-    sample = _Sample.of_items(table, bootstrap)
-    n_labels = _scale_size(sample.kinds, labels)
+    (found,) = agreements([_rows(table)], scale=scale, labels=labels, bootstrap=bootstrap)
+    return found
+
+
+def agreements(
+    tables: Sequence[Rows],
+    *,
+    scale: Scale = Scale.NOMINAL,
+    labels: Collection[int] = (),
+    bootstrap: Bootstrap = DEFAULT,
+) -> list[Agreement]:
+    """The `agreement` of each table, all resampled at once."""
+    units = [*map(_Units.items, tables), *map(_Units.pairs, tables)]
+    samples = _Sample.drawn(units, bootstrap)
+    both = zip(samples[: len(tables)], samples[len(tables) :], strict=True)
+    return [_agreement(items, pairs, scale, labels) for items, pairs in both]
+
+
+def _agreement(items: _Sample, pairs: _Sample, scale: Scale, labels: Collection[int]) -> Agreement:
+    n_labels = _scale_size(items.kinds, labels)
     return Agreement(
-        raw=sample.measured(coefficients.observed),
-        cohen=cohen_kappa(table, bootstrap=bootstrap),
-        fleiss=sample.measured(coefficients.fleiss),
-        alpha=sample.measured(partial(coefficients.alpha, distance=_DISTANCES[scale])),
-        ac1=sample.measured(partial(coefficients.gwet, n_labels=n_labels)),
+        raw=items.measured(coefficients.observed),
+        cohen=pairs.measured(coefficients.cohen),
+        fleiss=items.measured(coefficients.fleiss),
+        alpha=items.measured(partial(coefficients.alpha, distance=_DISTANCES[scale])),
+        ac1=items.measured(partial(coefficients.gwet, n_labels=n_labels)),
     )
 
 
@@ -130,7 +152,7 @@ def raw_agreement(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficien
     >>> raw_agreement([[1, 1, 0], [1, 1, 1], [0, None, None]]).value  # (1/3 + 1) / 2
     0.6666666666666666
     """
-    return _Sample.of_items(table, bootstrap).measured(coefficients.observed)
+    return _Sample.of(_Units.items(_rows(table)), bootstrap).measured(coefficients.observed)
 
 
 def cohen_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
@@ -144,15 +166,7 @@ def cohen_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
     >>> cohen_kappa([[1, 1], [1, 0], [0, 0], [1, 1]]).value  # (3/4 - 1/2) / (1 - 1/2)
     0.5
     """
-    reason = _unfit(table)
-    if reason is None and len(table[0]) != 2:
-        reason = NoAgreement.NOT_TWO_RATERS
-    both = (tuple(x for x in row if x is not None) for row in table)
-    pairs = Counter((row[0], row[1]) for row in both if reason is None and len(row) == 2)
-    swapped = Counter({(other, one): count for (one, other), count in pairs.items()})
-    # Kappa does not ask who is who; nor must the drawing.
-    first = min(pairs, swapped, key=lambda units: sorted(units.items()))
-    return _Sample.drawn(first, reason, bootstrap).measured(coefficients.cohen)
+    return _Sample.of(_Units.pairs(_rows(table)), bootstrap).measured(coefficients.cohen)
 
 
 def fleiss_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
@@ -167,7 +181,7 @@ def fleiss_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient
     >>> round(fleiss_kappa([[1, 1, 0], [0, 0, 0]]).value, 12)  # (2/3 - 5/9) / (1 - 5/9)
     0.25
     """
-    return _Sample.of_items(table, bootstrap).measured(coefficients.fleiss)
+    return _Sample.of(_Units.items(_rows(table)), bootstrap).measured(coefficients.fleiss)
 
 
 def krippendorff_alpha(
@@ -185,7 +199,7 @@ def krippendorff_alpha(
     >>> krippendorff_alpha([[1, 1], [1, 0], [0, 0], [1, 1]]).value  # 1 - 7 x 2 / (2 x 5 x 3)
     0.5333333333333333
     """
-    sample = _Sample.of_items(table, bootstrap)
+    sample = _Sample.of(_Units.items(_rows(table)), bootstrap)
     return sample.measured(partial(coefficients.alpha, distance=_DISTANCES[scale]))
 
 
@@ -201,9 +215,46 @@ def gwet_ac1(
     >>> gwet_ac1([[1, 1], [1, 0], [1, 1], [1, 1]]).value  # (3/4 - 7/32) / (1 - 7/32)
     0.68
     """
-    sample = _Sample.of_items(table, bootstrap)
+    sample = _Sample.of(_Units.items(_rows(table)), bootstrap)
     n_labels = _scale_size(sample.kinds, labels)
     return sample.measured(partial(coefficients.gwet, n_labels=n_labels))
+
+
+class _Units(Struct, frozen=True):
+    """The different items or pairs of a table in order, and how often each is in it."""
+
+    kinds: Kinds
+    counts: Sequence[int]
+    unfit: NoAgreement | None
+
+    @classmethod
+    def items(cls, rows: Rows) -> _Units:
+        """The labels of each row, whoever gave them."""
+        items: Counter[tuple[int, ...]] = Counter()
+        for row, times in rows.items():
+            items[tuple(sorted(x for x in row if x is not None))] += times
+        del items[()]
+        return cls.of(items, _unfit(rows))
+
+    @classmethod
+    def pairs(cls, rows: Rows) -> _Units:
+        """The labels of each row to which both of two raters gave one, in the raters' order."""
+        reason = _unfit(rows)
+        if reason is None and len(next(iter(rows))) != 2:
+            reason = NoAgreement.NOT_TWO_RATERS
+        fit = rows.items() if reason is None else ()
+        pairs = {
+            (one, other): n for (one, other), n in fit if one is not None and other is not None
+        }
+        swapped = {(other, one): count for (one, other), count in pairs.items()}
+        # Kappa does not ask who is who; nor must the drawing.
+        return cls.of(min(pairs, swapped, key=lambda units: sorted(units.items())), reason)
+
+    @classmethod
+    def of(cls, units: Mapping[Any, int], unfit: NoAgreement | None) -> _Units:
+        """The units, their kinds in order."""
+        kinds = sorted(units)
+        return cls(kinds, [units[kind] for kind in kinds], unfit)
 
 
 class _Sample(Struct, frozen=True):
@@ -218,23 +269,24 @@ class _Sample(Struct, frozen=True):
     bootstrap: Bootstrap
 
     @classmethod
-    def of_items(cls, table: Table, bootstrap: Bootstrap) -> _Sample:
-        items = Counter(tuple(sorted(x for x in row if x is not None)) for row in table)
-        del items[()]
-        return cls.drawn(items, _unfit(table), bootstrap)
+    def of(cls, units: _Units, bootstrap: Bootstrap) -> _Sample:
+        """The resamples of one table's items or pairs."""
+        (found,) = cls.drawn([units], bootstrap)
+        return found
 
     @classmethod
-    def drawn(
-        cls, units: Mapping[Any, int], unfit: NoAgreement | None, bootstrap: Bootstrap
-    ) -> _Sample:
+    def drawn(cls, tables: Sequence[_Units], bootstrap: Bootstrap) -> list[_Sample]:
+        """The resamples of each table's items or pairs; an unfit one is not resampled."""
         import numpy as np
 
-        kinds = sorted(units)
-        counts = [units[kind] for kind in kinds]
-        times = np.array([counts], dtype=np.float64)
-        if unfit is None:
-            times = np.concatenate([times, resample(counts, bootstrap)])
-        return cls(kinds, times, unfit, bootstrap)
+        fit = iter(resample([one.counts for one in tables if one.unfit is None], bootstrap))
+        found = []
+        for one in tables:
+            times = np.array([one.counts], dtype=np.float64)
+            if one.unfit is None:
+                times = np.concatenate([times, next(fit)])
+            found.append(cls(one.kinds, times, one.unfit, bootstrap))
+        return found
 
     def measured(self, formula: Callable[[Kinds, Floats], Floats]) -> Coefficient:
         """The coefficient that `formula` makes of the items, with its interval."""
@@ -253,9 +305,13 @@ class _Sample(Struct, frozen=True):
         )
 
 
-def _unfit(table: Table) -> NoAgreement | None:
-    """Why the shape of `table` allows no agreement; rows of unequal length raise."""
-    widths = {len(row) for row in table}
+def _rows(table: Table) -> Rows:
+    return Counter(map(tuple, table))
+
+
+def _unfit(rows: Rows) -> NoAgreement | None:
+    """Why the shape of a table allows no agreement; rows of unequal length raise."""
+    widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise ValueError("the rows of a table have a cell for every rater")
     if not widths:

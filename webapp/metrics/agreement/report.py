@@ -6,16 +6,18 @@ apart), and the quality of whole answers. Every figure is one of ``metrics.agree
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
 from itertools import combinations
 from math import ceil
+from operator import itemgetter
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from webapp.metrics.agreement.agreement import Agreement, Bootstrap, Scale, agreement
+from webapp.metrics.agreement.agreement import Agreement, Bootstrap, Rows, Scale, agreements
 from webapp.records import EmptyOutcome, Relevance
 
 MOST_PARTS = 10
@@ -28,6 +30,9 @@ _VERDICTS: Mapping[str, int] = {
     EmptyOutcome.CORRECT_EMPTY: 1,
     EmptyOutcome.FALSE_NEGATIVE: 0,
 }
+MOST_KEPT = 1024
+"""The agreement of so many tables is kept, those last asked for."""
+
 _QUALITIES = tuple(range(6))
 _BOTH_VERDICTS = (0, 1)
 
@@ -155,10 +160,15 @@ def of_kind(
     judged = [item for item in items if item.said]
     active = [name for name in raters if any(name in item.said for item in judged)]
 
-    def measured(members: Iterable[LabelledItem], names: Sequence[str]) -> Agreement:
-        table = tuple(tuple(_label(item.said.get(name)) for name in names) for item in members)
-        return _measured(table, kind, bootstrap)
-
+    table = [tuple(_label(item.said.get(name)) for name in active) for item in judged]
+    pairs = [*combinations(range(len(active)), 2)]
+    categories, parts = _by_category(judged), _parts(judged)
+    tables = [Counter(table)]
+    tables += [Counter(map(itemgetter(*pair), table)) for pair in pairs]
+    tables += [Counter(table[number] for number in members) for members in categories.values()]
+    tables += [Counter(table[number] for number in members) for _, _, members in parts]
+    overall, *measured = _measured(tables, kind, bootstrap)
+    found = iter(measured)
     everybody, by_rater = _cannot_tell(active, judged) if kind is ItemKind.CARDS else (None, {})
     return KindAgreement(
         kind=kind,
@@ -166,17 +176,17 @@ def of_kind(
         n_items=len(judged),
         cannot_tell=everybody,
         cannot_tell_by=by_rater,
-        overall=measured(judged, active),
+        overall=overall,
         pairs=tuple(
-            PairAgreement(pair, measured(judged, pair)) for pair in combinations(active, 2)
+            PairAgreement((active[one], active[other]), next(found)) for one, other in pairs
         ),
         categories=tuple(
-            CategoryAgreement(category, len(members), measured(members, active))
-            for category, members in _by_category(judged).items()
+            CategoryAgreement(category, len(members), next(found))
+            for category, members in categories.items()
         ),
         over_time=tuple(
-            PartAgreement(number, len(part), since, until, measured(part, active))
-            for number, (since, until, part) in enumerate(_parts(judged), start=1)
+            PartAgreement(number, len(members), since, until, next(found))
+            for number, (since, until, members) in enumerate(parts, start=1)
         ),
     )
 
@@ -188,17 +198,29 @@ def consistency(
     bootstrap: Bootstrap,
 ) -> Consistency:
     """How one rater agrees with themselves over (standing, second) verdicts or grades."""
-    table = tuple((_label(standing), _label(second)) for standing, second in repeats)
+    table: Rows = Counter((_label(standing), _label(second)) for standing, second in repeats)
     answered = sum(second is not None for _, second in repeats)
-    return Consistency(rater, kind, len(repeats), answered, _measured(table, kind, bootstrap))
+    (found,) = _measured([table], kind, bootstrap)
+    return Consistency(rater, kind, len(repeats), answered, found)
 
 
-@lru_cache(maxsize=1024)
-def _measured(
-    table: tuple[tuple[int | None, ...], ...], kind: ItemKind, bootstrap: Bootstrap
-) -> Agreement:
-    """The agreement of `table`, kept: resampling takes long, and most tables stay the same."""
-    return agreement(table, scale=kind.scale, labels=kind.labels, bootstrap=bootstrap)
+def _measured(tables: Sequence[Rows], kind: ItemKind, bootstrap: Bootstrap) -> list[Agreement]:
+    """The agreement of each table, kept: resampling takes long, and most tables stay the same."""
+    keys = [(kind, bootstrap, frozenset(rows.items())) for rows in tables]
+    found = {key: kept for key in keys if (kept := _KEPT.pop(key, None)) is not None}
+    new = {key: rows for key, rows in zip(keys, tables, strict=True) if key not in found}
+    measured = agreements(
+        [*new.values()], scale=kind.scale, labels=kind.labels, bootstrap=bootstrap
+    )
+    found.update(zip(new, measured, strict=True))
+    _KEPT.update(found)
+    while len(_KEPT) > MOST_KEPT:
+        _KEPT.popitem(last=False)
+    return [found[key] for key in keys]
+
+
+_Kept: TypeAlias = "tuple[ItemKind, Bootstrap, frozenset[tuple[tuple[int | None, ...], int]]]"
+_KEPT: OrderedDict[_Kept, Agreement] = OrderedDict()
 
 
 def _label(said: str | float | None) -> int | None:
@@ -221,21 +243,20 @@ def _cannot_tell(
     return everybody, by_rater
 
 
-def _by_category(items: Iterable[LabelledItem]) -> dict[str, list[LabelledItem]]:
-    found: dict[str, list[LabelledItem]] = {}
-    for item in items:
-        found.setdefault(item.category, []).append(item)
+def _by_category(items: Iterable[LabelledItem]) -> dict[str, list[int]]:
+    """The places of the items of each category."""
+    found: dict[str, list[int]] = {}
+    for number, item in enumerate(items):
+        found.setdefault(item.category, []).append(number)
     return found
 
 
-def _parts(
-    items: Sequence[LabelledItem],
-) -> list[tuple[datetime, datetime, Sequence[LabelledItem]]]:
-    """The dated items in parts of equal size with when each begins and ends, earliest first."""
+def _parts(items: Sequence[LabelledItem]) -> list[tuple[datetime, datetime, list[int]]]:
+    """The places of dated items in parts of equal size, each with its time; the earliest first."""
     dated = [(item.first, number) for number, item in enumerate(items) if item.first is not None]
     ordered = sorted(dated)
     if not ordered:
         return []
     size = ceil(len(ordered) / max(1, min(MOST_PARTS, len(ordered) // LEAST_PART)))
     cuts = [ordered[start : start + size] for start in range(0, len(ordered), size)]
-    return [(cut[0][0], cut[-1][0], [items[number] for _, number in cut]) for cut in cuts]
+    return [(cut[0][0], cut[-1][0], [number for _, number in cut]) for cut in cuts]

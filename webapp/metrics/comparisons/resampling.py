@@ -79,28 +79,63 @@ class Resampling(Struct, frozen=True):
         return ways <= self.resamples
 
 
-def resample(counts: Sequence[int], bootstrap: Bootstrap) -> Floats:
-    """Return how often each kind of unit is drawn, a row for each resample of the units.
+def resample(samples: Sequence[Sequence[int]], bootstrap: Bootstrap) -> list[Floats]:
+    """Return how often each kind of unit of a sample is drawn, a row for each resample of it.
 
-    `counts` has how many units there are of each kind, the kinds in sorted order, so that the
-    order in which the units came changes nothing. Under two units there are no rows.
+    A sample has how many units there are of each kind, the kinds in sorted order, so that the
+    order in which the units came changes nothing. Under two units there are no rows. Every sample
+    is drawn from the beginning of the same stream, which is read once for all of them.
     """
     import numpy as np
 
-    size = sum(counts)
-    if size < MIN_UNITS:
-        return np.zeros((0, len(counts)))
+    below = [
+        np.zeros((bootstrap.resamples if sum(counts) >= MIN_UNITS else 0, len(counts)))
+        for counts in samples
+    ]
+    read = [
+        (np.repeat(np.arange(len(counts)), counts), np.cumsum(counts), rows)
+        for counts, rows in zip(samples, below, strict=True)
+        if len(rows)
+    ]
     stream = _random_numbers(bootstrap.seed)
-    kind_of, ends = np.repeat(np.arange(len(counts)), counts), np.cumsum(counts)
-    below = np.zeros((bootstrap.resamples, len(counts)))
-    for row in below:
-        places = stream.random_sample(size)
-        places *= size
-        if len(counts) <= FEW_KINDS:
-            row[:] = [np.count_nonzero(places < end) for end in ends]
-        else:
-            row[:] = np.bincount(kind_of[places.astype(np.intp)], minlength=len(ends)).cumsum()
-    return np.diff(below, axis=1, prepend=0)
+    longest = max((len(kinds) for kinds, _, _ in read), default=0) * bootstrap.resamples
+    for start in range(0, longest, DRAWS_AT_ONCE):
+        numbers = stream.random_sample(min(DRAWS_AT_ONCE, longest - start))
+        for kinds, ends, rows in read:
+            _draw(numbers, start, kinds, ends, rows)
+    return [np.diff(rows, axis=1, prepend=0) for rows in below]
+
+
+def _draw(
+    numbers: Floats, start: int, kinds: NDArray[np.intp], ends: NDArray[np.intp], rows: Floats
+) -> None:
+    """Add to the `rows` of a sample how many places some numbers draw below the end of each kind.
+
+    The numbers begin at `start` of the stream, which may lie within a row, as may their end.
+    `kinds` has the kind of each place.
+    """
+    size = len(kinds)
+    places = numbers[: max(0, len(rows) * size - start)] * size
+    row, first = start // size, min(-start % size, len(places))
+    last = first + (len(places) - first) // size * size
+    whole = places[first:last].reshape(-1, size)
+    for part in (places[None, :first], whole, places[None, last:]):
+        if part.size:
+            _count_below(part, kinds, ends, rows[row : row + len(part)])
+            row += len(part)
+
+
+def _count_below(
+    places: Floats, kinds: NDArray[np.intp], ends: NDArray[np.intp], rows: Floats
+) -> None:
+    import numpy as np
+
+    if len(ends) > FEW_KINDS:
+        rows += _counted(kinds[places.astype(np.intp)], len(ends)).cumsum(axis=1)
+        return
+    rows[:, -1] += places.shape[1]
+    for kind, end in enumerate(ends[:-1]):
+        rows[:, kind] += (places < end).view(np.uint8).sum(axis=1, dtype=np.uint32)
 
 
 def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
