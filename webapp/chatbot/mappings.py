@@ -138,9 +138,12 @@ def openai(
     )
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+class _OfFile(BaseModel):
+    # Built when a file is read, which a server that starts need not wait for.
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
+
+class _Read(_OfFile):
     text: str = Field(min_length=1)
     items: str = ""
     session: str = ""
@@ -148,9 +151,7 @@ class _Read(BaseModel):
     metadata: str = ""
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _File(_OfFile):
     send: dict[str, object]
     read: _Read
     item: dict[str, str] = {}
