@@ -110,12 +110,3 @@ def test_pages_may_be_read_for_the_first_time_all_at_once(tmp_path: Path) -> Non
 
     assert int(count) > 20
     assert faults == []
-
-
-def test_an_address_is_written_whenever_it_is_first_asked_for(app: Flask) -> None:
-    """Rules learn to write themselves late, for a path alone as for one with a query."""
-    rule = next(rule for rule in app.url_map.iter_rules() if rule.endpoint == "gold.show")
-
-    assert rule.build({"set_id": 3}, append_unknown=False) == ("", "/gold/3")
-    assert rule.build({"set_id": 4, "by": "name"}) == ("", "/gold/4?by=name")
-    assert rule.build({"set_id": 5}) == ("", "/gold/5")
