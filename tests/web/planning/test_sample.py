@@ -34,7 +34,7 @@ def test_a_sample_is_drawn_extended_and_closed(client: FlaskClient, runs: tuple[
     assert "the 95% interval of the difference in MRR (api – Hybrid) no longer" in page
     page = client.post(f"{PAGE}/1/sample/more", data={"more": "3"}, follow_redirects=True).text
     assert "It drew 6 of 6 questions at random." in page
-    assert "Draw so many more" not in page
+    assert "How many more to draw" not in page
 
     for run_id, relevance in zip(runs, "10", strict=True):
         for n in range(1, 7):
