@@ -45,16 +45,18 @@ def randomisation_tests(
     >>> randomisation_tests([[0.2, 0.4, 0.6]], Resampling())  # 2 of the 8 signs: all +, all -
     (Randomisation(p=0.25, exact=True),)
     """
-    hits = [0] * len(samples)
-    for size, arrays in _by_size(samples).items():
+    distinct = _distinct(samples)
+    hits = [0] * len(distinct)
+    for size, arrays in _by_size(distinct).items():
         observed = {place: abs(values.sum()) - TIE for place, values in arrays.items()}
         for turned in signs(size, resampling):
             for place, values in arrays.items():
                 hits[place] += int((abs(weighed(turned, values)) >= observed[place]).sum())
-    return tuple(
-        _p_value(count, len(sample), resampling)
-        for count, sample in zip(hits, samples, strict=True)
-    )
+    tests = {
+        sample: _p_value(count, len(sample), resampling)
+        for count, sample in zip(hits, distinct, strict=True)
+    }
+    return tuple(tests[tuple(sample)] for sample in samples)
 
 
 def mean_intervals(
@@ -70,17 +72,20 @@ def mean_intervals(
     """
     import numpy as np
 
+    distinct = _distinct(samples)
     means: dict[int, list[Floats]] = defaultdict(list)
-    for size, arrays in _by_size(samples).items():
+    for size, arrays in _by_size(distinct).items():
         if size < MIN_UNITS:
             continue
         for times in times_drawn(size, resampling):
             for place, values in arrays.items():
                 means[place].append(weighed(times, values) / size)
-    return tuple(
-        percentiles(np.concatenate(means[place]), resampling) if place in means else NO_INTERVAL
-        for place in range(len(samples))
-    )
+    intervals = {
+        sample: percentiles(np.concatenate(means[place]), resampling)
+        for place, sample in enumerate(distinct)
+        if place in means
+    }
+    return tuple(intervals.get(tuple(sample), NO_INTERVAL) for sample in samples)
 
 
 def weighted_mean_intervals(
@@ -156,6 +161,11 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
         highest = max(highest, min(1.0, (len(ordered) - step) * p))
         adjusted[place] = highest
     return tuple(adjusted)
+
+
+def _distinct(samples: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
+    """Each different sample once: two figures often have the same values in every question."""
+    return [*dict.fromkeys(map(tuple, samples))]
 
 
 def _by_size(samples: Sequence[Sequence[float]]) -> dict[int, dict[int, Floats]]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import fsum
 from statistics import fmean
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +31,9 @@ CUTOFFS = (1, 3, 10)
 
 Order = tuple[tuple[str, ...], ...]
 """Run ids from best to worst, those that are level together."""
+
+
+_Numbers: TypeAlias = "tuple[float | None, ...]"
 
 
 class VariedPart(StrEnum):
@@ -125,7 +129,7 @@ def stability(
 
 def orders(runs: Sequence[ComparedRun]) -> dict[str, Order]:
     """The order of `runs` by each of ``FIGURES``; a run without a value is in no place."""
-    return _orders({run.run: _sums(run.queries) for run in runs})
+    return _orders({run.run: _sums(map(_numbers, run.queries)) for run in runs})
 
 
 def changes_places(base: Order, other: Order) -> bool:
@@ -197,11 +201,12 @@ def _left_out(
     change: VariedPart, runs: Sequence[ComparedRun], group: Callable[[ComparedQuery], str]
 ) -> list[Variation]:
     """One variation per group of questions, each made by taking the group's part away."""
-    whole = {run.run: _sums(run.queries) for run in runs}
-    parts: dict[str, dict[str, list[ComparedQuery]]] = {}
+    numbers = {run.run: [_numbers(query) for query in run.queries] for run in runs}
+    whole = {run: _sums(rows) for run, rows in numbers.items()}
+    parts: dict[str, dict[str, list[_Numbers]]] = {}
     for run in runs:
-        for query in run.queries:
-            parts.setdefault(group(query), {}).setdefault(run.run, []).append(query)
+        for query, row in zip(run.queries, numbers[run.run], strict=True):
+            parts.setdefault(group(query), {}).setdefault(run.run, []).append(row)
     if len(parts) < 2:
         return []
     return [
@@ -214,12 +219,17 @@ def _left_out(
     ]
 
 
-def _sums(queries: Iterable[ComparedQuery]) -> dict[str, Sum]:
+def _numbers(query: ComparedQuery) -> _Numbers:
+    """The number of a query in each of the composite's parts."""
+    return tuple(counted(query, name) for name in COMPOSITE_WEIGHTS)
+
+
+def _sums(rows: Iterable[_Numbers]) -> dict[str, Sum]:
     """The sums that the composite's parts are means of."""
-    listed = list(queries)
+    listed = list(rows)
     found = {}
-    for name in COMPOSITE_WEIGHTS:
-        values = [value for q in listed if (value := counted(q, name)) is not None]
+    for place, name in enumerate(COMPOSITE_WEIGHTS):
+        values = [value for row in listed if (value := row[place]) is not None]
         found[name] = Sum(fsum(values), len(values))
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -142,6 +143,13 @@ class QuerySummary(NamedTuple):
 
 def summarise(judgments: QueryJudgments) -> QuerySummary:
     """The counts and figures of one query from its judgments."""
+    found = _unrated(QueryJudgments(judgments.state, judgments.verdicts, judgments.empty_outcome))
+    return found._replace(quality=judgments.quality, response_quality=_quality_span(judgments))
+
+
+@lru_cache(maxsize=4096)
+def _unrated(judgments: QueryJudgments) -> QuerySummary:
+    """The same without a quality, kept: thousands of queries have the same few verdicts."""
     verdicts = judgments.verdicts
     empty = judgments.state is QueryState.EMPTY
     complete = _complete(judgments)
@@ -161,7 +169,7 @@ def summarise(judgments: QueryJudgments) -> QuerySummary:
         first_relevant_rank=ranking.first_relevant_rank(verdicts),
         complete=complete,
         empty_outcome=judgments.empty_outcome if empty else None,
-        quality=judgments.quality,
+        quality=None,
         **dict(zip(_FROM_VERDICTS, spans, strict=True)),
         response_quality=_quality_span(judgments),
     )

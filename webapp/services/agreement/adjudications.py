@@ -13,18 +13,19 @@ from enum import StrEnum
 from fractions import Fraction
 
 from msgspec import Struct
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
 from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import JudgedThing, Property, QueryRating
+from webapp.db.tables.judging import JudgedThing, Judgment, Property, QueryRating
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
 from webapp.records import Card, EmptyOutcome, Relevance
+from webapp.services.judging import verdicts
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import conversations, orders
 from webapp.services.rating.conversations import EarlierTurn
@@ -150,12 +151,18 @@ def docket(session: Session, study: Study) -> Docket:
 
 def open_disputes(session: Session, study: Study) -> int:
     """Return how many disputes wait for a settlement."""
-    cast = provenance.votes(session, study, in_study(study))
-    settled = set(session.scalars(select(Adjudication.judged_thing_id)))
-    return sum(
-        thing not in settled and provenance.is_disputed(by_rater.values())
-        for thing, by_rater in cast.items()
+    disputed = (
+        select(Judgment.judged_thing_id)
+        .where(
+            Judgment.rater_id.in_([rater.id for rater in studies.raters(session, study)]),
+            Judgment.verdict != str(Relevance.UNSURE),
+            Judgment.judged_thing_id.in_(verdicts.judged_things(in_study(study))),
+            Judgment.judged_thing_id.not_in(select(Adjudication.judged_thing_id)),
+        )
+        .group_by(Judgment.judged_thing_id)
+        .having(func.min(Judgment.verdict) != func.max(Judgment.verdict))
     )
+    return session.scalar(select(func.count()).select_from(disputed.subquery())) or 0
 
 
 def adjudicate(

@@ -22,7 +22,7 @@ from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
-from webapp.metrics.judging.summaries import summarise
+from webapp.metrics.judging.summaries import QueryJudgments, summarise
 from webapp.records import QueryState
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
@@ -261,6 +261,7 @@ class _RunsUnderRules:
         left_out = unasked(session, study.id)
         self._asked = [one for one in everything if self._questions[one.key].id not in left_out]
         everywhere = self._questions.values()
+        self._made: dict[tuple[int, QueryJudgments], ComparedQuery] = {}
         self.unasked = sorted({one.position for one in everywhere if one.id in left_out})
 
     def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
@@ -338,15 +339,19 @@ class _RunsUnderRules:
         )
 
     def _query(self, asked: AskedQuery, said: Verdicts) -> ComparedQuery:
+        """Return a query under some verdicts: made once, as most rules agree on most queries."""
         question, judgments = self._questions[asked.key], said.judgments(asked)
-        return ComparedQuery(
-            position=question.position,
-            query_id=asked.query_id,
-            question=question.text,
-            category=question.category,
-            summary=summarise(judgments),
-            verdicts=judgments.verdicts,
-        )
+        key = asked.key, judgments
+        if key not in self._made:
+            self._made[key] = ComparedQuery(
+                position=question.position,
+                query_id=asked.query_id,
+                question=question.text,
+                category=question.category,
+                summary=summarise(judgments),
+                verdicts=judgments.verdicts,
+            )
+        return self._made[key]
 
 
 def _phase_of(compared: Sequence[Run]) -> int | None:

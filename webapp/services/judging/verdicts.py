@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Select, select, union
 from sqlalchemy.orm import Session
 
+from webapp.db.connection import tables
 from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import Judgment, QueryRating
 from webapp.db.tables.people import Rater
@@ -22,7 +23,8 @@ from webapp.records import EmptyOutcome, QueryState, Relevance
 Scope = ColumnElement[bool]
 """Which queries are meant, as a condition on ``Query``."""
 
-_RELEVANCE = {str(verdict): verdict for verdict in Relevance}
+_RELEVANCE: Mapping[str | None, Relevance | None] = {None: None, **{str(r): r for r in Relevance}}
+"""Each verdict on a card as it is stored; ``None`` while the card is unjudged."""
 
 
 class AskedQuery(Struct, frozen=True):
@@ -45,8 +47,7 @@ class Verdicts(Struct, frozen=True):
 
     def relevance(self, thing: int) -> Relevance | None:
         """Return the verdict on a shown property; ``None`` while it is unjudged."""
-        verdict = self.by_thing.get(thing)
-        return _RELEVANCE[verdict] if verdict is not None else None
+        return _RELEVANCE[self.by_thing.get(thing)]
 
     def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
         """Return the verdict on an empty list; ``None`` while it is unclassified."""
@@ -57,7 +58,7 @@ class Verdicts(Struct, frozen=True):
         """Return the judgments of one query, as the metrics take them."""
         return QueryJudgments(
             state=asked.state,
-            verdicts=tuple(self.relevance(thing) for thing in asked.things),
+            verdicts=tuple(map(self.relevance, asked.things)),
             empty_outcome=self.outcome(asked.emptiness),
             quality=self.quality.get(asked.key),
         )
@@ -72,12 +73,14 @@ def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
     """Return the queries in `scope` in the order of their runs."""
     things: dict[int, list[int]] = defaultdict(list)
     results = select(Result.query_key, Result.judged_thing_id).join(Query).where(scope)
-    for key, thing in session.execute(results.order_by(Result.query_key, Result.rank)):
+    for key, thing in (
+        tables(session).execute(results.order_by(Result.query_key, Result.rank)).all()
+    ):
         things[key].append(thing)
     columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
     return [
         AskedQuery(key, run_id, query_id, QueryState(state), tuple(things[key]), emptiness)
-        for key, run_id, query_id, state, emptiness in session.execute(
+        for key, run_id, query_id, state, emptiness in tables(session).execute(
             select(*columns).where(scope).order_by(Query.id)
         )
     ]
@@ -171,7 +174,7 @@ def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[i
     verdicts: dict[int, dict[int, str]] = defaultdict(dict)
     qualities: dict[int, dict[int, float]] = defaultdict(dict)
     notes: dict[int, dict[int, str]] = defaultdict(dict)
-    for rater_id, thing, verdict in session.execute(_judgments(scope, rater_ids)):
+    for rater_id, thing, verdict in tables(session).execute(_judgments(scope, rater_ids)).all():
         if verdict is not None:
             verdicts[rater_id][thing] = verdict
     ratings = (
@@ -179,7 +182,7 @@ def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[i
         .join(Query, Query.id == QueryRating.query_key)
         .where(scope, QueryRating.rater_id.in_(rater_ids))
     )
-    for rater_id, key, quality, text in session.execute(ratings):
+    for rater_id, key, quality, text in tables(session).execute(ratings).all():
         if quality is not None:
             qualities[rater_id][key] = quality
         if text:
