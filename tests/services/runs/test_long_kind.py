@@ -20,7 +20,7 @@ def test_the_questions_of_all_files_are_counted_as_they_are_read(
     files = [uploads.find(session, study, token) for token in tokens]
     told: list[tuple[int, int]] = []
 
-    finish = long_kind.make(
+    finish = long_kind.store(
         session, study, long_kind.storing(files, {}), lambda *now: told.append(now)
     )
 

@@ -49,7 +49,6 @@ class MadeKind:
     """A kind of files that the tests make."""
 
     making: Callable[[Tell], ExportedFile] = lambda _tell: FILE
-    KIND: str = "made"
 
     def make(
         self, session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
@@ -66,7 +65,7 @@ def _kind(database: Database, monkeypatch: pytest.MonkeyPatch) -> MadeKind:
         studies.open_or_make(session, NOW)
         session.commit()
     kind = MadeKind()
-    monkeypatch.setattr(long_work, "_kinds", lambda: {"made": kind})
+    monkeypatch.setattr(long_work, "_kinds", lambda: {"made": kind.make})
     return kind
 
 

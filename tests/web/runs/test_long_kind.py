@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from tests.web.runs.test_imports import run_file, tokens
 from webapp.db.engine import Database
 from webapp.db.tables.runs import Run, Upload
+from webapp.db.tables.workers import LongWork
 from webapp.services.runs import imports, waiting_files
 from webapp.web.frame.workers import workers
 
@@ -113,3 +114,19 @@ def test_an_import_in_a_server_that_ended_goes_on_or_is_cancelled_with_its_files
     client.post(f"{reading}/give-up")
     assert client.get(reading).status_code == 404
     assert rows(web_database) == (0, 1)
+
+
+def test_an_import_that_an_earlier_version_put_down_is_no_longer_here(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    reading = sent(client, files(run_file()))
+    assert workers(app).is_idle(WAIT)
+    with web_database.writing() as session:
+        session.execute(update(LongWork).values(kind="import", state="waiting", result=None))
+        session.commit()
+
+    assert "This is no longer here" in client.get(reading).text
+    assert client.get("/runs/import").status_code == 200
+    sent(client, files(run_file()))  # the loop meets the earlier work on its way
+    assert workers(app).is_idle(WAIT)
+    assert "waits for your decision" in client.get("/runs/import").text

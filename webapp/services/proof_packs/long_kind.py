@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.study import Study
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.runs import reports
+from webapp.services.workers.long_work import Make
 from webapp.steps import Tell
 
-KIND = "proof pack"
+PACK = "proof pack"
 
 
 def wanted(run_id: str | None, rule: str) -> dict[str, Any]:
@@ -28,3 +29,6 @@ def make(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) 
     if wanted["run"] is None:
         return packs.of_study(session, study, rule, tell=tell)
     return packs.of_run(session, study, wanted["run"], rule, tell=tell)
+
+
+KINDS: Mapping[str, Make] = {PACK: make}

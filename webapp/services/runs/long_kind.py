@@ -5,7 +5,7 @@ Reading brings the report of the files, storing stores all of them in one transa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,10 +17,10 @@ from webapp.db.tables.study import Study
 from webapp.services.runs import imports, uploads, waiting_files
 from webapp.services.runs.imports import ImportReport
 from webapp.services.runs.waiting_files import FileDecision
-from webapp.services.workers.long_work import Finish
+from webapp.services.workers.long_work import Finish, Make
 from webapp.steps import Tell
 
-KIND = "import"
+READING, STORING = "reading", "storing"
 
 
 def reading(files: Sequence[Upload]) -> dict[str, Any]:
@@ -34,28 +34,46 @@ def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> d
     return {**reading(files), "decisions": decided}
 
 
-def make(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
-    """Return how the files are stored, or that they are read; raises ``UnknownUpload``."""
-    files = [uploads.find(session, study, token) for token in wanted["tokens"]]
-    of, before = sum(map(waiting_files.questions, files)), 0
-    examine = imports.examine if "decisions" in wanted else imports.look
-    read: dict[str, ImportReport] = {}
-    for file in filter(waiting_files.is_run, files):
-        read[file.id] = examine(session, study, file.name, file.data, _after(before, of, tell))
-        before += waiting_files.questions(file)
-    tell(of, of)
+def read(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+    """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
+    _read(session, study, wanted, tell, imports.look)
+    return lambda _session, _study, _now: {"runs": [], "left": wanted["tokens"], "stored": False}
+
+
+def store(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+    """Return how the files are stored as was decided; raises ``UnknownUpload``."""
+    found = _read(session, study, wanted, tell, imports.examine)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
-        if "decisions" not in wanted:
-            return {"runs": [], "left": wanted["tokens"], "stored": False}
         decisions = {t: FileDecision(**given) for t, given in wanted["decisions"].items()}
         waiting = [uploads.find(session, study, token) for token in wanted["tokens"]]
-        done = waiting_files.store(session, study, waiting, decisions, now, read=read)
+        done = waiting_files.store(session, study, waiting, decisions, now, read=found)
         return {"runs": done.runs, "left": done.left, "stored": True}
 
     return finish
 
 
+def _read(
+    session: Session,
+    study: Study,
+    wanted: Mapping[str, Any],
+    tell: Tell,
+    reader: Callable[[Session, Study, str, bytes, Tell], ImportReport],
+) -> dict[str, ImportReport]:
+    """Return the report of each run file that waits, by its token."""
+    files = [uploads.find(session, study, token) for token in wanted["tokens"]]
+    of, before = sum(map(waiting_files.questions, files)), 0
+    found: dict[str, ImportReport] = {}
+    for file in filter(waiting_files.is_run, files):
+        found[file.id] = reader(session, study, file.name, file.data, _after(before, of, tell))
+        before += waiting_files.questions(file)
+    tell(of, of)
+    return found
+
+
 def _after(before: int, of: int, tell: Tell) -> Tell:
     """Return what hears how many questions of one file are read, `before` of others among all."""
     return lambda done, _of: tell(min(before + done, of), of)
+
+
+KINDS: Mapping[str, Make] = {READING: read, STORING: store}

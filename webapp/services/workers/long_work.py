@@ -1,18 +1,19 @@
 """Work that takes long, done beside the requests: put down, done, its result taken away.
 
-A room's ``long_kind.py`` brings a kind: its name as ``KIND`` and ``make``, which works in a reading
-transaction and says after each step how many of how many are done. It returns a file to keep, or a
-function that stores everything in one transaction, the one in which the work ends.
+A room's ``long_kind.py`` brings its kinds: ``KINDS`` has the function of each by its name, which
+works in a reading transaction and says after each step how many of how many are done. It returns a
+file to keep, or a function that stores everything in one transaction, the one in which the work
+ends. A row of a kind that an earlier version had is no longer here.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 from sqlalchemy import ColumnElement, delete, select
@@ -43,15 +44,8 @@ Finish: TypeAlias = Callable[[Session, Study, datetime], dict[str, Any]]
 """Stores the outcome of a work; returns what its kind's page needs to go on, for ``result``."""
 
 
-class LongKind(Protocol):
-    """A kind of long work that a room brings."""
-
-    KIND: str
-
-    def make(
-        self, session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
-    ) -> ExportedFile | Finish:
-        """Return the file, or what is to be stored; raises a ``Failure`` where there is none."""
+Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], Tell], "ExportedFile | Finish"]
+"""Returns the file of a work, or what is to be stored; raises a ``Failure`` for none."""
 
 
 class UnknownLongWork(Missing):
@@ -164,7 +158,7 @@ class LongWorking(OutsideWork[LongCall, LongOutcome]):
         try:
             with self.database.reading() as session:
                 study = session.get_one(Study, call.study_id)
-                return _kinds()[call.kind].make(session, study, call.wanted, tell)
+                return _kinds()[call.kind](session, study, call.wanted, tell)
         except Failure as failure:
             return _failed(failure)
         except GivenUp:
@@ -221,11 +215,13 @@ def find(session: Session, study: Study, work_id: str) -> LongProgress:
     return _progress(_row(session, study, work_id))
 
 
-def of_kind(session: Session, study: Study, kind: str, now: datetime) -> tuple[LongProgress, ...]:
-    """Return how far each work of a kind is that is kept, the newest first."""
+def of_kinds(
+    session: Session, study: Study, kinds: Iterable[str], now: datetime
+) -> tuple[LongProgress, ...]:
+    """Return how far each work of some kinds is that is kept, the newest first."""
     own = select(LongWork).where(
         LongWork.study_id == study.id,
-        LongWork.kind == kind,
+        LongWork.kind.in_(kinds),
         LongWork.put_down_at > now - KEPT_FOR,
     )
     return tuple(map(_progress, session.scalars(own.order_by(LongWork.put_down_at.desc()))))
@@ -271,7 +267,7 @@ def _is_open() -> ColumnElement[bool]:
 
 def _row(session: Session, study: Study, work_id: str) -> LongWork:
     row = session.get(LongWork, work_id)
-    if row is None or row.study_id != study.id:
+    if row is None or row.study_id != study.id or row.kind not in _kinds():
         raise UnknownLongWork(work_id)
     return row
 
@@ -289,8 +285,6 @@ def _end(row: LongWork, outcome: LongOutcome, now: datetime) -> None:
         row.file_name, row.media_type, row.data = outcome.name, outcome.media_type, outcome.data
 
 
-def _kinds() -> dict[str, LongKind]:
-    found: dict[str, Any] = {
-        module.KIND: module for module in rooms.contributions("services", "long_kind")
-    }
-    return found
+def _kinds() -> dict[str, Make]:
+    brought = rooms.contributions("services", "long_kind")
+    return {name: make for module in brought for name, make in module.KINDS.items()}

@@ -9,9 +9,7 @@ from flask import url_for
 
 from webapp.i18n import gettext
 from webapp.services.proof_packs import long_kind
-from webapp.web.workers.long_work import LongWorkWords
-
-KIND = long_kind.KIND
+from webapp.web.workers.long_work import LongKindOnPages, LongWorkWords
 
 
 def words(wanted: Mapping[str, Any]) -> LongWorkWords:
@@ -33,3 +31,6 @@ def words(wanted: Mapping[str, Any]) -> LongWorkWords:
             "you here brings you back to it. It is kept for a day."
         ),
     )
+
+
+KINDS = {long_kind.PACK: LongKindOnPages(words)}

@@ -130,7 +130,7 @@ def upload() -> Response:
         runs = [file for file in files if waiting_files.is_run(file)]
         reading = long_kind.reading(files) if waiting_files.is_long(runs) else None
     if reading:
-        return led_to(long_kind.KIND, reading, changed_at=access.now())
+        return led_to(long_kind.READING, reading, changed_at=access.now())
     return redirect(url_for("imports.show", token=tokens), 303)  # type: ignore[return-value]
 
 
@@ -171,7 +171,7 @@ def _decide(form: WaitingForm) -> Response:
                 long_work.give_up(session, rater.study, work.id)
         session.commit()
     if is_long:
-        return led_to(long_kind.KIND, storing, changed_at=access.now())
+        return led_to(long_kind.STORING, storing, changed_at=access.now())
     if stored.left:
         return _look_again(stored.left, left="1")
     return redirect(after(stored.runs), 303)  # type: ignore[return-value]
@@ -182,7 +182,7 @@ def _files(session: Session, study: Study, tokens: Sequence[str]) -> list[Upload
 
 
 def _works(session: Session, study: Study) -> tuple[LongProgress, ...]:
-    return long_work.of_kind(session, study, long_kind.KIND, access.now())
+    return long_work.of_kinds(session, study, long_kind.KINDS, access.now())
 
 
 def _look_again(tokens: list[str], **said: str) -> Response:

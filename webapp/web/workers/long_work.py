@@ -1,12 +1,11 @@
 """The page that shows how far work is that takes long, and gives its file away.
 
-A room's ``long_kind.py`` has the ``words`` of its ``KIND`` on the page. Where the work stores
-something it also has ``result``, the address at which that is seen.
+A room's ``long_kind.py`` has each of its ``KINDS`` as the page shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +37,13 @@ class LongWorkWords(Struct, frozen=True):
     leaving: str
 
 
+class LongKindOnPages(Struct, frozen=True):
+    """A kind of work: its ``words`` for what is wanted, and where its stored ``result`` is seen."""
+
+    words: Callable[[Mapping[str, Any]], LongWorkWords]
+    result: Callable[[Mapping[str, Any]], str] | None = None
+
+
 class LongWorkPage(Struct, frozen=True):
     """How far a work is, and its words."""
 
@@ -54,8 +60,9 @@ def show(work_id: str) -> Response:
         _wake()
     if work.result is not None and htmx.wants_part():
         return htmx.reload()
-    if work.result is not None:
-        return redirect(_kind(work.kind).result(work.result), 303)  # type: ignore[return-value]
+    seen_at = _kind(work.kind).result
+    if work.result is not None and seen_at is not None:
+        return redirect(seen_at(work.result), 303)  # type: ignore[return-value]
     page = LongWorkPage(work, words(work))
     return htmx.respond("workers/page.html", "workers/_work.html", page)
 
@@ -89,8 +96,7 @@ def led_to(kind: str, wanted: Mapping[str, Any], *, changed_at: datetime) -> Res
 
 def words(work: LongProgress) -> LongWorkWords:
     """Return the words of a work."""
-    found: LongWorkWords = _kind(work.kind).words(work.wanted)
-    return found
+    return _kind(work.kind).words(work.wanted)
 
 
 def taken_away(file: ExportedFile) -> Response:
@@ -102,6 +108,9 @@ def _wake() -> None:
     workers().wake(LongWorking(access.database()), most=1)
 
 
-def _kind(name: str) -> Any:
-    kinds = {module.KIND: module for module in rooms.contributions("web", "long_kind")}
+def _kind(name: str) -> LongKindOnPages:
+    brought = rooms.contributions("web", "long_kind")
+    kinds: dict[str, LongKindOnPages] = {
+        kind: shown for module in brought for kind, shown in module.KINDS.items()
+    }
     return kinds[name]
