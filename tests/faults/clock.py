@@ -1,9 +1,9 @@
 """The server's clock jumps back by an hour, again and again, between clicks.
 
-A library that is loaded before all others moves the time of day; the clock that only counts
-on is left alone, as by a real jump. One device's clock jumps along, the others stay. What a
-device said last must stand, the owner must stay signed in, and failed sign-ins must neither be
-forgotten nor keep anybody out for an hour.
+A library that is loaded before all others moves the time of day, also for waits that end at a time
+of day; the clock that only counts on is left alone, as by a real jump. One device's clock jumps
+along, the others stay. The last verdict of each device must stay, the owner must stay signed in,
+and failed sign-ins must neither be forgotten nor keep anybody out for an hour.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ LIBRARY = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -73,6 +74,14 @@ time_t time(time_t *told) {
     clock_gettime(CLOCK_REALTIME, &found);
     if (told) *told = found.tv_sec;
     return found.tv_sec;
+}
+
+int sem_timedwait(sem_t *restrict one, const struct timespec *restrict until) {
+    static int (*real)(sem_t *restrict, const struct timespec *restrict);
+    if (!real) real = dlsym(RTLD_NEXT, "sem_timedwait");
+    struct timespec here = *until;
+    here.tv_sec -= seconds();
+    return real(one, &here);
 }
 """
 
