@@ -130,7 +130,7 @@ def _read(
     question_places = {question: place for place, (question, _) in enumerate(positions)}
     run_places = {run: place for place, run in enumerate(run_ids)}
     cells = {row.id: (question_places[row.question_id], run_places[row.run_id]) for row in asked}
-    listed = [row for row in results if row.query_key in cells]
+    listed = [(key, rank, thing) for key, rank, thing in results if key in cells]
     columns: dict[tuple[int, int], int] = {}
     widths = [0] * len(positions)
     empty = [(row.id, 0, row.emptiness_id) for row in asked if row.emptiness_id is not None]
@@ -143,13 +143,13 @@ def _read(
     shape = len(positions), len(run_ids), width
     top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
     reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
-    for key, rank, thing in listed:
-        question, run = cells[key]
-        place = question, run, columns[question, thing]
-        top[place] += rank <= CUTOFF
-        whole[place] += 1
-        reciprocal[place] = max(reciprocal[place], 1 / rank)
-        succeeds[place] = True
+    at = [(*cells[key], columns[cells[key][0], thing]) for key, _, thing in listed]
+    places_of = tuple(np.array(at, dtype=np.intp).reshape(-1, 3).T)
+    ranks = np.array([rank for _, rank, _ in listed], dtype=np.float64)
+    np.add.at(top, places_of, ranks <= CUTOFF)
+    np.add.at(whole, places_of, 1)
+    np.maximum.at(reciprocal, places_of, 1 / ranks)
+    succeeds[places_of] = True
     for key, _, thing in empty:
         question, run = cells[key]
         succeeds[question, run, columns[question, thing]] = True
