@@ -90,7 +90,7 @@ def test_a_finished_run_offers_its_export_and_the_next_run(
     page = client.get(f"/runs/{done}").text
 
     assert "This run is rated to the end" in page
-    assert "1 card stays &#34;cannot tell&#34;" in page
+    assert "You marked 1 card &#34;cannot tell&#34;" in page
     assert f"/runs/{done}/export.csv" in page
     assert f"/runs/{waiting}/queries/1" in page
 

@@ -94,7 +94,6 @@ class RunPage(Struct, frozen=True):
     categories: Mapping[str, Standing]
     queries: tuple[QueryLine, ...]
     files: tuple[SourceFile, ...]
-    unsure_cards: int
     latency: Latency | None
 
 
@@ -172,7 +171,6 @@ def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
         categories=categories,
         queries=_lines(session, rater, run),
         files=tuple(_source_file(file) for file in run.files),
-        unsure_cards=whole.totals.n_unsure,
         latency=latency_of(session, run.id),
     )
 
