@@ -312,6 +312,7 @@ def test_no_name_of_a_method_or_an_llm_reaches_a_participant(
         client = taking_part(app, opened(web_database, bot.address, **settings))
         address = ask(app, client, "Rumah?")
         received = ""
+        client.post("/closing/", data={"anyway": "1"})
         for path in ("/ask/", address, "/closing/", "/closing/thanks", "/nothing", "/runs/"):
             answer = client.get(path)
             received += f"{answer.headers}{answer.text}"

@@ -51,6 +51,10 @@ def test_a_whole_form_ends_with_thanks(client: FlaskClient, web_database: Databa
     assert finished(web_database)
 
 
+def test_nobody_is_thanked_before_the_questionnaire_is_handed_in(client: FlaskClient) -> None:
+    assert client.get("/closing/thanks").headers["Location"] == "/closing/"
+
+
 def test_what_was_left_out_is_named_and_asked_for_once(
     client: FlaskClient, web_database: Database
 ) -> None:

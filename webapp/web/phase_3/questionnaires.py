@@ -108,9 +108,11 @@ def finish() -> Response:
 
 
 @blueprint.get("/thanks")
-def thanks() -> str:
-    """Say thank you."""
+def thanks() -> str | Response:
+    """Say thank you, once the questionnaire was handed in."""
     with guests.reading() as (session, participant):
+        if participant.finished_at is None:
+            return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
         lines = own_questions.lines(session, participant, access.now())
         context = Thanks(
             pseudonym=participant.pseudonym,
