@@ -55,8 +55,9 @@ def in_the_pages() -> Iterator[str]:
 
 
 def catalogue() -> Catalog:
+    """Return the catalogue; a plural with more forms than Indonesian has is refused."""
     with (PACKAGE / "translations" / "id" / "messages.po").open("rb") as file:
-        return read_po(file, locale="id")
+        return read_po(file, locale="id", abort_invalid=True)
 
 
 @cache
@@ -76,17 +77,6 @@ def test_every_message_has_its_indonesian_and_no_other_is_there() -> None:
     assert used() - set(pairs()) == set()
     assert set(pairs()) - used() == set()
     assert [key for key, text in pairs().items() if not text] == []
-
-
-def test_a_plural_has_as_many_translations_as_its_language_has_forms() -> None:
-    known = catalogue()
-    wrong = [
-        one.id
-        for one in known
-        if isinstance(one.string, tuple) and len(one.string) != known.num_plurals
-    ]
-
-    assert wrong == []
 
 
 def test_a_translation_has_the_places_of_its_message() -> None:
