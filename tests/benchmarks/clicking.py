@@ -18,6 +18,7 @@ OPEN, BLIND = "open page", "blind page"
 YARDSTICK = "minimal application"
 EVERY = 5
 """Places are shared out by turns of so many, where one study is clicked more than once."""
+FEW_ROUNDS = 2
 WARM = 10
 """Clicks before it counts: the first ones load what later ones find loaded."""
 GIVEN = 30
@@ -61,7 +62,7 @@ def blind_client(database: Database, rater_id: int, questions: range, seen: str 
         for place in range(fewest - 1)
         for task, keys in given
     ]
-    return Client(places, seen)
+    return Client(places, seen, page=f"/rate/{given[0][0]}")
 
 
 def invited(server: Server, database: Database, number: int, given: int) -> list[Client]:
@@ -98,11 +99,14 @@ def beside_minimal(
     """Return our clicks and as many on the minimal application at `port`, in turns."""
     # By two connections, which are shared out among the processes that answer.
     take_turns([Contestant("first", own_port, clients[:2], requests=WARM)], 1)
-    each = max(1, effort.clicks // len(clients))
-    ours = Contestant("ours", own_port, clients, "POST", each, effort.seconds, pause)
+    each, rounds = max(1, effort.clicks // len(clients)), effort.turns
+    seconds = effort.seconds
+    if pause:  # fewer rounds, so that each lasts
+        each, rounds = each * effort.rounds, min(effort.rounds, FEW_ROUNDS)
+        seconds = max(seconds, 3 * pause * each)
+    ours = Contestant("ours", own_port, clients, "POST", each, seconds, pause)
     others = minimal_clients(len(clients), effort.questions)
     theirs = replace(ours, name="minimal", port=port, clients=others)
-    rounds = effort.rounds if pause else effort.turns
     found = take_turns([theirs, ours], rounds)
     return Beside(found[1], found[0])
 

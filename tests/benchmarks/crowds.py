@@ -33,8 +33,9 @@ HOW = f"""\
 As above, with so many browsers at once; on the blind page each is another invited rater, on the
 open page each is another window of the owner. Without pauses every browser sends its next click
 the moment it has its answer, so that requests always wait for each other; with pauses each rater
-clicks about once in {PAUSE:.0f} s, which is faster than people judge. The load generator's own
-ceiling is measured against a socket that answers the same bytes at once."""
+clicks about once in {PAUSE:.0f} s, which is faster than people judge. A blind rater has opened a
+page before, as nobody clicks without one. The load generator's own ceiling is measured against a
+socket that answers the same bytes at once."""
 
 
 def crowds(effort: Effort, folder: Path) -> Section:

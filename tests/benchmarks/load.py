@@ -47,10 +47,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One browser with its cookie; it clicks at its places in turn, each time otherwise."""
+    """One browser with its cookie; it clicks at its places in turn, each time otherwise.
+
+    ``page`` is what it opens before a round begins; that is not measured.
+    """
 
     places: Sequence[Place]
     cookie: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +126,7 @@ class _Browser:
         self.clicks = 0
         self._last = (b"", False)
         self._chance = random.Random(number)
-        own = PART if contestant.method == "POST" else ""
-        own += f"Cookie: {client.cookie}\r\n" if client.cookie else ""
+        own = f"Cookie: {client.cookie}\r\n" if client.cookie else ""
         self._headers = HEADERS.format(port=contestant.port, own=own)
 
     @property
@@ -132,10 +135,18 @@ class _Browser:
         body, packed = self._last
         return len(gzip.decompress(body) if packed else body)
 
+    async def open(self) -> None:
+        """Connect for a round, and open the page."""
+        self._streams = await asyncio.open_connection("127.0.0.1", self.contestant.port)
+        if self.client.page:
+            reader, writer = self._streams
+            writer.write(self._get(self.client.page))
+            await self._answer(reader)
+
     async def work(self, taken: list[float]) -> None:
         """Send this round's requests, adding to the times `taken`."""
         said = self.contestant
-        reader, writer = await asyncio.open_connection("127.0.0.1", said.port)
+        reader, writer = self._streams
         ends = perf_counter() + said.seconds
         for _ in range(said.requests):
             if said.pause:  # nobody clicks in step with others
@@ -164,7 +175,8 @@ class _Browser:
             "sequence": self.clicks,
         }
         body = urlencode(fields)
-        head = f"POST {place.path} HTTP/1.1\r\n{self._headers}{FORM}Content-Length: {len(body)}"
+        head = f"POST {place.path} HTTP/1.1\r\n{self._headers}{PART}{FORM}"
+        head += f"Content-Length: {len(body)}"
         return f"{head}\r\n\r\n{body}".encode()
 
     async def _timed(
@@ -199,6 +211,7 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
     seconds = [0.0 for _ in contestants]
     for _ in range(rounds):
         for place, one in enumerate(contestants):
+            await asyncio.gather(*(each.open() for each in browsers[place]))
             began = perf_counter()
             if one.method == "COMMIT":
                 taken[place] += commits(Path(str(one.port)), one.requests)
@@ -213,7 +226,7 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
 def _contestant(said: dict[str, object]) -> Contestant:
     """Return a contestant out of its JSON."""
     clients = [
-        Client([Place(**place) for place in one["places"]], one["cookie"])
+        Client([Place(**place) for place in one["places"]], one["cookie"], one["page"])
         for one in said.pop("clients")  # type: ignore[attr-defined]
     ]
     return Contestant(clients=clients, **said)  # type: ignore[arg-type]
