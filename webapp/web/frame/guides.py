@@ -70,10 +70,10 @@ def figures() -> Response:
     return redirect(url_for("measures.show"))  # type: ignore[return-value]
 
 
-@blueprint.get("/screenshots/<filename>")
-def picture(filename: str) -> Response:
+@blueprint.get("/screenshots/<name>")
+def picture(name: str) -> Response:
     """Return a picture of a guide."""
-    return send_from_directory(resource("docs") / "screenshots", filename)
+    return send_from_directory(resource("docs") / "screenshots", name)
 
 
 def _source(name: str) -> Path | None:
@@ -115,7 +115,7 @@ def _lead_inside(words: Iterable[Token]) -> None:
     is_link = True
     for token in words:
         if token.type == "image" and (found := TO_PICTURE.fullmatch(str(token.attrs["src"]))):
-            token.attrs["src"] = url_for("guides.picture", filename=found[1])
+            token.attrs["src"] = url_for("guides.picture", name=found[1])
             token.attrs["loading"] = "lazy"
         elif token.type == "link_open":
             address = _address(str(token.attrs["href"]))
