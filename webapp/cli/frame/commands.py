@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import locale
 import logging
 import os
 import sys
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from flask import Flask
 
 AppFactory = Callable[..., "Flask"]
-Made = TypeVar("Made")
 
 
 class _Listed(NamedTuple):
@@ -55,7 +53,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in commands():
             return None
-        module = _kept(import_module, commands()[cmd_name].module)
+        module = import_module(commands()[cmd_name].module)
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
@@ -80,9 +78,7 @@ def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
         logging.lastResort.setFormatter(LogLineFormatter())
     with speaking(_language()):
         try:
-            relevansi.main(
-                arguments, "relevansi", standalone_mode=False, obj=partial(_kept, create_app)
-            )
+            relevansi.main(arguments, "relevansi", standalone_mode=False, obj=create_app)
         except click.ClickException as failure:
             _tell(failure.format_message())
             sys.exit(failure.exit_code)
@@ -97,15 +93,6 @@ def run(create_app: AppFactory, arguments: list[str] | None = None) -> None:
                 raise
             _tell(message)
             sys.exit(1)
-
-
-def _kept(make: Callable[..., Made], *given: object) -> Made:
-    """Return what `make` makes; it stays to the end, so no garbage is looked for meanwhile."""
-    gc.disable()
-    try:
-        return make(*given)
-    finally:
-        gc.enable()
 
 
 def _tell(message: str) -> None:

@@ -1,6 +1,6 @@
 """The guides of ``docs/`` as pages, in the reader's language.
 
-What has no translation is shown in English. The explanation of every figure is a page of its own.
+A guide without a translation is shown in English. The page of measures explains every figure.
 """
 
 from __future__ import annotations
