@@ -44,10 +44,10 @@ class ContradictionLine(Struct, frozen=True):
 
 
 class Lean(Struct, frozen=True):
-    """A sign test with whether chance hardly explains it."""
+    """A sign test; ``once_in`` so many throws coins come out this uneven, where that is seldom."""
 
     test: SignTest
-    hardly_chance: bool
+    once_in: int | None
 
 
 class ConflictsInWords(Struct, frozen=True):
@@ -165,6 +165,9 @@ def _report(found: ConflictsOfRuns, left_out: list[str]) -> ConflictsInWords:
             for one in report.contradictions
         ),
         favours=dict(report.favours),
-        leans=tuple(Lean(test, test.p < HARDLY_CHANCE) for test in report.sign_tests),
+        leans=tuple(
+            Lean(test, round(1 / test.p) if test.p < HARDLY_CHANCE else None)
+            for test in report.sign_tests
+        ),
         remarks=(*left_out, *map(message, found.problems), *contradicting),
     )
