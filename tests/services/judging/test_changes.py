@@ -102,3 +102,21 @@ def test_a_click_that_was_rolled_back_is_not_taken_for_the_one_with_its_number(
         judgments.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=2))
 
         assert changes.since(session, rater, lost).touched is None
+
+
+def test_equal_states_mean_that_nothing_changed(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = store(session, study)
+    other = studies.add_rater(session, study, "Ani", NOW)
+    seen = [changes.state(session, study)]
+    assert changes.state(session, study) == seen[0]
+
+    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    seen.append(changes.state(session, study))
+    judgments.judge(session, other, run_id, 1, 1, YES, click("o1"))
+    seen.append(changes.state(session, study))
+    runs.relabel(session, study, run_id, "hybrid", "other", NOW)
+    seen.append(changes.state(session, study))
+
+    assert len(set(seen)) == len(seen)

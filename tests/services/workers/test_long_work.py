@@ -69,15 +69,21 @@ def _kind(database: Database, monkeypatch: pytest.MonkeyPatch) -> MadeKind:
     return kind
 
 
-def put_down(database: Database, now: datetime = NOW, changed_at: datetime = NOW) -> str:
+def put_down(database: Database, now: datetime = NOW) -> str:
     """Return the id of the work that the one file is made by."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
-        work_id = long_work.put_down(
-            session, study, "made", {"run": None}, now, changed_at=changed_at
-        )
+        work_id = long_work.put_down(session, study, "made", {"run": None}, now)
         session.commit()
     return work_id
+
+
+def change(database: Database) -> None:
+    """Change something that the study logs."""
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        studies.log(session, study, "rename", study.name, "old", "new", NOW)
+        session.commit()
 
 
 def progress(database: Database, work_id: str) -> LongProgress:
@@ -119,12 +125,13 @@ def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind
 
 @pytest.mark.usefixtures("kind")
 def test_the_same_wish_leads_to_the_same_file_until_the_study_changes(database: Database) -> None:
-    first = put_down(database, NOW)
-    assert put_down(database, NOW, changed_at=NOW + timedelta(hours=1)) == first  # still open
+    first = put_down(database)
+    change(database)
+    assert put_down(database) == first  # still open
     work(database)
-
-    assert put_down(database, NOW, changed_at=NOW - timedelta(hours=1)) == first
-    changed = put_down(database, NOW + timedelta(hours=2), changed_at=NOW + timedelta(hours=1))
+    assert put_down(database) == first  # it began after the change
+    change(database)
+    changed = put_down(database)
 
     assert changed != first
     with pytest.raises(UnknownLongWork):

@@ -97,7 +97,7 @@ def test_a_failure_has_its_remedy(app: Flask, client: FlaskClient, web_database:
     with web_database.writing() as session:
         study = studies.open_or_make(session, now())
         wanted = {"run": "gone", "rule": "majority"}
-        work_id = long_work.put_down(session, study, "proof pack", wanted, now(), changed_at=now())
+        work_id = long_work.put_down(session, study, "proof pack", wanted, now())
         session.commit()
     client.get(f"/files/{work_id}")  # whoever looks has it go on
     assert workers(app).is_idle(WAIT)

@@ -22,7 +22,7 @@ def test_a_server_that_starts_goes_on_with_what_was_left(
     with web_database.writing() as session:
         study = studies.open_or_make(session, now())
         wanted = {"run": None, "rule": "majority"}
-        work_id = long_work.put_down(session, study, "proof pack", wanted, now(), changed_at=now())
+        work_id = long_work.put_down(session, study, "proof pack", wanted, now())
         session.commit()
     workers(app).serve()
     assert workers(app).is_idle(WAIT)

@@ -17,7 +17,8 @@ class LongWork(Base):
     ``kind`` names what is done, ``wanted`` of what. ``state``: "waiting", "asking" (somebody
     does it), "done" (``data`` is the file that was made, or ``result`` says what was stored) or
     "failed" (``failure`` and ``remedy`` are message ids, ``about`` the name in them).
-    ``steps_done`` of ``steps`` are done; 0 steps are not counted yet.
+    ``steps_done`` of ``steps`` are done; 0 steps are not counted yet. ``study_state`` names the
+    study as it was when the work began.
     """
 
     __tablename__ = "long_works"
@@ -26,6 +27,7 @@ class LongWork(Base):
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
     kind: Mapped[str] = mapped_column(String(32))
     wanted: Mapped[dict[str, Any]]
+    study_state: Mapped[str | None] = mapped_column(Text)
     put_down_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
     state: Mapped[str] = mapped_column(String(8))

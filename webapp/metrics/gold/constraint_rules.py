@@ -63,7 +63,7 @@ class OutcomeReason(StrEnum):
     BY_HAND = "by_hand"
 
 
-class Place(Struct, frozen=True):
+class Place(Struct, frozen=True, tag=True):
     """Where a property should be: words in its address, or within a radius of a point."""
 
     keywords: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Place(Struct, frozen=True):
     radius_km: float = DEFAULT_RADIUS_KM
 
 
-class Range(Struct, frozen=True):
+class Range(Struct, frozen=True, tag=True):
     """Numbers that are asked for, ends included; every bound that is stated must hold.
 
     The tolerance widens both ends and the target: ``minimum`` x (1 - tolerance),
@@ -143,9 +143,9 @@ class CardFacts(Struct, frozen=True):
 class Check(Struct, frozen=True):
     """One constraint on one card: the outcome that counts, and all that led to it.
 
-    ``value`` is what the card shows; ``keyword`` the one that was found; ``distance_km``
-    is set wherever both have coordinates. ``automatic`` is the outcome before a person's
-    override, and differs from ``outcome`` only where ``reason`` is ``BY_HAND``.
+    ``words`` or ``number`` is what the card shows; ``keyword`` the one that was found;
+    ``distance_km`` is set wherever both have coordinates. ``automatic`` is the outcome before
+    a person's override, and differs from ``outcome`` only where ``reason`` is ``BY_HAND``.
     """
 
     constraint: str
@@ -153,15 +153,22 @@ class Check(Struct, frozen=True):
     reason: OutcomeReason
     automatic: Outcome
     rule: Rule | None = None
-    value: str | Fraction | None = None
+    words: str | None = None
+    number: Fraction | None = None
     keyword: str | None = None
     distance_km: float | None = None
+
+    @property
+    def value(self) -> str | Fraction | None:
+        """What the card shows, ``None`` where it shows nothing."""
+        return self.words if self.number is None else self.number
 
 
 class _Finding(Struct, frozen=True):
     outcome: Outcome
     reason: OutcomeReason
-    value: str | Fraction | None = None
+    words: str | None = None
+    number: Fraction | None = None
     keyword: str | None = None
     distance_km: float | None = None
 
@@ -192,7 +199,8 @@ def _check(name: str, rule: Rule | None, card: CardFacts, by_hand: Outcome | Non
         reason=found.reason if by_hand is None else OutcomeReason.BY_HAND,
         automatic=found.outcome,
         rule=rule,
-        value=found.value,
+        words=found.words,
+        number=found.number,
         keyword=found.keyword,
         distance_km=found.distance_km,
     )
@@ -240,7 +248,13 @@ def _location(rule: Rule, card: CardFacts) -> _Finding:
     keyword = next((k for k in rule.keywords if k.strip() and k.lower() in text), None)
     away = _distance(rule, card)
     if keyword is not None:
-        return _Finding(Outcome.PASS, OutcomeReason.KEYWORD, shown or card.name, keyword, away)
+        return _Finding(
+            Outcome.PASS,
+            OutcomeReason.KEYWORD,
+            shown or card.name,
+            keyword=keyword,
+            distance_km=away,
+        )
     if away is not None:
         near = away <= rule.radius_km
         outcome = Outcome.PASS if near else Outcome.FAIL
@@ -267,10 +281,10 @@ def _number(shown: Callable[[CardFacts], Fraction | None]) -> Callable[[Rule, Ca
         if value is None:
             return _NOT_ON_CARD
         if rule.lowest is not None and value < rule.lowest:
-            return _Finding(Outcome.FAIL, OutcomeReason.TOO_LOW, value)
+            return _Finding(Outcome.FAIL, OutcomeReason.TOO_LOW, number=value)
         if rule.highest is not None and value > rule.highest:
-            return _Finding(Outcome.FAIL, OutcomeReason.TOO_HIGH, value)
-        return _Finding(Outcome.PASS, OutcomeReason.WITHIN, value)
+            return _Finding(Outcome.FAIL, OutcomeReason.TOO_HIGH, number=value)
+        return _Finding(Outcome.PASS, OutcomeReason.WITHIN, number=value)
 
     return check
 

@@ -178,12 +178,8 @@ def report(
     Its phase is the one whose runs these could be. `tell` hears of the steps on the way. Raises
     ``UnknownRun``, ``NothingToCompare`` and ``DifferentQuestions``.
     """
-    chosen = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
-    if len(chosen) < FEWEST:
-        raise NothingToCompare
+    chosen = comparable(session, study, run_ids)
     names = names_of(chosen)
-    if len({run.question_set_id for run in chosen}) > 1:
-        raise DifferentQuestions(_only(chosen, names))
     tell(0, 4)
     judged = _RunsUnderRules(session, study, chosen, names)
     base = judged.under(rule)
@@ -214,6 +210,19 @@ def report(
         record_shown=tuple(time.since for time in blinding.record_shown(session, study)),
         parts=tuple(part for part in parts if part is not None),
     )
+
+
+def comparable(session: Session, study: Study, run_ids: Sequence[str]) -> list[Run]:
+    """Return the runs to compare, each once.
+
+    Raises ``UnknownRun``, ``NothingToCompare`` and ``DifferentQuestions``.
+    """
+    chosen = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
+    if len(chosen) < FEWEST:
+        raise NothingToCompare
+    if len({run.question_set_id for run in chosen}) > 1:
+        raise DifferentQuestions(_only(chosen, names_of(chosen)))
+    return chosen
 
 
 def judged_runs(

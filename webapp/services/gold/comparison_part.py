@@ -13,10 +13,14 @@ from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.gold.constraint_comparison import (
     PART,
     CheckedContender,
+    ConstraintComparison,
     compare_constraints,
 )
 from webapp.services.gold import constraints, gold
 from webapp.services.runs.reports import Rule
+
+VALUE = ConstraintComparison
+"""The type of the part's value, for reading a comparison that was kept."""
 
 
 def compared(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, and_, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
+from webapp import rooms
 from webapp.db.connection import tables
 from webapp.db.tables.judging import Event, JudgedThing
 from webapp.db.tables.people import Rater
@@ -47,6 +48,20 @@ def revise(session: Session, study_id: int) -> None:
     """
     anew = update(Study).where(Study.id == study_id).values(revision=secrets.token_hex(16))
     session.execute(anew, execution_options={"synchronize_session": False})
+
+
+def state(session: Session, study: Study) -> str:
+    """Return a name of all that a report on the study's runs is made from, as it is now.
+
+    Two equal names mean that nothing changed between them: the revision, the newest event of any
+    rater, and what the wings' modules ``study_state`` add.
+    """
+    own = select(Rater.id).where(Rater.study_id == study.id)
+    newest = select(Event.event_id).where(Event.rater_id.in_(own)).order_by(Event.id.desc())
+    revision = select(Study.revision).where(Study.id == study.id)
+    parts = [session.scalar(revision), session.scalar(newest.limit(1))]
+    wings = rooms.contributions("services", "study_state")
+    return " ".join(str(part) for part in (*parts, *(wing.state(session, study) for wing in wings)))
 
 
 def since(session: Session, rater: Rater, before: Changes | None) -> Changes:

@@ -10,9 +10,12 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.report import ComparisonPart
 from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.planning.settled import PART
+from webapp.metrics.planning.settled import PART, SettledOrders
 from webapp.services.planning import settled
 from webapp.services.runs.reports import Rule
+
+VALUE = SettledOrders
+"""The type of the part's value, for reading a comparison that was kept."""
 
 
 def compared(

@@ -96,11 +96,6 @@ def is_long(session: Session, study: Study, run_id: str | None, rule: Rule) -> b
     return (session.scalar(answers) or 0) >= LONG_FROM
 
 
-def changed_at(session: Session, study: Study, run_id: str | None) -> datetime:
-    """Return when anything last changed that the pack of a run, or of the study, holds."""
-    return _last_change(session, study, _runs(session, study, run_id))
-
-
 def _runs(session: Session, study: Study, run_id: str | None) -> list[Run]:
     if run_id is not None:
         return [runs.find(session, study, run_id)]

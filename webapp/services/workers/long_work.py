@@ -27,6 +27,7 @@ from webapp.db.tables.workers import LongWork
 from webapp.failures import Failure, Missing
 from webapp.i18n import gettext, mark
 from webapp.services.exports.exports import ExportedFile
+from webapp.services.judging import changes
 from webapp.services.workers import leases
 from webapp.services.workers.leases import ASKING, Lease
 from webapp.services.workers.loop import Nothing, OutsideWork
@@ -104,6 +105,11 @@ class LongProgress(Struct, frozen=True):
         """Whether the work is still to be done."""
         return self.state in {WAITING, ASKING}
 
+    @property
+    def is_done(self) -> bool:
+        """Whether there is a file or a result."""
+        return self.state == DONE
+
 
 class LongCall(Struct, frozen=True):
     """The work to do, and the lease of its row."""
@@ -136,6 +142,7 @@ class LongWorking(OutsideWork[LongCall, LongOutcome]):
             if row.attempt > MOST_ATTEMPTS:
                 _end(row, DIED, now)
                 continue
+            row.study_state = changes.state(session, session.get_one(Study, row.study_id))
             return LongCall(lease, row.study_id, row.kind, row.wanted)
         return Nothing.MORE
 
@@ -184,21 +191,20 @@ def put_down(
     kind: str,
     wanted: Mapping[str, Any],
     now: datetime,
-    *,
-    changed_at: datetime,
 ) -> str:
     """Return the id of the work for what is wanted; a new one if none is good enough.
 
-    Good enough is one that is still open, or was done after `changed_at`. Works that were
-    kept for long enough are cleared away.
+    Good enough is one that is still open, or began when the study was as it is now. Works that
+    were kept for long enough are cleared away.
     """
     one_at_a_time(session)
     session.execute(delete(LongWork).where(LongWork.put_down_at < now - KEPT_FOR))
+    state = changes.state(session, study)
     same = (LongWork.study_id == study.id) & (LongWork.kind == kind)
     for row in session.scalars(select(LongWork).where(same)):
         if row.wanted != wanted:
             continue
-        if row.state in {WAITING, ASKING} or (row.state == DONE and row.put_down_at > changed_at):
+        if row.state in {WAITING, ASKING} or (row.state == DONE and row.study_state == state):
             return row.id
         session.delete(row)
     row = LongWork(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Response, render_template, request
 from msgspec import Struct
@@ -20,9 +21,10 @@ from webapp.metrics.comparisons.comparisons import ComparedQuestionLine
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.services.agreement import adjudications
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import comparisons, long_kind
 from webapp.services.comparisons import questions as compared_questions
 from webapp.services.comparisons.comparisons import Candidate, DifferentQuestions, NothingToCompare
+from webapp.services.comparisons.long_kind import KeptComparison
 from webapp.services.comparisons.questions import ComparedQuestion
 from webapp.services.runs import reports
 from webapp.web.frame import access, htmx
@@ -30,6 +32,7 @@ from webapp.web.frame.downloads import attached
 from webapp.web.frame.rooms import ShownPart
 from webapp.web.study import rules
 from webapp.web.study.rules import RuleChoice
+from webapp.web.workers.long_work import led_to
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -141,7 +144,8 @@ class ComparisonPage(Struct, frozen=True):
 
     ``phases`` are those the study has runs for; ``disputes`` are those that keep figures open where
     verdicts are merged; ``different`` the questions that only one of
-    the chosen runs asks, by its name; ``styles`` the style sheets of the parts of wings.
+    the chosen runs asks, by its name; ``styles`` the style sheets of the parts of wings. ``as_of``
+    is when a comparison that was kept was asked for, ``None`` for one of now.
     """
 
     ticks: tuple[Tick, ...]
@@ -153,6 +157,7 @@ class ComparisonPage(Struct, frozen=True):
     compared: ComparisonInWords | None
     different: dict[str, tuple[tuple[int, str], ...]]
     styles: tuple[str, ...]
+    as_of: datetime | None
 
 
 class ComparedQuestionPage(Struct, frozen=True):
@@ -165,10 +170,22 @@ class ComparedQuestionPage(Struct, frozen=True):
 
 
 @blueprint.get("/")
-def show() -> str:
-    """Show the comparison of the chosen runs, else of the first phase that has any."""
+def show() -> str | Response:
+    """Show the comparison of the chosen runs, else of the first phase that has any.
+
+    One that takes long is made beside the requests; the page of its progress leads back here.
+    """
     with access.reading() as (session, rater):
-        page = _page(session, rater.study)
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        phases = comparisons.phases_of(session, rater.study)
+        address = _address(_chosen(session, rater.study, phases), rule)
+        wanted = long_kind.wanted(address.runs, rule)
+        is_long = long_kind.is_long(session, rater.study, address.runs)
+        kept = _kept(session, rater.study, wanted) if is_long else None
+        if kept or not is_long:
+            page = _page(session, rater.study, rule, phases, address, kept)
+    if is_long and not kept:
+        return led_to(long_kind.COMPARISON, wanted)
     return render_template("comparisons/page.html", **htmx.names(page))
 
 
@@ -188,8 +205,7 @@ def question(position: int) -> str:
 def take_away(file_format: str) -> Response:
     """Return the comparison as a file to take away."""
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted())
-        report = comparisons.report(session, rater.study, request.args.getlist("runs"), rule)
+        report, _ = _report(session, rater.study)
     return as_file(report, file_format)
 
 
@@ -207,9 +223,7 @@ def as_file(report: ComparisonReport, file_format: str) -> Response:
 def picture(kind: str, end: str) -> Response:
     """Return one picture as a file to take away."""
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted())
-        address = _address(request.args.getlist("runs"), rule)
-        report = comparisons.report(session, rater.study, address.runs, rule)
+        report, address = _report(session, rater.study)
     return as_picture(report, address, kind, end)
 
 
@@ -223,13 +237,33 @@ def as_picture(report: ComparisonReport, address: Address, kind: str, end: str) 
     return attached(FORMATS[end].render(report, choice), FORMATS[end].media_type, name)
 
 
-def _page(session: Session, study: Study) -> ComparisonPage:
+def _report(session: Session, study: Study) -> tuple[ComparisonReport, Address]:
+    """Return the comparison that the address names, with its address: one kept, else made now."""
     rule = reports.rule_of(session, study, rules.wanted())
-    phases = comparisons.phases_of(session, study)
-    address = _address(_chosen(session, study, phases), rule)
+    address = _address(request.args.getlist("runs"), rule)
+    kept = _kept(session, study, long_kind.wanted(address.runs, rule))
+    report = kept.report if kept else comparisons.report(session, study, address.runs, rule)
+    return report, address
+
+
+def _kept(session: Session, study: Study, wanted: Mapping[str, Any]) -> KeptComparison | None:
+    """Return the comparison kept under the name in the address; ``None`` if it is gone."""
+    name = request.args.get("kept", "")
+    return long_kind.find(session, study, name, wanted) if name else None
+
+
+def _page(
+    session: Session,
+    study: Study,
+    rule: Rule,
+    phases: tuple[int, ...],
+    address: Address,
+    kept: KeptComparison | None,
+) -> ComparisonPage:
     compared, different = None, {}
     try:
-        compared = in_words(comparisons.report(session, study, address.runs, rule), address)
+        report = kept.report if kept else comparisons.report(session, study, address.runs, rule)
+        compared = in_words(report, address)
     except NothingToCompare:
         pass  # the page says how to choose
     except DifferentQuestions as refused:
@@ -245,6 +279,7 @@ def _page(session: Session, study: Study) -> ComparisonPage:
         compared=compared,
         different=different,
         styles=styles(),
+        as_of=kept.asked_at if kept else None,
     )
 
 
@@ -268,7 +303,8 @@ def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[s
 
 def _address(run_ids: Sequence[str], rule: Rule) -> Address:
     chosen = tuple(dict.fromkeys(run_ids))
-    return address_of("comparisons", chosen, {"runs": list(chosen), "rule": rule.name})
+    compared = {"runs": list(chosen), "rule": rule.name, "kept": request.args.get("kept")}
+    return address_of("comparisons", chosen, compared)
 
 
 def address_of(page: str, chosen: tuple[str, ...], compared: Mapping[str, object]) -> Address:

@@ -37,5 +37,4 @@ def _pack(run_id: str | None) -> Response:
         wanted = long_kind.wanted(run_id, rule.name)
         if not packs.is_long(session, rater.study, run_id, rule):
             return taken_away(long_kind.make(session, rater.study, wanted, lambda *_: None))
-        changed_at = packs.changed_at(session, rater.study, run_id)
-    return led_to(long_kind.PACK, wanted, changed_at=changed_at)
+    return led_to(long_kind.PACK, wanted)

@@ -130,7 +130,7 @@ def upload() -> Response:
         runs = [file for file in files if waiting_files.is_run(file)]
         reading = long_kind.reading(files) if waiting_files.is_long(runs) else None
     if reading:
-        return led_to(long_kind.READING, reading, changed_at=access.now())
+        return led_to(long_kind.READING, reading)
     return redirect(url_for("imports.show", token=tokens), 303)  # type: ignore[return-value]
 
 
@@ -171,7 +171,7 @@ def _decide(form: WaitingForm) -> Response:
                 long_work.give_up(session, rater.study, work.id)
         session.commit()
     if is_long:
-        return led_to(long_kind.STORING, storing, changed_at=access.now())
+        return led_to(long_kind.STORING, storing)
     if stored.left:
         return _look_again(stored.left, left="1")
     return redirect(after(stored.runs), 303)  # type: ignore[return-value]

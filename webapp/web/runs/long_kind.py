@@ -9,6 +9,7 @@ from flask import url_for
 
 from webapp.i18n import gettext
 from webapp.services.runs import long_kind
+from webapp.services.workers.long_work import LongProgress
 from webapp.web.runs import imports
 from webapp.web.workers.long_work import LongKindOnPages, LongWorkWords
 
@@ -47,14 +48,15 @@ def _words(wanted: Mapping[str, Any], ending: str, leaving: str) -> LongWorkWord
     )
 
 
-def result(found: Mapping[str, Any]) -> str:
+def seen_at(work: LongProgress) -> str:
     """Return where the result is seen: the report of files that wait, else the stored runs."""
+    found = work.result or {}
     if found["left"]:
         return url_for("imports.show", token=found["left"], left="1" if found["stored"] else None)
     return imports.after(found["runs"])
 
 
 KINDS = {
-    long_kind.READING: LongKindOnPages(reading, result),
-    long_kind.STORING: LongKindOnPages(storing, result),
+    long_kind.READING: LongKindOnPages(reading, seen_at),
+    long_kind.STORING: LongKindOnPages(storing, seen_at),
 }

@@ -6,7 +6,6 @@ A room's ``long_kind.py`` has each of its ``KINDS`` as the page shows it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, Response, redirect, url_for
@@ -38,10 +37,13 @@ class LongWorkWords(Struct, frozen=True):
 
 
 class LongKindOnPages(Struct, frozen=True):
-    """A kind of work: its ``words`` for what is wanted, and where its stored ``result`` is seen."""
+    """A kind of work: its ``words`` for what is wanted, and the address ``seen_at`` once done.
+
+    Without ``seen_at`` its file is taken away from its own page.
+    """
 
     words: Callable[[Mapping[str, Any]], LongWorkWords]
-    result: Callable[[Mapping[str, Any]], str] | None = None
+    seen_at: Callable[[LongProgress], str] | None = None
 
 
 class LongWorkPage(Struct, frozen=True):
@@ -58,11 +60,11 @@ def show(work_id: str) -> Response:
         work = long_work.find(session, rater.study, work_id)
     if work.is_open:
         _wake()
-    if work.result is not None and htmx.wants_part():
-        return htmx.reload()
-    seen_at = _kind(work.kind).result
-    if work.result is not None and seen_at is not None:
-        return redirect(seen_at(work.result), 303)  # type: ignore[return-value]
+    seen_at = _kind(work.kind).seen_at
+    if work.is_done and seen_at is not None:
+        if htmx.wants_part():
+            return htmx.reload()
+        return redirect(seen_at(work), 303)  # type: ignore[return-value]
     page = LongWorkPage(work, words(work))
     return htmx.respond("workers/page.html", "workers/_work.html", page)
 
@@ -83,12 +85,10 @@ def give_up(work_id: str) -> Response:
     return redirect(url_for("runs.index"), 303)  # type: ignore[return-value]
 
 
-def led_to(kind: str, wanted: Mapping[str, Any], *, changed_at: datetime) -> Response:
-    """Return the way to the page of a work, begun if none was done since `changed_at`."""
+def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
+    """Return the way to the page of a work, begun if none was done since the study changed."""
     with access.writing() as (session, rater):
-        work_id = long_work.put_down(
-            session, rater.study, kind, wanted, access.now(), changed_at=changed_at
-        )
+        work_id = long_work.put_down(session, rater.study, kind, wanted, access.now())
         session.commit()
     _wake()
     return redirect(url_for("long_work.show", work_id=work_id), 303)  # type: ignore[return-value]
