@@ -15,7 +15,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
 from webapp.metrics.planning.value_range import ValueRange
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.planning import machine_help
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
@@ -48,7 +48,7 @@ class RecordedValues:
 def recorded(folder: Path) -> tuple[RecordedValues, ...]:
     """Return each figure of the first run of phase 1, and of its difference to the second."""
     with _demo(folder) as (session, study):
-        ids = comparisons.of_phase(session, study, 1)[:2]
+        ids = chosen_runs.of_phase(session, study, 1)[:2]
         compared = [runs.find(session, study, run_id) for run_id in ids]
         people = comparisons.judged_runs(session, study, compared, reports.rule_of(session, study))
         machine = machine_help.machines(session, study, compared)[0]

@@ -66,7 +66,7 @@ def test_on_a_terminal_the_steps_are_counted_and_nothing_else_is_different(
     done = relevansi(instance, "compare", "--phase", "1", "--format", "json")
 
     assert piped.stderr == ""
-    assert "3/4" in done.stderr
+    assert "4/4" in done.stderr
     assert done.stdout == piped.stdout
 
 

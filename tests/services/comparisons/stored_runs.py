@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import count
 
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs.runs import run
+from tests.services.runs.runs import click, run
+from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.records import ReadQuery
+from webapp.records import ReadQuery, Relevance
+from webapp.services.judging import judgments
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
+
+NUMBERS = count()
 
 
 def stored(
@@ -26,3 +31,13 @@ def stored(
     read = run(*queries, method=method, name=f"{method}-{llm}-{hour}.json")
     labels = Labels(llm=llm)
     return imports.store(session, study, read, labels, NOW + timedelta(hours=hour)).id
+
+
+def judge(session: Session, rater: Rater, run_id: str, *rows: str) -> None:
+    """Judge the results of a run: one row of "1" and "0" per question, in order."""
+    for query_id, row in enumerate(rows, start=1):
+        for rank, verdict in enumerate(row, start=1):
+            number = f"c{next(NUMBERS)}"
+            judgments.judge(
+                session, rater, run_id, query_id, rank, Relevance(verdict), click(number)
+            )

@@ -17,7 +17,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.db.tables.workers import LongWork
 from webapp.i18n import speaking
-from webapp.services.comparisons import comparisons, long_kind
+from webapp.services.comparisons import chosen_runs, comparisons, long_kind
 from webapp.services.runs import order, reports
 from webapp.services.study import studies
 from webapp.services.workers import long_work
@@ -55,8 +55,8 @@ def test_every_comparison_of_the_demo_is_read_as_it_was_made(demo_session: Sessi
     assert study is not None
     rule = reports.rule_of(demo_session, study)
     names: set[str] = set()
-    for phase in comparisons.phases_of(demo_session, study):
-        compared = comparisons.of_phase(demo_session, study, phase)
+    for phase in chosen_runs.phases_of(demo_session, study):
+        compared = chosen_runs.of_phase(demo_session, study, phase)
         report = comparisons.report(demo_session, study, compared, rule)
         names.update(part.name for part in report.parts)
 

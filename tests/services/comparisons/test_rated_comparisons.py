@@ -6,7 +6,7 @@ import pytest
 
 from webapp.importers.runs.problems import ImportRefused
 from webapp.services.comparisons import rated_comparisons
-from webapp.services.comparisons.comparisons import DifferentQuestions, NothingToCompare
+from webapp.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare
 from webapp.services.comparisons.rated_comparisons import RatedCsv
 
 HEADER = (

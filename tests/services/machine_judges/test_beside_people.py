@@ -31,7 +31,7 @@ from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
 from webapp.records import Relevance
 from webapp.services.agreement import adjudications, agreement
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import Target
@@ -115,7 +115,7 @@ def two_people(session: Session, study: Study) -> tuple[Rater, Rater]:
 def everything_of_people(session: Session, study: Study) -> str:
     """All that is shown or exported of people's verdicts, as one text."""
     found: dict[str, Any] = {}
-    runs = [one.run for one in comparisons.candidates(session, study)]
+    runs = [one.run for one in chosen_runs.candidates(session, study)]
     for asked in ("majority", "adjudicated", "rater Ani", None):
         rule = reports.rule_of(session, study, asked)
         for name in ("csv", "wide-csv", "long-csv", "json", "qrels"):
@@ -126,7 +126,7 @@ def everything_of_people(session: Session, study: Study) -> str:
     found["agreement"] = agreement_json(agreement.report(session, study, bootstrap=Bootstrap(50)))
     found["docket"] = adjudications.docket(session, study)
     found["standing"] = standing.study_standing(session, study)
-    found["candidates"] = comparisons.candidates(session, study)
+    found["candidates"] = chosen_runs.candidates(session, study)
     found["votes"] = provenance.votes(session, study, in_study(study))
     found["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
     found["progress"] = [
@@ -214,13 +214,13 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     say(session, person(session, study, "Ani"), {f"p{n}b": "0" for n in range(1, 16)})
     beside_people.release(session, study, judge, NOW)
     rule = reports.rule_of(session, study, "rater Mesin")
-    run_id = comparisons.candidates(session, study)[0].run
+    run_id = chosen_runs.candidates(session, study)[0].run
     report = reports.report(session, study, run_id, rule)
     file = exports.export(session, study, run_id, rule, "long-csv")
     compared = comparisons.report(
         session,
         study,
-        [one.run for one in comparisons.candidates(session, study)],
+        [one.run for one in chosen_runs.candidates(session, study)],
         rule,
         settings=FEW,
     )

@@ -21,8 +21,8 @@ from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
 from webapp.records import COMMENTS, EmptyOutcome, Relevance
-from webapp.services.comparisons import comparisons
-from webapp.services.comparisons.comparisons import NothingToCompare
+from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.comparisons.chosen_runs import NothingToCompare
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import KEEP, AnswerRating
 from webapp.services.phase_3 import (
@@ -243,12 +243,12 @@ def test_phase_3_meets_no_run_and_no_figure_of_phases_1_and_2(
     own = [stored.id, melati.run_id]
     with pytest.raises(UnknownRun):
         comparisons.report(session, study, own, reports.of_rater(owner))
-    assert [one.run for one in comparisons.candidates(session, study)] == [stored.id]
+    assert [one.run for one in chosen_runs.candidates(session, study)] == [stored.id]
     assert studies.raters(session, study) == [owner]
     assert reports.rule_of(session, study).rater == owner
     for phase in (1, 2):
         with pytest.raises(NothingToCompare):
-            comparisons.of_phase(session, study, phase)
+            chosen_runs.of_phase(session, study, phase)
     report = found(session, study)
     assert report.n_questions == 3
     assert {one.pseudonym for one in report.people} == {"Melati", "Kenari"}

@@ -16,7 +16,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.metrics.planning.sampling import random_order
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.judging import judgments
 from webapp.services.planning import rules, samples
 from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind
@@ -80,7 +80,7 @@ def test_only_sampled_questions_are_asked_and_counted(
         for unit in shares.share(session, rater).free
     }
     assert asked == set(drawn)
-    assert {one.of for one in comparisons.candidates(session, study)} == {4}
+    assert {one.of for one in chosen_runs.candidates(session, study)} == {4}
 
     for position in drawn:
         judge(session, rater, runs, position)
@@ -92,7 +92,7 @@ def test_only_sampled_questions_are_asked_and_counted(
     assert comparison.unasked == tuple(sorted(set(range(1, SIZE + 1)) - set(drawn)))
     assert [line.position for line in comparison.questions] == sorted(drawn)
     assert not any(contender.missing.partial for contender in comparison.contenders)
-    assert {one.done for one in comparisons.candidates(session, study)} == {4}
+    assert {one.done for one in chosen_runs.candidates(session, study)} == {4}
 
 
 def test_a_task_given_before_the_draw_is_not_offered_if_it_was_not_drawn(

@@ -9,7 +9,7 @@ from tests.services.comparisons.stored_runs import stored
 from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs
 from webapp.services.runs import runs
 
 
@@ -22,11 +22,11 @@ def test_search_methods_come_in_the_method_s_order_then_as_they_were_imported(
     stored(session, study, "vector_only", query(1, card("d")), hour=4)
     stored(session, study, "api_only", query(1, card("e")), hour=5)
 
-    chosen = [runs.find(session, study, run) for run in comparisons.of_phase(session, study, 1)]
+    chosen = [runs.find(session, study, run) for run in chosen_runs.of_phase(session, study, 1)]
 
     methods = [run.search_method for run in chosen]
     assert methods == ["api_only", "vector_only", "hybrid", "bm25", "dense"]
-    assert list(comparisons.names_of(chosen).values())[:3] == ["API Only", "Vector Only", "Hybrid"]
+    assert list(chosen_runs.names_of(chosen).values())[:3] == ["API Only", "Vector Only", "Hybrid"]
 
 
 def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
@@ -38,9 +38,9 @@ def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
 
     def lists() -> list[tuple[str, ...]]:
         return [
-            comparisons.of_phase(session, study, 1),
+            chosen_runs.of_phase(session, study, 1),
             tuple(one.id for one in runs.overviews(session, rater)),
-            tuple(one.run for one in comparisons.candidates(session, study)),
+            tuple(one.run for one in chosen_runs.candidates(session, study)),
         ]
 
     assert lists() == [(api, vector, hybrid)] * 3

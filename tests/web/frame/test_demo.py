@@ -21,7 +21,7 @@ from webapp.db.tables.evaluations import Evaluation, ItemJudgment
 from webapp.db.tables.gold import CardDecision
 from webapp.db.tables.machine_judges import MachineCall
 from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs
 from webapp.services.evaluations import machine_agreement
 from webapp.services.evaluations.rows import EvaluationKind
 from webapp.services.machine_judges import beside_people, judges
@@ -63,7 +63,7 @@ def test_a_machine_helps_on_a_sample_that_was_drawn_before_people_judged(
     demo_session: Session,
 ) -> None:
     study = study_of(demo_session)
-    ids = comparisons.of_phase(demo_session, study, 1)
+    ids = chosen_runs.of_phase(demo_session, study, 1)
     compared = [runs.find(demo_session, study, one) for one in ids]
     machine, *_ = machine_help.machines(demo_session, study, compared)
     rule = reports.rule_of(demo_session, study)

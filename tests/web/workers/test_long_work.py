@@ -73,7 +73,7 @@ def test_an_open_file_asks_after_itself_and_works_without_a_script(client: Flask
     page = asked(client, "/study/proof-pack.zip")
     text = client.get(page).text
 
-    assert f'hx-get="{page}" hx-trigger="every 2s"' in text
+    assert f'hx-get="{page}" hx-trigger="every 1s"' in text
     assert f'<noscript><a href="{page}">Look now</a></noscript>' in text
     assert "It begins in a moment." in text
     assert client.get(f"{page}/file").status_code == 404

@@ -14,6 +14,7 @@ from webapp.cli.frame import database, progress
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.resampling import Resampling
+from webapp.services.comparisons import chosen_runs
 
 if TYPE_CHECKING:
     from webapp.metrics.comparisons.report import ComparisonReport
@@ -182,5 +183,5 @@ def _report(
 
     with database.reading() as (session, study), progress.steps() as tell:
         chosen = reports.rule_of(session, study, rule)
-        ids = comparisons.of_phase(session, study, phase) if phase else named
+        ids = chosen_runs.of_phase(session, study, phase) if phase else named
         return comparisons.report(session, study, ids, chosen, settings=settings, tell=tell)

@@ -160,7 +160,7 @@ class Check(Struct, frozen=True):
 
     @property
     def value(self) -> str | Fraction | None:
-        """What the card shows, ``None`` where it shows nothing."""
+        """The words or the number that the card shows, ``None`` where it shows nothing."""
         return self.words if self.number is None else self.number
 
 

@@ -19,8 +19,8 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.metrics.comparisons.report import ComparisonReport
-from webapp.services.comparisons import comparisons
-from webapp.services.comparisons.comparisons import DifferentQuestions, NothingToCompare
+from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
@@ -54,7 +54,7 @@ def is_long(session: Session, study: Study, run_ids: Sequence[str]) -> bool:
     if (session.scalar(answers) or 0) < LONG_FROM:
         return False
     with suppress(NothingToCompare, DifferentQuestions):
-        return bool(comparisons.comparable(session, study, run_ids))
+        return bool(chosen_runs.comparable(session, study, run_ids))
     return False
 
 

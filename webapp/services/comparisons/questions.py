@@ -13,7 +13,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.metrics.comparisons.compared_runs import ComparedQuery
 from webapp.metrics.judging.summaries import summarise
 from webapp.records import Card, Relevance
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
 from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.judgments import UnknownQuery
@@ -69,7 +69,7 @@ def find(
     Raises ``UnknownRun``; ``UnknownQuery`` where none of the runs has a question there.
     """
     compared = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
-    names = comparisons.names_of(compared)
+    names = chosen_runs.names_of(compared)
     positions = _positions(session, list(names))
     if position not in positions:
         raise UnknownQuery(" ".join(names), position)

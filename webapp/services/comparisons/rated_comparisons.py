@@ -21,7 +21,7 @@ from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.summaries import QueryRow, RunReport
 from webapp.records import Problem
-from webapp.services.comparisons.comparisons import (
+from webapp.services.comparisons.chosen_runs import (
     FEWEST,
     PHASES,
     DifferentQuestions,

@@ -20,6 +20,7 @@ from webapp.i18n import gettext
 from webapp.importers.runs import json_runs
 from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, RunReport, summarise
 from webapp.records import QueryState, ReadQuery
+from webapp.services.comparisons import chosen_runs
 from webapp.services.judging.judged_things import from_row
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
@@ -161,9 +162,9 @@ def _comparisons(
     from webapp.exporters.comparisons.files import FORMATS
     from webapp.services.comparisons import comparisons  # brings numpy
 
-    for phase in comparisons.phases_of(session, study):
-        ids = [run for run in comparisons.of_phase(session, study, phase) if run in rated]
-        if len(ids) < comparisons.FEWEST:
+    for phase in chosen_runs.phases_of(session, study):
+        ids = [run for run in chosen_runs.of_phase(session, study, phase) if run in rated]
+        if len(ids) < chosen_runs.FEWEST:
             continue
         compared = comparisons.report(session, study, ids, rule)
         day = _day([rated[run] for run in ids])

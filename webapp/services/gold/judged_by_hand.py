@@ -14,7 +14,7 @@ from webapp.importers.agreement.manual_input import ManualResult
 from webapp.importers.runs.property_identity import identity
 from webapp.metrics.agreement.contradictions import VerdictByHand
 from webapp.services.agreement.conflicts import JudgedRun, NumberedQuestion
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs
 from webapp.services.gold import card_decisions, constraints
 from webapp.services.judging.judged_things import from_row
 
@@ -26,7 +26,7 @@ def runs(session: Session, study: Study) -> Iterator[JudgedRun]:
     """
     of_study = select(Run).where(Run.study_id == study.id).order_by(Run.imported_at, Run.id)
     every = session.scalars(of_study).all()
-    names = comparisons.names_of(every)
+    names = chosen_runs.names_of(every)
     for run in every:
         stands = card_decisions.standing(card_decisions.steps(session, run.id))
         outcomes = {

@@ -27,7 +27,7 @@ from webapp.metrics.planning.assisted import assisted_mean
 from webapp.metrics.planning.machine_help import HelpedFigure, MachineHelp
 from webapp.metrics.planning.value_range import ValueRange
 from webapp.records import QueryState
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
 from webapp.services.people import raters
@@ -91,7 +91,7 @@ def of_runs(
     return MachineHelp(
         machine=machine.name if machine is not None else None,
         rule=rule.name,
-        names=comparisons.names_of(compared),
+        names=chosen_runs.names_of(compared),
         sampling=sampling,
         questions=len(judged.positions),
         machine_open=len(judged.machine_open),

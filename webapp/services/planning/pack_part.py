@@ -30,7 +30,7 @@ from webapp.importers.planning.pack_members import PackedRule, VerdictsByMachine
 from webapp.metrics.planning import draws
 from webapp.metrics.planning.former_intervals import formerly_assisted
 from webapp.metrics.planning.machine_help import MachineHelp
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
 from webapp.services.planning import chosen_rules, machine_help, samples, settled
 from webapp.services.runs.reports import Rule
@@ -146,7 +146,7 @@ def _sampled(
     if sampling is None:
         return None
     found = sample_json(samples.of_runs(session, study, sampling, runs, rule, formerly=formerly))
-    ids = {name: run for run, name in comparisons.names_of(runs).items()}
+    ids = {name: run for run, name in chosen_runs.names_of(runs).items()}
     for one in found["figures"]:
         one["runs"] = [ids[name] for name in one["runs"]]
     return _unnamed(found) if formerly else found

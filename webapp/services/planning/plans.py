@@ -18,7 +18,7 @@ from webapp.metrics.comparisons.differences import paired_values
 from webapp.metrics.planning.plans import RatingEffort, RatingPlan, RatingPlanWish, plan
 from webapp.metrics.planning.power import spread
 from webapp.records import QueryState
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.rating import pool
 from webapp.services.runs import order, reports
 from webapp.services.study import standing, studies
@@ -62,8 +62,8 @@ def rating_plan(
     replaces the number of the study's. Raises ``NotAPair``.
     """
     compared = runs_of(session, study, question_set)
-    names = comparisons.names_of(compared)
-    if pair is not None and len({*pair} & {*names}) < comparisons.FEWEST:
+    names = chosen_runs.names_of(compared)
+    if pair is not None and len({*pair} & {*names}) < chosen_runs.FEWEST:
         raise NotAPair(pair)
     found = dict(_rated_pairs(session, study, compared, wish.figure))
     chosen = next((one for one in found if pair is None or {*one} == {*pair}), None)
@@ -82,7 +82,7 @@ def _rated_pairs(
     session: Session, study: Study, compared: Sequence[Run], figure: str
 ) -> Iterator[tuple[tuple[str, str], tuple[float, ...]]]:
     """Yield the ids of every two runs with their differences, one for each question."""
-    if len(compared) < comparisons.FEWEST:
+    if len(compared) < chosen_runs.FEWEST:
         return
     judged = comparisons.judged_runs(session, study, compared, reports.rule_of(session, study))
     for one, other in combinations(judged, 2):

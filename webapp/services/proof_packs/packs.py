@@ -29,7 +29,7 @@ from webapp.exporters.proof_packs.pack import Contents, Drawn, InputFile, Packed
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.proof_packs import proof_files
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.proof_packs import added
@@ -174,7 +174,7 @@ def _comparisons(
     for run in found:
         sets.setdefault(run.question_set_id, []).append(run.id)
     for question_set, run_ids in sets.items():
-        if len(run_ids) >= comparisons.FEWEST:
+        if len(run_ids) >= chosen_runs.FEWEST:
             report = comparisons.report(session, study, run_ids, rule, settings=settings)
             name = proof_files.of_comparison(str(question_set))
             # A pack holds people's verdicts, from which gold questions cannot be recomputed.

@@ -21,9 +21,9 @@ from webapp.metrics.comparisons.comparisons import ComparedQuestionLine
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.services.agreement import adjudications
-from webapp.services.comparisons import comparisons, long_kind
+from webapp.services.comparisons import chosen_runs, comparisons, long_kind
 from webapp.services.comparisons import questions as compared_questions
-from webapp.services.comparisons.comparisons import Candidate, DifferentQuestions, NothingToCompare
+from webapp.services.comparisons.chosen_runs import Candidate, DifferentQuestions, NothingToCompare
 from webapp.services.comparisons.long_kind import KeptComparison
 from webapp.services.comparisons.questions import ComparedQuestion
 from webapp.services.runs import reports
@@ -177,7 +177,7 @@ def show() -> str | Response:
     """
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
-        phases = comparisons.phases_of(session, rater.study)
+        phases = chosen_runs.phases_of(session, rater.study)
         address = _address(_chosen(session, rater.study, phases), rule)
         wanted = long_kind.wanted(address.runs, rule)
         is_long = long_kind.is_long(session, rater.study, address.runs)
@@ -268,7 +268,7 @@ def _page(
         pass  # the page says how to choose
     except DifferentQuestions as refused:
         different = dict(refused.only)
-    candidates = comparisons.candidates(session, study)
+    candidates = chosen_runs.candidates(session, study)
     return ComparisonPage(
         ticks=tuple(Tick(one, one.run in address.runs) for one in candidates),
         phases=phases,
@@ -298,7 +298,7 @@ def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[s
         return ticked
     wanted = request.args.get("phase", type=int)
     phase = wanted if wanted in phases else next(iter(phases), None)
-    return comparisons.of_phase(session, study, phase) if phase else ()
+    return chosen_runs.of_phase(session, study, phase) if phase else ()
 
 
 def _address(run_ids: Sequence[str], rule: Rule) -> Address:

@@ -15,7 +15,7 @@ from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.records import Problem
 from webapp.services.comparisons import rated_comparisons
-from webapp.services.comparisons.comparisons import PHASES, DifferentQuestions, NothingToCompare
+from webapp.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
 from webapp.services.comparisons.rated_comparisons import RatedComparison, RatedCsv
 from webapp.services.runs import uploads
 from webapp.web.comparisons import comparisons

@@ -20,7 +20,7 @@ from webapp.exporters.frame.tables import Table
 from webapp.exporters.planning import plan as plan_words
 from webapp.metrics.planning.plans import RatingPlan, RatingPlanWish
 from webapp.metrics.planning.power import Demand
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import plans
 from webapp.web.frame import forms
 from webapp.web.frame.fields import ChoiceField, DecimalField, LineField, WholeField
@@ -128,7 +128,7 @@ def _curve(found: RatingPlan, width: float) -> Markup:
 
 def pairs_of(runs: Sequence[Run]) -> list[PlannedPair]:
     """Return every two of these runs, to be chosen from."""
-    names = comparisons.names_of(runs)
+    names = chosen_runs.names_of(runs)
     return [
         PlannedPair(f"{one.id}~{other.id}", f"{names[one.id]} – {names[other.id]}")
         for one, other in combinations(runs, 2)

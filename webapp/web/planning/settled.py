@@ -10,7 +10,7 @@ from webapp.db.tables.study import QuestionSet, Study
 from webapp.exporters.frame.tables import Table
 from webapp.exporters.planning import settled_tables
 from webapp.metrics.planning.settled import SettledOrders
-from webapp.services.comparisons import comparisons
+from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import rules, settled
 from webapp.services.runs import reports
 from webapp.web.frame.rooms import ShownPart
@@ -50,7 +50,7 @@ def _of_set(session: Session, study: Study, set_id: int) -> ShownPart | None:
     runs = settled.runs_of(session, study, set_id)
     if len(runs) < 2:
         return None
-    names = comparisons.names_of(runs)
+    names = chosen_runs.names_of(runs)
     rule = reports.rule_of(session, study)
     found = settled.settled_orders(session, study, runs, [names[run.id] for run in runs], rule)
     return shown(found, settled.next_ones(session, study, set_id, rule))
