@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 from tests.web.comparisons.test_comparisons import rated_pair
 from webapp.db.engine import Database
+from webapp.db.tables.workers import LongWork
 from webapp.services.comparisons import long_kind
 from webapp.web.frame.workers import workers
 
@@ -85,6 +86,18 @@ def test_it_is_made_anew_only_when_something_changed(
     assert client.get(anew).status_code == 200
     in_indonesian = client.get(anew, headers={"Accept-Language": "id"})
     assert in_indonesian.status_code == 303  # its names are in the language of its reader
+
+
+def test_one_that_cannot_be_read_is_made_anew(
+    app: Flask, client: FlaskClient, pair: tuple[str, str], web_database: Database
+) -> None:
+    page = made(app, client, "/comparisons/")
+    with web_database.writing() as session:
+        session.get_one(LongWork, page.rpartition("kept=")[2]).data = b"of another version"
+        session.commit()
+
+    assert pair
+    assert client.get(made(app, client, page)).status_code == 200
 
 
 def test_the_part_of_its_progress_is_replaced_by_the_comparison(

@@ -191,11 +191,14 @@ def put_down(
     kind: str,
     wanted: Mapping[str, Any],
     now: datetime,
+    *,
+    instead_of: str = "",
 ) -> str:
     """Return the id of the work for what is wanted; a new one if none is good enough.
 
-    Good enough is one that is still open, or began when the study was as it is now. Works that
-    were kept for long enough are cleared away.
+    Good enough is one that is still open, or began when the study was as it is now, but never
+    `instead_of`, whose result could not be used. Works that were kept for long enough are
+    cleared away.
     """
     one_at_a_time(session)
     session.execute(delete(LongWork).where(LongWork.put_down_at < now - KEPT_FOR))
@@ -204,7 +207,8 @@ def put_down(
     for row in session.scalars(select(LongWork).where(same)):
         if row.wanted != wanted:
             continue
-        if row.state in {WAITING, ASKING} or (row.state == DONE and row.study_state == state):
+        is_of_now = row.state == DONE and row.study_state == state
+        if row.id != instead_of and (is_of_now or row.state in {WAITING, ASKING}):
             return row.id
         session.delete(row)
     row = LongWork(

@@ -185,7 +185,8 @@ def show() -> str | Response:
         if kept or not is_long:
             page = _page(session, rater.study, rule, phases, address, kept)
     if is_long and not kept:
-        return led_to(long_kind.COMPARISON, wanted)
+        unusable = request.args.get("kept", "")
+        return led_to(long_kind.COMPARISON, wanted, instead_of=unusable)
     return render_template("comparisons/page.html", **htmx.names(page))
 
 

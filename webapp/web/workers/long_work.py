@@ -85,10 +85,15 @@ def give_up(work_id: str) -> Response:
     return redirect(url_for("runs.index"), 303)  # type: ignore[return-value]
 
 
-def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
-    """Return the way to the page of a work, begun if none was done since the study changed."""
+def led_to(kind: str, wanted: Mapping[str, Any], *, instead_of: str = "") -> Response:
+    """Return the way to the page of a work, begun if none was done since the study changed.
+
+    Another one is begun `instead_of` a work whose result could not be used.
+    """
     with access.writing() as (session, rater):
-        work_id = long_work.put_down(session, rater.study, kind, wanted, access.now())
+        work_id = long_work.put_down(
+            session, rater.study, kind, wanted, access.now(), instead_of=instead_of
+        )
         session.commit()
     _wake()
     return redirect(url_for("long_work.show", work_id=work_id), 303)  # type: ignore[return-value]
