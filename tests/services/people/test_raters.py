@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.demo import study_of
 from tests.services.runs.runs import card, click, query, run
 from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
@@ -187,3 +188,15 @@ def test_a_rater_of_another_study_is_not_found(session: Session, study: Study) -
     with pytest.raises(UnknownRater):
         raters.find(session, study, stranger.id)
     assert raters.named(session, study, "Ani") is None
+
+
+def test_the_list_and_the_removal_count_the_same_judgments(demo_session: Session) -> None:
+    study = study_of(demo_session)
+    counted = {line.id: line.judgments for line in raters.lines(demo_session, study)}
+    costs = {
+        rater_id: raters.removal_cost(demo_session, raters.find(demo_session, study, rater_id))
+        for rater_id in counted
+    }
+
+    assert counted == {rater_id: cost.judgments for rater_id, cost in costs.items()}
+    assert sum(counted.values()) > 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -39,7 +41,10 @@ class OwnerStays(Conflict):
 
 
 class RaterLine(Struct, frozen=True):
-    """One rater in a list, with the numbers of current verdicts and grades and the last click."""
+    """One rater in a list, with the numbers of current judgments and grades and the last click.
+
+    Judgments are verdicts and what wings have raters judge, as in ``RemovalCost``.
+    """
 
     id: int
     name: str
@@ -64,7 +69,9 @@ def lines(session: Session, study: Study) -> list[RaterLine]:
 
     Machine judges are among them, marked as machines.
     """
-    judged = _by_rater(session, func.count(), Judgment, Judgment.verdict.is_not(None))
+    judged: Counter[int] = Counter()
+    for table, is_given in _judgments():
+        judged.update(_by_rater(session, func.count(), table, is_given))
     rated = _by_rater(session, func.count(), QueryRating, QueryRating.quality.is_not(None))
     seen = _by_rater(session, func.max(Event.received_at), Event)
     found = [
@@ -73,7 +80,7 @@ def lines(session: Session, study: Study) -> list[RaterLine]:
             name=rater.name,
             is_owner=rater.is_owner,
             is_machine=rater.is_machine,
-            judgments=judged.get(rater.id, 0),
+            judgments=judged[rater.id],
             ratings=rated.get(rater.id, 0),
             last_seen=seen.get(rater.id),
             removed_at=rater.removed_at,
@@ -129,10 +136,9 @@ def removal_cost(session: Session, rater: Rater) -> RemovalCost:
         found = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
         return session.scalar(found) or 0
 
-    wings = [*rooms.contributions("services", "given_by_rater")]
+    wings = rooms.contributions("services", "given_by_rater")
     return RemovalCost(
-        judgments=count(Judgment, Judgment.verdict.is_not(None))
-        + sum(count(table, where) for wing in wings for table, where in wing.JUDGMENTS),
+        judgments=sum(count(table, is_given) for table, is_given in _judgments()),
         ratings=count(QueryRating),
         events=count(Event) + sum(count(table) for wing in wings for table in wing.EVENTS),
     )
@@ -190,6 +196,13 @@ def _stop(session: Session, rater: Rater, now: datetime) -> None:
         .where(Invitation.rater_id == rater.id, Invitation.withdrawn_at.is_(None))
         .values(withdrawn_at=now)
     )
+
+
+def _judgments() -> Iterator[tuple[type[Any], ColumnElement[bool]]]:
+    """Yield every table with judgments of raters, and which of its rows are one."""
+    yield Judgment, Judgment.verdict.is_not(None)
+    for wing in rooms.contributions("services", "given_by_rater"):
+        yield from wing.JUDGMENTS
 
 
 def _by_rater(
