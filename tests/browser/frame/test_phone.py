@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
 
 PHONE = {"width": 390, "height": 844}
+SIDEWAYS = """(selector) => {
+  const box = document.querySelector(selector).parentElement;
+  return box.scrollWidth - box.clientWidth;
+}"""
 SEEN = """() => {
   const box = (selector) => document.querySelector(selector).getBoundingClientRect();
   const covered = Math.min(...["#figures", ".ways"].map((one) => box(one).top || innerHeight));
@@ -112,3 +117,51 @@ def test_the_categories_of_a_run_fit_its_page(
         }""")
         assert box[1] <= box[0] + 1, width
         assert box[2] <= 0, width
+
+
+def tops(table: Locator) -> set[float]:
+    """Where the cells of the first row of a table begin, from above."""
+    return set(
+        table.locator("tbody tr")
+        .first.locator("td")
+        .evaluate_all(
+            "(cells) => cells.filter((cell) => cell.innerText)"
+            ".map((cell) => cell.getBoundingClientRect().top)"
+        )
+    )
+
+
+def read_out(page: Page) -> Counter[str]:
+    """How many elements of each role a screen reader finds on a page."""
+    tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    return Counter(node["role"]["value"] for node in tree if not node["ignored"])
+
+
+def test_the_questions_of_a_run_stand_in_blocks_and_are_still_a_table(
+    server: Server, run_id: str, open_tab: Callable[..., Page]
+) -> None:
+    """Nothing scrolls sideways on a phone; screen readers are told rows, headings and cells.
+
+    The list is folded, opens at a question's place in it, and stays open when it is sorted.
+    """
+    page = open_tab(viewport=PHONE)
+    page.goto(f"{server.url}/runs/{run_id}")
+    fold, table = page.locator(".fold:has(.of-questions)"), page.locator(".of-questions")
+    expect(table).to_be_hidden()
+    fold.locator("summary").first.click()
+    for width in (360, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate(SIDEWAYS, ".of-questions") == 0, width
+    assert len(tops(table)) > 1
+    roles = read_out(page)
+    n_rows = table.locator("tbody tr").count()
+    assert roles["columnheader"] >= 12
+    assert roles["row"] > roles["rowheader"] >= n_rows
+    assert roles["cell"] >= n_rows * 10
+
+    table.get_by_role("link", name="Relevan", exact=True).click()
+    page.wait_for_url("**sort=relevant_count**")
+    expect(table.locator("[aria-sort=ascending]")).to_have_text("Relevan")
+    expect(table.locator("tbody tr").first).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert len(tops(table)) == 1

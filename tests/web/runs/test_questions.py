@@ -35,7 +35,7 @@ def rated(client: FlaskClient, database: Database) -> str:
 
 def table(page: str) -> list[list[str]]:
     """The rows of the table of questions, tags left out."""
-    body = page.partition('class="figures of-questions"')[2].partition("</table>")[0]
+    body = page.partition('class="figures of-questions wide"')[2].partition("</table>")[0]
     rows = re.findall(r"<tr>(.*?)</tr>", body.partition("<tbody>")[2], re.DOTALL)
     cells = (re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in rows)
     return [[" ".join(re.sub("<[^>]*>", " ", cell).split()) for cell in row] for row in cells]

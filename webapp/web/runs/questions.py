@@ -30,6 +30,7 @@ COLUMNS: Mapping[str, str] = {
 }
 """The columns by the names that they have in the rated CSV, and in the address of a sorted page."""
 
+IN_WORDS = ("question", "category", "notes")
 IN_NUMBERS = tuple(COLUMNS)[3:-1]
 """The columns between category and notes."""
 
@@ -44,11 +45,13 @@ Value = str | float | None
 class SortableColumn(Struct, frozen=True):
     """One column: its name in addresses, its heading, and the order that its link leads to.
 
-    ``sorted`` is how the table is sorted by it, as ``aria-sort`` has it; empty if it is not.
+    ``in_words`` says that its cells are text; ``sorted`` is how the table is sorted by it, as
+    ``aria-sort`` has it; empty if it is not.
     """
 
     name: str
     heading: str
+    in_words: bool
     sorted: str
     next_order: str
 
@@ -90,6 +93,11 @@ class RunQuestions(Struct, frozen=True):
     rows: tuple[RunQuestion, ...]
     order: dict[str, str]
 
+    @property
+    def n_open(self) -> int:
+        """How many questions miss something of the reader's own."""
+        return sum(row.is_open for row in self.rows)
+
 
 def table(page: RunPage, report: RunReport, sort: str, order: str) -> RunQuestions:
     """Return the questions of `report`, sorted by a column; by none, in the order of the run.
@@ -115,7 +123,8 @@ def _columns(sort: str, *, falling: bool) -> Iterator[SortableColumn]:
     for name, heading in COLUMNS.items():
         here = name == sort
         said = ("descending" if falling else "ascending") if here else ""
-        yield SortableColumn(name, gettext(heading), said, ORDERS[here and not falling])
+        next_order = ORDERS[here and not falling]
+        yield SortableColumn(name, gettext(heading), name in IN_WORDS, said, next_order)
 
 
 def _question(row: QueryRow, line: QueryLine) -> RunQuestion:

@@ -96,6 +96,7 @@ class RunShown(Struct, frozen=True):
     """One run in full, its figures under ``rule``.
 
     ``totals`` are those the figures are made of, ``unasked`` says which questions these leave out;
+    ``has_remarks`` says that some figure in ``rows`` can still move or has no value;
     ``next_run`` is another run with open work,
     once this one is finished; ``times`` are ``None`` where no answer states its own;
     ``exposure`` says when raters saw more than the cards.
@@ -109,6 +110,7 @@ class RunShown(Struct, frozen=True):
     totals: Totals
     unasked: tuple[str, ...]
     rows: tuple[FigureRow, ...]
+    has_remarks: bool
     measures: tuple[Measure, ...]
     reasons: tuple[UndefinedReason, ...]
     categories: tuple[Category, ...]
@@ -230,6 +232,7 @@ def _shown(
     is_blind: bool,
 ) -> RunShown:
     whole = totals_of(report)
+    rows = figures.rows(figures.of_totals(whole))
     open_runs = (other for other in others if other.first_open is not None)
     return RunShown(
         run=run,
@@ -238,7 +241,8 @@ def _shown(
         exposure=exposure,
         totals=whole,
         unasked=tuple(_unasked(report, run.overview.counts)),
-        rows=figures.rows(figures.of_totals(whole)),
+        rows=rows,
+        has_remarks=any(cell.sentence or cell.reason for row in rows for cell in row.cells),
         measures=figures.measures(),
         reasons=figures.reasons(),
         categories=tuple(_category(*item) for item in category_totals(report).items()),
