@@ -1,7 +1,7 @@
 """Numbers and times as the reader's language writes them: one notation for pages and reports.
 
 Pages write ratios as their reader chose, 0.94 or 94%; reports and files always as decimals.
-A unit is that of ``metrics.registry``; only what is a ratio follows the choice.
+A unit is that of ``metrics.judging.registry``; only what is a ratio follows the choice.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Particulars(Struct, frozen=True):
     """Details that a file states of a property beyond its card; empty where it states none.
 
     ``facts`` are further values, each behind its name (one of
-    ``importers.property_particulars``, or one of the file's own).
+    ``importers.runs.property_particulars``, or one of the file's own).
     """
 
     description: str = ""
@@ -177,7 +177,7 @@ class Problem(Struct, frozen=True):
     """Something wrong in a file, named so that its owner can mend it.
 
     ``code`` picks the message and ``details`` fills it, so that the same problem can be
-    shown in any language (see ``importers.problems.message``).
+    shown in any language (see ``importers.runs.problems.message``).
     """
 
     severity: Severity

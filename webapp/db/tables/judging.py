@@ -133,7 +133,7 @@ class Event(Base):
 class StoredSummary(Base):
     """The summary of one rater's judgments of one query, updated by every click.
 
-    The counts and figures are those of ``metrics.summaries.QuerySummary``; each figure has
+    The counts and figures are those of ``metrics.judging.queries.QuerySummary``; each figure has
     its value and the two bounds that the finished rating can still reach. ``open_judgments``
     counts the verdicts still to give: a property listed twice asks for one.
     """

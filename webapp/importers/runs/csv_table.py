@@ -35,7 +35,7 @@ MESSAGES = {
     ),
 }
 
-# The same characters as in `exporters.csv_cells`, which put the apostrophe there.
+# The same characters as in `exporters.frame.csv_cells`, which put the apostrophe there.
 _NEUTRALISED = re.compile("'(?='*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20])")
 
 

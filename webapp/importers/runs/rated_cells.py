@@ -47,7 +47,7 @@ _LIMITS = {
 _FRACTIONS = {"overall_precision", "precision_at_5", "mrr", "response_quality"}
 _NUMBER = re.compile(r"[+-]?[0-9]{1,12}(?:[.,]([0-9]{1,20}))?")
 
-# What the exporter puts before the rater's own words; see `exporters.rated_rows`.
+# What the exporter puts before the rater's own words; see `exporters.exports.rated_rows`.
 _STATES = {"call failed": QueryState.FAILED, "unreadable answer": QueryState.UNREADABLE}
 _RANK = "[1-9][0-9]{0,4}"
 _MARK = re.compile(

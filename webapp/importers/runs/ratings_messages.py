@@ -55,4 +55,4 @@ MESSAGES = {
         "list is not stored."
     ),
 }
-"""Codes of ``importers.offline_ratings`` and ``services.offline_ratings``."""
+"""Messages of ``importers.runs.ratings`` and ``services.exports.ratings``, by their codes."""

@@ -1,0 +1,54 @@
+"""``relevansi serve`` takes a free port, or says which one it cannot have."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import click
+import pytest
+
+from tests.cli.relevansi import relevansi
+from webapp.cli.frame import serving
+
+
+def test_a_port_that_is_taken_is_named_with_what_to_do() -> None:
+    with serving.listen(serving.LOOPBACK, 0) as listener:
+        listener.listen()
+        port = listener.getsockname()[1]
+        with pytest.raises(click.ClickException, match=f"{port}.*--port"):
+            serving.listen(serving.LOOPBACK, port)
+
+
+def test_without_a_port_the_first_free_one_is_taken() -> None:
+    with serving.listen(serving.LOOPBACK, 0) as taken:
+        taken.listen()
+        first = taken.getsockname()[1]
+        with serving.listen(serving.LOOPBACK, None, first=first) as listener:
+            found = listener.getsockname()[1]
+
+    assert first < found < first + serving.TRIED_PORTS
+
+
+def test_an_address_of_version_6_is_listened_on() -> None:
+    if not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    with serving.listen("::1", 0) as listener:
+        assert listener.family == socket.AF_INET6
+
+
+def test_a_system_that_copies_no_process_answers_with_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serving, "CAN_BE_SEVERAL", False)
+
+    assert [serving._possible(1), serving._possible(4)] == [1, 1]
+    assert len(capsys.readouterr().err.splitlines()) == 1  # only where several were wanted
+
+
+def test_upgrading_names_the_database_and_its_version(tmp_path: Path) -> None:
+    first, again = (relevansi(tmp_path, "upgrade") for _ in range(2))
+
+    assert first.returncode == 0, first.stderr
+    assert str(tmp_path) in first.stdout
+    assert again.stdout == first.stdout
