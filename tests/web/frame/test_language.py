@@ -57,6 +57,12 @@ def test_switching_goes_back_and_never_away(
     assert answer.location == goes_to
 
 
+@pytest.mark.parametrize("wanted", ["", "xx", "en" * 20])
+def test_a_language_that_is_not_there_is_refused(client: FlaskClient, wanted: str) -> None:
+    assert client.post("/language", data={"to": wanted}).status_code == 400
+    assert client.get(f"/language?to={wanted}").status_code == 400
+
+
 def words(page: str) -> str:
     """Return what a page says, without its tags and their attributes."""
     return re.sub(r"<[^>]*>", " ", page)

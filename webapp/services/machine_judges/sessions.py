@@ -145,13 +145,6 @@ def stop(session: Session, judge: MachineJudge, now: datetime) -> None:
         _log(session, judge, "stop machine judge", f"{found.calls} calls", now)
 
 
-def give_up(session: Session, rater_id: int, code: str, now: datetime) -> None:
-    """End the running session for a reason that lies in the set-up."""
-    found = running(session, rater_id)
-    if found is not None:
-        end(found, SessionState.FAILING, now, code)
-
-
 def running(session: Session, rater_id: int) -> MachineSession | None:
     """Return the judge's running session, locked against other changes."""
     return session.scalar(

@@ -11,8 +11,10 @@ from flask import Blueprint, Flask, Response, redirect, request, url_for
 from werkzeug.datastructures import LanguageAccept
 from werkzeug.exceptions import BadRequest
 from werkzeug.http import parse_accept_header
+from wtforms import Form
 
 from webapp import i18n
+from webapp.web.frame.fields import LineField
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +24,12 @@ blueprint = Blueprint("language", __name__)
 
 COOKIE = "language"
 YEAR = 365 * 24 * 3600
+
+
+class LanguageForm(Form):
+    """The code of the language that a reader chose, in the form or in the address."""
+
+    to = LineField(longest=20)
 
 
 def speak(app: Flask) -> None:
@@ -48,7 +56,7 @@ def _preferred(languages: str | None) -> str:
 @blueprint.route("/language", methods=["GET", "POST"])
 def switch() -> Response:
     """Set the language and go back to where the reader was."""
-    wanted = request.values.get("to", "")
+    wanted = LanguageForm(request.values).to.data
     if wanted not in i18n.LANGUAGES:
         raise BadRequest
     response = redirect(back(), 303)

@@ -101,7 +101,7 @@ class WorkPart(Struct, frozen=True):
 class JudgePage(Struct, frozen=True):
     """One judge: its version, the work left and its cost, its sessions.
 
-    ``may_start`` is the reason why it may not start: "" if it may. ``agreed`` is set once prices
+    ``why_not`` is the reason why it may not start: "" if it may. ``agreed`` is set once prices
     and caps were entered: the same values are then sent to start.
     """
 
@@ -280,7 +280,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
         lines = machine_judges.lines(session, owner.study)
         work = progress.work(session, judge, access.now())
         why_not = _why_not(judge, work)
-        if not request.values and work.earlier:
+        if work.earlier and not any(field.raw_data for field in form):
             form = terms_of(work.earlier[0])
         estimate = None
         if not (why_not or errors or work.current):

@@ -226,7 +226,7 @@ def _page(errors: dict[str, str] | None = None) -> str:
             has_password=study.password is not None,
             may_set=_may_set(),
             setup=request.args.get("setup", ""),
-            after=request.values.get("next", ""),
+            after=PasswordForm(request.values).next.data,
             errors=errors or {},
         )
     return render_template("people/sign_in/page.html", **htmx.names(context))
