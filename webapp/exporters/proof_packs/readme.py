@@ -63,7 +63,7 @@ backup), and `printf %s SECRET | sha256sum` shows that it was this one.
 ## Recompute with somebody else's program
 
 Python 3.9 or newer and [ir-measures](https://ir-measur.es) suffice. Unpack the zip, then, in
-its folder:
+its folder (the second line needs Python 3.13 or older, as of ir-measures 0.4.3):
 
 ```
 pip install ir-measures
