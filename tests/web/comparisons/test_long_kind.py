@@ -10,6 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.web.comparisons.test_comparisons import rated_pair
+from tests.web.comparisons.test_rated_comparisons import API, HYBRID, drop, rated
 from webapp.db.engine import Database
 from webapp.db.tables.workers import LongWork
 from webapp.services.comparisons import long_kind
@@ -108,6 +109,23 @@ def test_the_part_of_its_progress_is_replaced_by_the_comparison(
     assert workers(app).is_idle(WAIT)
 
     assert client.get(progress, headers=PART).headers["HX-Refresh"] == "true"
+
+
+def test_long_files_are_compared_beside_the_requests_too(app: Flask, client: FlaskClient) -> None:
+    dropped = drop(client, hybrid=rated(*HYBRID), api_only=rated(*API))
+    assert [answer.status_code for answer in dropped.history] == [303, 303]
+    waiting = dropped.history[0].headers["Location"]
+    page = made(app, client, waiting)
+    text = client.get(page).text
+
+    assert "Hybrid is 0.27 higher than API Only" in text
+    links = [unescape(link) for link in re.findall(r'href="(/comp[^"]+)" download', text)]
+    assert links
+    assert all("kept=" in link and client.get(link).status_code == 200 for link in links)
+    assert made(app, client, f"{waiting}&name=Ours&name=Theirs") != page
+    for unlike in (rated(*API, last="another"), b"no,columns\n"):
+        refused = drop(client, hybrid=rated(*HYBRID), api_only=unlike)
+        assert [answer.status_code for answer in refused.history] == [303]
 
 
 def test_runs_that_cannot_be_compared_are_told_at_once(

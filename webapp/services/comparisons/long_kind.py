@@ -1,12 +1,12 @@
-"""Comparisons of many answers, made beside the requests and kept for a day."""
+"""Comparisons of many answers or long files, made beside the requests and kept for a day."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -19,17 +19,21 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.metrics.comparisons.report import ComparisonReport
-from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.comparisons import chosen_runs, comparisons, rated_comparisons
 from webapp.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare
+from webapp.services.comparisons.rated_comparisons import RatedComparison, RatedCsv
 from webapp.services.exports.exports import ExportedFile
-from webapp.services.runs import reports
+from webapp.services.runs import reports, uploads
 from webapp.services.runs.reports import Rule
 from webapp.services.workers import long_work
 from webapp.services.workers.long_work import Make
 from webapp.steps import Tell
 
 COMPARISON = "comparison"
+FILES = "comparison of files"
 MEDIA_TYPE = "application/msgpack"
+
+Found = TypeVar("Found")
 
 LONG_FROM = 1000
 """From so many answers on a comparison takes longer than a page should: seconds for 3,000."""
@@ -48,6 +52,15 @@ def wanted(run_ids: Sequence[str], rule: Rule) -> dict[str, Any]:
     return {"runs": runs, "rule": rule.name, "language": i18n.language()}
 
 
+def are_long(files: Sequence[RatedCsv]) -> bool:
+    """Whether the comparison of these files takes longer than a page should.
+
+    Raises what ``rated_comparisons.read`` raises for files that cannot be compared.
+    """
+    lines = sum(file.data.count(b"\n") for file in files)
+    return lines >= LONG_FROM and bool(rated_comparisons.read(files))
+
+
 def is_long(session: Session, study: Study, run_ids: Sequence[str]) -> bool:
     """Whether these runs can be compared, and that takes longer than a page should."""
     answers = select(func.count()).select_from(Query).where(Query.run_id.in_(run_ids))
@@ -58,6 +71,14 @@ def is_long(session: Session, study: Study, run_ids: Sequence[str]) -> bool:
     return False
 
 
+def wanted_files(
+    tokens: Sequence[str], files: Sequence[RatedCsv], phase: int | None
+) -> dict[str, Any]:
+    """Return what names a comparison of files that wait: under which tokens, and their labels."""
+    labels = [file.label for file in files]
+    return {"tokens": [*tokens], "labels": labels, "phase": phase, "language": i18n.language()}
+
+
 def make(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> ExportedFile:
     """Return the comparison to be kept; raises what ``comparisons.report`` raises."""
     with i18n.speaking(wanted["language"]):
@@ -66,18 +87,52 @@ def make(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) 
     return ExportedFile("comparison.msgpack", MEDIA_TYPE, encoded(report))
 
 
+def make_of_files(
+    session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
+) -> ExportedFile:
+    """Return the comparison of files to be kept; raises what ``compare_files`` raises."""
+    waiting = [uploads.find(session, study, token) for token in wanted["tokens"]]
+    files = [
+        RatedCsv(file.name, file.data, label)
+        for file, label in zip(waiting, wanted["labels"], strict=True)
+    ]
+    with i18n.speaking(wanted["language"]):
+        found = rated_comparisons.compare_files(files, phase=wanted["phase"], tell=tell)
+    return ExportedFile("comparison.msgpack", MEDIA_TYPE, msgspec.msgpack.encode(found))
+
+
 def find(
     session: Session, study: Study, work_id: str, wanted: Mapping[str, Any]
 ) -> KeptComparison | None:
     """Return the comparison that a work kept; ``None`` where it is gone, or is another one."""
+    found = _kept(session, study, work_id, wanted, decoded)
+    return KeptComparison(*found) if found else None
+
+
+def find_of_files(
+    session: Session, study: Study, work_id: str, wanted: Mapping[str, Any]
+) -> RatedComparison | None:
+    """Return the comparison of files that a work kept, as ``find`` does."""
+    read = msgspec.msgpack.Decoder(RatedComparison).decode
+    found = _kept(session, study, work_id, wanted, read)
+    return found[0] if found else None
+
+
+def _kept(
+    session: Session,
+    study: Study,
+    work_id: str,
+    wanted: Mapping[str, Any],
+    read: Callable[[bytes], Found],
+) -> tuple[Found, datetime] | None:
+    """Return the result of a work for what is `wanted`, and when it was put down."""
     try:
         work = long_work.find(session, study, work_id)
         if work.wanted != wanted:
             return None
-        report = decoded(long_work.file(session, study, work_id).data)
+        return read(long_work.file(session, study, work_id).data), work.put_down_at
     except (Missing, msgspec.DecodeError):  # an earlier version of the product kept it
         return None
-    return KeptComparison(report, work.put_down_at)
 
 
 def encoded(report: ComparisonReport) -> bytes:
@@ -111,4 +166,4 @@ def read_fraction(kind: type, written: str) -> Fraction:
     return Fraction(written)
 
 
-KINDS: Mapping[str, Make] = {COMPARISON: make}
+KINDS: Mapping[str, Make] = {COMPARISON: make, FILES: make_of_files}

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from webapp import labels
 from webapp.importers.runs import csv_ratings
+from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
@@ -27,6 +28,7 @@ from webapp.services.comparisons.chosen_runs import (
     DifferentQuestions,
     NothingToCompare,
 )
+from webapp.steps import Tell, nobody
 
 _DATED = re.compile(r"(?:^|[ _-])\d{8}(?:[ _-]?\d{4,6})?$|[ _-]latest$")
 _KIND = re.compile(r"^(?:evaluation[ _-])?(?:rated|ratings|exported)(?:[ _-]|$)")
@@ -51,43 +53,68 @@ class RatedComparison(Struct, frozen=True):
 
 
 def compare_files(
-    files: Sequence[RatedCsv], *, phase: int | None = None, settings: Resampling | None = None
+    files: Sequence[RatedCsv],
+    *,
+    phase: int | None = None,
+    settings: Resampling | None = None,
+    tell: Tell = nobody,
 ) -> RatedComparison:
     """Return the comparison of `files`, paired by question number and text.
 
-    With a `phase` the names are those of its search methods or LLMs. A file may lack questions
-    of the longest one. Raises ``NothingToCompare``, ``DifferentQuestions``, and
-    ``ImportRefused`` for a file without any line that can be used.
+    With a `phase` the names are those of its search methods or LLMs. `tell` hears of the steps on
+    the way. Raises what ``read`` raises.
     """
-    if len(files) < FEWEST:
-        raise NothingToCompare
-    called = _apart([file.name for file in files])
-    read = [csv_ratings.read(name, file.data) for name, file in zip(called, files, strict=True)]
-    for name, found in zip(called, read, strict=True):
-        if not found.report.rows:
-            raise ImportRefused(*(found.problems or (error("csv_without_rows", name),)))
-    reports = dict(zip(names_of(files), (found.report for found in read), strict=True))
-    _same_questions(reports)
+    tell(0, 3)
+    found = read(files)
+    tell(1, 3)
     stated = [file.label or method_name(file.name) for file in files]
     runs = tuple(
         _run(name, label, report, phase)
-        for (name, report), label in zip(reports.items(), stated, strict=True)
+        for (name, report), label in zip(_named(files, found).items(), stated, strict=True)
     )
+    comparison = compare(runs, rule=csv_ratings.RULE, settings=settings)
+    tell(2, 3)
+    stable = stability(runs)
+    tell(3, 3)
     return RatedComparison(
         ComparisonReport(
             study="",
             phase=phase,
-            comparison=compare(runs, rule=csv_ratings.RULE, settings=settings),
-            stability=stability(runs),
+            comparison=comparison,
+            stability=stable,
             raters=(),
             judged_until=None,
             blind=False,
             unblinded=(),
             version=version("relevansi"),
-            files=tuple(called),
+            files=tuple(found),
         ),
-        tuple(problem for found in read for problem in found.problems),
+        tuple(problem for one in found.values() for problem in one.problems),
     )
+
+
+def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
+    """Return what each file holds, by its name; a file may lack questions of the longest one.
+
+    Raises ``NothingToCompare``, ``DifferentQuestions``, and ``ImportRefused`` for a file without
+    any line that can be used.
+    """
+    if len(files) < FEWEST:
+        raise NothingToCompare
+    called = _apart([file.name for file in files])
+    found = {
+        name: csv_ratings.read(name, file.data) for name, file in zip(called, files, strict=True)
+    }
+    for name, one in found.items():
+        if not one.report.rows:
+            raise ImportRefused(*(one.problems or (error("csv_without_rows", name),)))
+    _same_questions(_named(files, found))
+    return found
+
+
+def _named(files: Sequence[RatedCsv], found: Mapping[str, RatedFile]) -> dict[str, RunReport]:
+    """Return the report of each file by the name of its run."""
+    return dict(zip(names_of(files), (one.report for one in found.values()), strict=True))
 
 
 def method_name(path: str) -> str:
