@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.exporters.comparisons.comparisons import (
@@ -15,6 +17,7 @@ from tests.exporters.comparisons.read_files import (
     rendered,
     shown,
 )
+from webapp.config import resource
 
 
 @pytest.mark.usefixtures("language")
@@ -41,3 +44,20 @@ def test_ids_of_the_html_file_are_unique() -> None:
     ids = [value for name, value in html(rendered(three_runs(), "html")).attributes if name == "id"]
 
     assert len(ids) == len(set(ids))
+
+
+def test_the_style_of_the_html_file_is_that_of_its_file() -> None:
+    """A browser reads no entities in a style: ``>`` stays as it is."""
+    style = resource("static").joinpath("comparisons", "report.css").read_text("utf-8")
+
+    assert f"<style>{style}</style>" in rendered(three_runs(), "html")
+
+
+def test_each_row_of_the_html_file_is_named_by_its_first_words() -> None:
+    page = rendered(three_runs(), "html")
+    bodies = [part.partition("</tbody>")[0] for part in page.split("<tbody>")[1:]]
+    rows = [row for body in bodies for row in body.split("<tr>")[1:]]
+    of_questions = page.partition('<table id="table-questions"')[2].partition("<tbody>")[2]
+
+    assert all(row.count('<th scope="row">') == 1 for row in rows)
+    assert re.match(r'\s*<tr><td class="number"[^>]*>\d+</td><th scope="row">', of_questions)

@@ -9,12 +9,15 @@ from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
+from webapp import notation
 from webapp.config import resource
 from webapp.exporters.comparisons.charts.canvas import Drawing
 from webapp.exporters.comparisons.charts.pictures import PictureChoice, drawing
 from webapp.exporters.comparisons.document import document
-from webapp.exporters.frame.tables import Document
-from webapp.i18n import direction, language
+from webapp.exporters.frame.tables import Document, Table
+from webapp.i18n import direction, gettext, language
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.printable import printable_line
 
@@ -23,6 +26,15 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 3
 """Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
+
+READ_FIRST = "summary"
+"""The section whose tables a phone shows at once; it folds those of the others."""
+
+FEW_SENTENCES = 3
+"""Of more than these a phone folds the others."""
+
+MOST_COLUMNS = 4
+"""Rows of tables with more columns stand in blocks on a phone."""
 
 NOTHING_ELSE = "default-src 'none'; style-src 'unsafe-inline'"
 """The content policy of the file: it may use its own style and load nothing."""
@@ -55,10 +67,23 @@ def html(found: Document, drawings: Mapping[str, Sequence[Drawing]]) -> bytes:
         language=language(),
         direction=direction(),
         policy=NOTHING_ELSE,
+        read_first=READ_FIRST,
+        few=FEW_SENTENCES,
+        most_columns=MOST_COLUMNS,
+        row_heading=_row_heading,
+        pictured=lambda title: gettext("Picture: %(title)s", title=title),
+        more=lambda n: gettext("and %(n)s more", n=notation.number(n)),
         unbroken=_unbroken,
-        style=resource("static").joinpath("comparisons", "report.css").read_text("utf-8"),
+        style=_style(),
     )
     return f"{written}\n".encode()
+
+
+@cache
+def _style() -> Markup:
+    """The style of the file as it is: a browser reads no entities inside <style>."""
+    style = resource("static").joinpath("comparisons", "report.css")
+    return Markup(style.read_text("utf-8"))  # noqa: S704 - a file of our own
 
 
 @cache
@@ -74,6 +99,11 @@ def _template() -> Template:
     )
     environment.filters["line"] = printable_line
     return environment.get_template("comparisons/report.html")
+
+
+def _row_heading(table: Table) -> int:
+    """The place of the column whose cells name their rows: the first one of words."""
+    return next((at for at, column in enumerate(table.columns) if not column.numeric), 0)
 
 
 def _unbroken(text: str) -> str:
