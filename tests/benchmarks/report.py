@@ -23,7 +23,7 @@ WORDS = {True: "yes", False: "**no**", None: "not measured"}
 def markdown(machine: Sequence[tuple[str, str]], sections: Sequence[Section]) -> str:
     """Return the whole page."""
     targets = [target for section in sections for target in section.targets]
-    parts = [OPENING, _table(("machine", ""), machine)]
+    parts = [OPENING, _table(("machine", "used"), machine)]
     if targets:
         parts += ["## Targets\n", _table(("asked", "measured", "met"), map(_decided, targets))]
     for section in sections:

@@ -5,14 +5,23 @@ Each page is opened once and seen as a laptop has it, light, then as a phone has
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+from flask import Flask
 from playwright.sync_api import Page
 
 from tests.browser.axe import faults
+from tests.browser.forked import ForkedServer
 from tests.browser.pages import PAGES, Study, visit
+from tests.browser.server import ROOT, Server
+from tests.web.conftest import in_english
+from tests.web.reached import as_participant, as_rater, personal_link, reached
+from webapp.app import create_app
+from webapp.config import Settings, sqlite_url
 
 pytestmark = pytest.mark.browser
 
@@ -66,3 +75,77 @@ def test_a_page_is_for_everybody_fits_a_phone_and_asks_nobody_else(
     assert page.locator("h1:visible").count() == 1
 
     assert faults(page) == []
+
+
+class DemoServer(ForkedServer):
+    """A server of the demo's study, which knows that it is the demo's."""
+
+    def environment(self) -> dict[str, str]:
+        """Return all that it knows of its surroundings."""
+        url = sqlite_url(self.instance / "demo.sqlite")
+        return super().environment() | {"RELEVANSI_DATABASE_URL": url}
+
+
+@pytest.fixture(name="demo_server")
+def _demo_server(demo_file: Path, tmp_path: Path) -> Iterator[Server]:
+    server = DemoServer(tmp_path / "instance")
+    server.instance.mkdir()
+    shutil.copy(demo_file, server.instance / "demo.sqlite")
+    server.start()
+    yield server
+    server.stop()
+    assert server.faults() == ""
+
+
+@pytest.fixture(name="demo")
+def _demo(demo_server: Server) -> Iterator[Flask]:
+    """The application on the file of the server."""
+    file = demo_server.instance / "demo.sqlite"
+    app = create_app(Settings(sqlite_url(file), file.parent, is_demo=True))
+    yield app
+    app.extensions["database"].close()
+
+
+@pytest.mark.thorough
+def test_every_page_of_the_demo_is_for_everybody_with_all_of_it_unfolded(
+    demo: Flask, demo_server: Server, open_tab: Callable[..., Page]
+) -> None:
+    """One page of each kind and every guide: the owner's, then a rater's and a participant's."""
+    page = open_tab(reduced_motion="reduce", service_workers="block")
+    guides = {f"/help/{file.stem}" for file in (ROOT / "docs" / "id").glob("*.md")}
+    guides |= {f"/help/{file.stem}" for file in (ROOT / "docs").glob("*.md")}
+    own = _pages(reached(in_english(demo), "/"))
+    found = _looked_at(page, demo_server, sorted(own | guides))
+
+    page.goto(f"{demo_server.url}/sign-in")
+    page.locator("button[name=rater][value='2']").click()
+    others = _pages(reached(as_rater(demo), "/")) - own | {"/"}
+    found += _looked_at(page, demo_server, sorted(others))
+
+    page.goto(demo_server.url + personal_link(demo))
+    page.locator("button[value=yes]").click()
+    theirs = _pages(reached(as_participant(demo), "/ask/"))
+    found += _looked_at(page, demo_server, sorted(theirs - own))
+
+    assert len(own) > 40
+    assert found == []
+
+
+def _pages(found: Mapping[str, str]) -> set[str]:
+    """Return the addresses of those that are read, and not taken away."""
+    return {address for address in found.values() if "." not in address.partition("?")[0]}
+
+
+def _looked_at(page: Page, server: Server, addresses: Iterable[str]) -> list[str]:
+    """Return the faults of the pages, each with its address."""
+    faulty = []
+    for address in addresses:
+        answer = page.goto(server.url + address)
+        assert answer is not None
+        assert answer.ok, address
+        assert page.locator("h1:visible").count() == 1, address
+        page.locator("summary").evaluate_all(
+            "all => all.forEach((one) => one.parentElement.open = true)"
+        )
+        faulty += [f"{address}: {one}" for one in faults(page)]
+    return faulty

@@ -118,6 +118,36 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
 
 
 @pytest.mark.parametrize(
+    ("path", "says", "leads_to"),
+    [
+        ("/runs/", "Each run of the chatbot will stand here", 'id="files"'),
+        ("/comparisons/", "Here will stand who is ahead on what", "/runs/import"),
+        ("/study/standing", "Here will stand how far each rater is", "/runs/import"),
+        ("/study/planning", "How many judgments are enough", "/runs/import"),
+        ("/study/assignments/", "Here you will name the questions", "/runs/import"),
+        ("/study/notes/", "Raters read the note of a question", "/runs/import"),
+        ("/agreement", "Figures appear here once two raters", "/raters/"),
+        ("/adjudications/", "Here you will settle what raters disagree on", "/runs/import"),
+        ("/gold/", "What every question asks of the cards it gets", "/runs/import"),
+        ("/study/participants/", "Here will stand how far each participant is", "/study/users/"),
+        ("/study/participants/questions", "Say what each question is about", "/study/users/"),
+        ("/study/participants/comments", "Put each comment under the themes", "/study/users/"),
+        ("/study/machine-judges/", "can judge the same cards as people do", "RELEVANSI_JUDGE_URL"),
+        ("/history/", "Every click will be listed here", "/history/events.csv"),
+        ("/rate/", "The questions that are yours will stand here", "/"),
+        ("/items/", "What the owner takes from an automatic evaluation", "Come back"),
+    ],
+)
+def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
+    app: Flask, path: str, says: str, leads_to: str
+) -> None:
+    page = in_english(app).get(path).text.partition("<main")[2].partition("</main>")[0]
+
+    assert says in page
+    assert leads_to in page
+
+
+@pytest.mark.parametrize(
     "path", ["/agreement?of=cards", "/evaluations/{}/people", "/study/planning"]
 )
 def test_a_table_that_stands_in_blocks_on_a_phone_names_every_figure(

@@ -57,6 +57,18 @@ def test_a_long_guide_begins_with_its_parts_and_a_short_one_with_its_text(
     assert 'class="contents"' not in text_of(client, "/help/")
 
 
+@pytest.mark.parametrize("name", REFERENCES)
+def test_tables_are_reached_by_keys_and_have_no_style_that_the_policy_forbids(
+    client: FlaskClient, name: str
+) -> None:
+    """Wider than a phone, they are scrolled; numbers stand at the end of their cells."""
+    text = text_of(client, f"/help/{name}")
+
+    assert " style=" not in text
+    assert text.count("<table") == text.count('<table tabindex="0"')
+    assert ('<td class="n">' in text) == ("-:" in (DOCS / f"{name}.md").read_text("utf-8"))
+
+
 @pytest.mark.parametrize("language", ["en", "id"])
 @pytest.mark.parametrize("name", [*GUIDES, *REFERENCES])
 def test_links_and_pictures_of_a_guide_lead_somewhere(

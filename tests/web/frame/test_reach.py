@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
-from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Rule
 
-from tests.conftest import NOW
-from tests.demo import study_of
 from tests.web.conftest import in_english
+from tests.web.reached import agree, as_participant, as_rater, reached
 from webapp.app import create_app
 from webapp.config import JudgeEndpoint, Settings, sqlite_url
-from webapp.services.phase_3 import links, participants
 
-CLICKS = 3
-LINK = re.compile(r"""(?:href|method="get" action)="(/[^"#]*)""")
-CARRIED = re.compile(r'name="(consent|personal|offered|pseudonym)" value="([^"]*)"')
 ELSEWHERE = {
     "health.healthz": "asked by programs",
     "shell.worker": "asked by browsers",
@@ -51,14 +41,14 @@ def _demo(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def test_every_page_is_within_three_clicks(demo: Flask) -> None:
     """As the owner, as a rater who sits at the same computer, and as a participant."""
-    begins = ((in_english(demo), "/"), (_as_rater(demo), "/"), (_as_participant(demo), "/ask/"))
-    reached = [_reached(*begin) for begin in begins]
+    begins = ((in_english(demo), "/"), (as_rater(demo), "/"), (as_participant(demo), "/ask/"))
+    found = [reached(*begin) for begin in begins]
     pages = {rule.endpoint for rule in demo.url_map.iter_rules() if _is_page(rule)}
     redirects = {name for name in pages if name.partition(".")[2] in {"back", "switch"}}
     redirects |= {name for name in pages if "after_" in name or name == "study.guidelines"}
 
-    assert sorted(pages - redirects - ELSEWHERE.keys() - set().union(*reached)) == []
-    assert sorted(ELSEWHERE.keys() & set().union(*reached)) == []
+    assert sorted(pages - redirects - ELSEWHERE.keys() - set().union(*found)) == []
+    assert sorted(ELSEWHERE.keys() & set().union(*found)) == []
 
 
 def test_a_visitor_of_the_demo_takes_part_and_comes_back_as_the_owner(demo: Flask) -> None:
@@ -66,7 +56,7 @@ def test_a_visitor_of_the_demo_takes_part_and_comes_back_as_the_owner(demo: Flas
     assert "/take-part/demo" in client.get("/study/users/").text
     assert "/take-part/demo" in client.get("/sign-in").text
 
-    _agree(client, "/take-part/demo")
+    agree(client, "/take-part/demo")
     asking, refused = client.get("/ask/"), client.get("/")
     client.post("/sign-out")
     home = client.get("/")
@@ -94,49 +84,3 @@ def _is_page(rule: Rule) -> bool:
     last = rule.rule.rpartition("/")[2]
     is_file = "." in last or last in {"<name>", "<filename>", "<path:filename>", "<path:name>"}
     return "GET" in (rule.methods or ()) and (not is_file or rule.endpoint == "guides.show")
-
-
-def _as_rater(demo: Flask) -> FlaskClient:
-    client = in_english(demo)
-    client.post("/sign-in/as", data={"rater": "2"})
-    return client
-
-
-def _as_participant(demo: Flask) -> FlaskClient:
-    """One of the eight, by a new link of their own."""
-    with demo.extensions["database"].writing() as session:
-        participant = participants.everybody(session, study_of(session))[0]
-        made = links.personal(session, participant, NOW.replace(year=9000))
-        session.commit()
-    client = in_english(demo)
-    _agree(client, f"/take-part/{made.token}")
-    return client
-
-
-def _agree(client: FlaskClient, address: str) -> None:
-    carried = dict(CARRIED.findall(client.get(address).text))
-    assert client.post(address, data={**carried, "decision": "yes"}).location == "/ask/"
-
-
-def _reached(client: FlaskClient, begin: str) -> set[str]:
-    """Return the endpoints that are within the clicks of the page `begin`; opens one of each."""
-    urls = client.application.url_map.bind("")
-    found: set[str] = set()
-    level = [begin]
-    for clicks in range(CLICKS + 1):
-        following: list[str] = []
-        for address in level:
-            path = urlsplit(address).path
-            try:
-                endpoint, _ = urls.match(path)
-            except HTTPException:
-                continue
-            if endpoint in found:
-                continue
-            found.add(endpoint)
-            if clicks < CLICKS and "." not in path:
-                page = client.get(address, follow_redirects=True)
-                assert page.status_code == 200, address
-                following += map(unescape, LINK.findall(page.text))
-        level = following
-    return found

@@ -96,6 +96,10 @@ def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
             before.attrSet("id", _anchor(token.content))
             if before.tag == "h2":
                 parts[_anchor(token.content)] = "".join(c.content for c in token.children or ())
+        if before.type == "table_open":  # wider than a phone, it is scrolled by keys too
+            before.attrSet("tabindex", "0")
+        if before.attrs.pop("style", None) == "text-align:right":  # styles the policy forbids
+            before.attrSet("class", "n")
         _lead_inside(token.children or ())
     html = parser.renderer.render(below, parser.options, {})
     return title, parts, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
