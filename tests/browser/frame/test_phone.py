@@ -165,3 +165,18 @@ def test_the_questions_of_a_run_stand_in_blocks_and_are_still_a_table(
     expect(table.locator("tbody tr").first).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 800})
     assert len(tops(table)) == 1
+
+
+def test_the_filter_shows_what_is_chosen_and_a_button_to_apply_it(
+    server: Server, run_id: str, open_tab: Callable[..., Page]
+) -> None:
+    page = open_tab(viewport=PHONE)
+    page.goto(f"{server.url}/runs/{run_id}/queries/2?open=1")
+    apply = page.locator(".filter .apply").bounding_box()
+    chosen = page.locator(".filter select").bounding_box()
+    assert apply is not None
+    assert chosen is not None
+    assert chosen["width"] > 200  # "Lokasi, harga, spesifikasi"
+    assert apply["height"] >= 44
+    assert apply["x"] + apply["width"] <= PHONE["width"]
+    expect(page.locator(".filter .apply")).to_have_css("border-top-width", "1px")

@@ -90,10 +90,10 @@ def test_a_judge_is_made_priced_watched_and_put_in_use(
     bot.behaviours = behaviours
     bot.released.set()
 
-    # Nobody reloads: the part asks after itself until the session is over.
+    # Nobody reloads: the page asks after the session, and shows what comes next once it is over.
     expect(page.locator("#work strong")).to_have_count(0)
     assert len(bot.asked) == 30
-    page.goto(address)
+    expect(page.get_by_role("button", name="Show the cost")).to_be_visible()
     expect(page.locator("#earlier + .sessions h3")).to_contain_text("the limit was reached")
     expect(page.locator("#failed ~ .failed li")).to_have_count(1)
     _look(open_tab(reduced_motion="reduce"), address)

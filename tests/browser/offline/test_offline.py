@@ -174,6 +174,18 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
 
 
 @pytest.mark.browser
+def test_the_header_of_the_file_fits_a_phone(open_tab: OpenTab, file: Path) -> None:
+    page = open_tab(viewport={"width": 360, "height": 780})
+    page.goto(file.as_uri())
+    expect(page.locator("#who")).to_be_visible()
+    name, who = page.locator("header .name").bounding_box(), page.locator("#who").bounding_box()
+    assert name is not None
+    assert who is not None
+    assert who["x"] >= name["x"] + name["width"] + 8
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.browser
 def test_where_the_browser_keeps_nothing_the_page_says_so_and_keeps_the_tab(
     open_tab: OpenTab, file: Path
 ) -> None:

@@ -158,16 +158,17 @@ def test_a_judge_works_on_while_pages_are_shown_and_tells_what_it_used(
         data={"prompt_price": "1,5", "completion_price": "2", "currency": "USD", "at_once": "3"},
     )
     finish(app)
-    page, part = client.get(address).text, client.get(address, headers=PART).text
+    page, part = client.get(address).text, client.get(address, headers=PART)
 
     assert len(bot.asked) == N
     assert "27 of 27 cards judged" in page
     assert "It has judged every card of the study." in page
     assert f"{N * 300:,} + {N * 20:,} tokens" in page
     assert re.search(r"tokens · 0\.0132 USD", page)  # 8,100 x 1.5 + 540 x 2, a million
-    assert part.lstrip().startswith("<section") or 'id="work"' in part
-    assert "<html" not in part
+    assert part.headers["HX-Refresh"] == "true"  # what comes next is below the part
+    assert part.text == ""
     assert "every 2s" not in page
+    assert "The latest session has ended" not in page
     assert "27 judgments" in client.get("/raters/").text
 
 
@@ -178,7 +179,7 @@ def test_a_judge_can_be_stopped_and_started_again_for_the_rest(
     client.post(f"{address}/start", data={"most_calls": "4", "at_once": "1"})
     finish(app)
     assert "4 of 27 cards judged" in client.get(address).text
-    assert "the limit was reached" in client.get(address).text
+    assert "The latest session has ended: the limit was reached." in client.get(address).text
     bot.behaviours = (bots.silent,)
     client.post(f"{address}/start", data={"at_once": "1"})
     assert bot.waiting.wait(WAIT)
@@ -191,6 +192,8 @@ def test_a_judge_can_be_stopped_and_started_again_for_the_rest(
 
     assert "At work now." in running
     assert 'hx-trigger="every 2s"' in part
+    assert part.lstrip().startswith("<section")
+    assert "The latest session has ended" not in running
     assert "Start: judge" not in running
     assert "stopped by you" in client.get(address).text
     bot.released.clear()

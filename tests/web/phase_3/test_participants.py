@@ -265,7 +265,10 @@ def test_whoever_takes_part_on_the_owner_s_device_is_not_the_owner(
     owner.post(link, data=consent_form(owner.get(link).text) | {"decision": "yes"})
 
     assert owner.get("/ask/").status_code == 200
-    assert owner.get("/runs/").status_code == 403
+    refused = owner.get("/runs/")
+    assert refused.status_code == 403
+    assert "Your questions and their answers are on your own page." in refused.text
+    assert "first page" not in refused.text
 
 
 def test_while_it_is_closed_nobody_new_comes_in(

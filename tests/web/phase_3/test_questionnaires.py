@@ -62,7 +62,7 @@ def test_what_was_left_out_is_named_and_asked_for_once(
     answer = client.post("/closing/", data=part | {"missing": "Foto"})
 
     assert answer.status_code == 422
-    assert "Statements 3, 7 have no answer" in answer.text
+    assert "Statements 3, 7 have no answer yet" in answer.text
     assert ">\nFoto</textarea>" in answer.text
     assert not finished(web_database)
     assert client.post("/closing/", data=part | {"anyway": "1"}).status_code == 303

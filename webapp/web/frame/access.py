@@ -105,6 +105,12 @@ class NotYours(Refused):
     status = 403
 
 
+class NotAParticipants(NotYours):
+    """The address is the owner's or a rater's, and a participant is asking."""
+
+    remedy = mark("Your questions and their answers are on your own page.")
+
+
 class NotTakingPart(Refused):
     """The address is a participant's, and somebody else is asking."""
 
@@ -273,7 +279,7 @@ def _admit(asking: Visitor, wanted: Door) -> None:
             raise NotTakingPart
         return
     if asking.participant_id is not None:
-        raise NotYours
+        raise NotAParticipants
     if asking.rater_id is None:
         raise NotSignedIn
     if wanted == Door.OWNER and not asking.is_owner:

@@ -176,7 +176,7 @@ def show(judge_id: int) -> Response:
     form = TermsForm(request.args)
     errors = {} if form.validate() else forms.messages(form)
     if htmx.wants_part():
-        return make_response(_work(judge_id))
+        return _work(judge_id)
     return make_response(_page(judge_id, form, errors, asked="most_calls" in request.args))
 
 
@@ -265,13 +265,16 @@ def _new_again(form: NewJudgeForm, errors: dict[str, str]) -> Response:
     return make_response(_new(*said, errors), 422)
 
 
-def _work(judge_id: int) -> str:
+def _work(judge_id: int) -> Response:
+    """Return how far the judge is; once it has ended, the page that asked loads anew."""
     with access.reading() as (session, owner):
         judge = machine_judges.find(session, owner.study, judge_id)
         lines = machine_judges.lines(session, owner.study)
         work = progress.work(session, judge, access.now())
+    if work.current is None:
+        return htmx.reload()
     part = WorkPart(_line(lines, judge_id), work, _shown(work.current))
-    return render_template("machine_judges/_work.html", **htmx.names(part))
+    return make_response(render_template("machine_judges/_work.html", **htmx.names(part)))
 
 
 def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool) -> str:
