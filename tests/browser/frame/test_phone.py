@@ -52,7 +52,10 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
 ) -> None:
     page = open_tab(viewport=PHONE, java_script_enabled=False)
     page.goto(f"{server.url}/measures/")
-    summary, folded = page.locator(".fold > summary").first, page.locator(".fold dl").first
+    chapter = page.locator(".chapter .fold > summary").first
+    summary, folded = page.locator(".measure .fold > summary").first, page.locator("dl").first
+    expect(summary).to_be_hidden()
+    chapter.click()
     expect(folded).to_be_hidden()
     page.emulate_media(media="print")
     expect(folded).to_be_visible()
@@ -63,6 +66,36 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     page.set_viewport_size({"width": 1280, "height": 800})
     expect(folded).to_be_visible()
     expect(summary).to_be_hidden()
+    expect(chapter).to_be_hidden()
+
+
+def test_the_index_of_figures_opens_the_fold_of_a_figure(
+    server: Server, open_tab: Callable[..., Page]
+) -> None:
+    """The page is a reference of some fifty figures: on a phone it is its own index."""
+    page = open_tab(viewport=PHONE)
+    page.goto(f"{server.url}/measures/")
+    assert page.evaluate("document.documentElement.scrollHeight") < 5 * PHONE["height"]
+    page.locator(".contents summary").click()
+    page.get_by_role("link", name="MRR", exact=True).click()
+    heading = page.locator(".measure:has(:target) h3")
+    expect(heading).to_contain_text("MRR")
+    expect(heading).to_be_in_viewport()
+    page.goto(f"{server.url}/measures/#agreement")
+    chapter = page.locator(".chapter:has(> .fold > .anchor:target)")
+    expect(chapter.locator("h2")).to_be_in_viewport()
+    expect(chapter.locator(".measure").first).to_be_visible()
+
+
+@pytest.mark.parametrize("address", ["/help/thesis", "/help/operators", "/help/machine-judge"])
+def test_the_tables_of_a_guide_fit_the_narrowest_phone(
+    server: Server, open_tab: Callable[..., Page], address: str
+) -> None:
+    page = open_tab(viewport={"width": 360, "height": 780})
+    page.goto(server.url + address)
+    tables = page.locator(".guide table")
+    assert tables.count() > 0
+    assert all(tables.evaluate_all("(all) => all.map((one) => one.scrollWidth <= one.clientWidth)"))
 
 
 @pytest.mark.parametrize("place", ["server", "blind_server"])

@@ -69,6 +69,18 @@ def test_axe_finds_nothing_on_the_owner_s_pages_of_phase_3(
         assert faults(tab) == [], path
 
 
+def test_no_table_of_participants_scrolls_sideways_on_a_phone(
+    phase_3: Server, open_tab: Callable[..., Page]
+) -> None:
+    tab = signed_in(phase_3, open_tab(viewport={"width": 360, "height": 780}))
+    tab.goto(phase_3.url + PAGE)
+    for summary in tab.locator(".fold > summary").all():
+        summary.click()
+    boxes = tab.locator(".scroll")
+    assert boxes.count() > 2
+    assert all(boxes.evaluate_all("(all) => all.map((one) => one.scrollWidth <= one.clientWidth)"))
+
+
 def test_a_question_and_a_comment_are_tagged_where_they_stand(
     phase_3: Server, open_tab: Callable[..., Page]
 ) -> None:

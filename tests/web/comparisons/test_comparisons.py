@@ -215,6 +215,19 @@ def test_a_run_that_nobody_judged_loses_to_none(
     assert "vector is not rated: it has no figures yet and loses to no other run." in page
 
 
+def test_figures_of_more_than_three_runs_stand_in_blocks_on_a_phone(
+    client: FlaskClient, web_database: Database, pair: tuple[str, str]
+) -> None:
+    more = [stored(web_database, [query(1), query(2)], method=one) for one in ("bm25", "vector")]
+
+    few = client.get(f"/comparisons/{address((*pair, more[0]))}").text
+    many = client.get(f"/comparisons/{address((*pair, *more))}").text
+
+    for table in ("summary", "category_mean_precision_at_5"):
+        assert f'class="figures compared" id="table-{table}"' in few
+        assert f'class="figures compared wide" id="table-{table}"' in many
+
+
 def add_ani(session: Session) -> Rater:
     """Add a second rater to the study."""
     study = studies.current(session)

@@ -80,7 +80,7 @@ def test_the_page_shows_who_stands_where_and_what_it_comes_to(client: FlaskClien
     # P@5: (1 + 0.5 + 0) / 3; drawn again over two people it lies between 0 and 0.75.
     row = re.search(r"Precision@5</th>(.*?)</tr>", page, re.DOTALL)
     assert row is not None
-    cells = re.findall(r"<td>(.*?)</td>", row[1])
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", row[1])
     assert cells == ["0.50", "[0.00; 0.75]", "2", "3"]
     assert "SUS: mean 100.00, n = 1: best imaginable, grade A. No interval" in page
     assert "2 of 2" in page
