@@ -147,6 +147,18 @@ def told(path: Path) -> list[str]:
     ]
 
 
+def test_the_architecture_lists_every_module_that_a_wing_can_bring() -> None:
+    collected = re.compile(r'contributions\(\s*"(\w+)",\s*"(\w+)"')
+    architecture = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    modules = {
+        name
+        for path in (ROOT / "webapp").rglob("*.py")
+        for _layer, name in collected.findall(path.read_text("utf-8"))
+    }
+
+    assert {name for name in modules if f"{name}.py`" not in architecture} == set()
+
+
 def test_a_module_has_at_most_400_lines() -> None:
     """Tables and migrations are lists and may be longer."""
     long = {

@@ -1,4 +1,4 @@
-"""The parts joined: the Flask application, and the command ``relevansi`` around it."""
+"""The Flask application, and the command ``relevansi`` around it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 OBJECTS_PER_LOOK = 50_000
-"""Python looks for garbage after so many new objects: a start makes hardly any.
+"""Python looks for garbage after so many new objects; a start leaves hardly any garbage.
 
 With the usual 700, looking took about a fifth of a start's CPU time.
 """

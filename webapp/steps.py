@@ -1,12 +1,12 @@
-"""Work that says how far it is: how many steps of how many are done."""
+"""Work that reports its progress: how many steps of how many are done."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Tell = Callable[[int, int], None]
-"""Is told how many steps of how many are done."""
+"""A function that is called with the number of steps that are done, and of all steps."""
 
 
 def nobody(_done: int, _of: int) -> None:
-    """Hear how far work is where nobody waits to see it."""
+    """Ignore the progress of work that nobody watches."""

@@ -12,6 +12,13 @@ from tempfile import TemporaryDirectory
 
 from sqlalchemy.orm import Session
 
+from tests.savings.replays import (
+    ReplayedRating,
+    at_random,
+    by_effect,
+    in_file_order,
+    replay,
+)
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.runs import Run
@@ -19,13 +26,6 @@ from webapp.exporters.comparisons.charts.canvas import PRINT, WIDE, Canvas
 from webapp.exporters.comparisons.words import figure_name
 from webapp.i18n import speaking
 from webapp.metrics.planning.bounds import BOUNDED, OPEN
-from webapp.metrics.planning.replays import (
-    ReplayedRating,
-    at_random,
-    by_effect,
-    in_file_order,
-    replay,
-)
 from webapp.services.planning import pooled_lists
 from webapp.services.runs import order, reports, samples
 from webapp.services.study import studies

@@ -26,7 +26,7 @@ class Retrieved(Struct, frozen=True):
 
 
 class Retriever(Struct, frozen=True):
-    """A retriever at an address; raises ``UnusableAddress`` for one that is none."""
+    """A retriever at an address; raises ``UnusableAddress`` for a text that is not an address."""
 
     address: str
     patience: Patience

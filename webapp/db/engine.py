@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 SLOW_SECONDS = 1.0
 MOST_BEHIND_SLOW = 4
-"""Behind a write that takes longer than that, no more writers than this wait.
+"""The most writers that wait behind a write that takes longer than ``SLOW_SECONDS``.
 
-The others are refused, those that came earlier too, so that threads stay free for requests that
-only read.
+All others are refused, even if they came earlier, so that threads stay free for requests that only
+read.
 """
 ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
@@ -285,7 +285,7 @@ def known_versions() -> set[str]:
 
 
 def one_at_a_time(asking: Connection | Session) -> None:
-    """Queue with every process that does so, until the end of the transaction.
+    """Wait for other processes that are in such a transaction, and have others wait for this one.
 
     SQLite's write transactions do so anyway.
     """
@@ -313,7 +313,7 @@ def _lock_timeout() -> str:
 
 
 def _postgres_engine(url: str) -> Engine:
-    """Return an engine that hands out no connection to a primary that is gone or is one no more."""
+    """Return an engine that leaves connections to a server that is gone or no primary any more."""
     patience = deadlines.PATIENCE_SECONDS
     engine = create_engine(
         url,

@@ -1,4 +1,4 @@
-"""Rows that are written whether they are there already or not, in one statement each."""
+"""Rows that are inserted or updated, in one statement each."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Insert = sqlite.Insert | postgresql.Insert
 def upsert(
     model: type[Base], dialect: Dialect, given: tuple[str, ...] = (), kept: tuple[str, ...] = ()
 ) -> Insert:
-    """Return the statement that writes a row of `model`, over the one with its key if need be.
+    """Return the statement that inserts a row of `model`, or updates the row with the same key.
 
-    Beside the key only the columns ``given`` are written; all columns if empty. In an existing row
-    the columns ``kept`` stay as they are: writing an indexed column rewrites its index.
+    It writes the key and the columns `given`, or all columns where none are given. In an existing
+    row the columns `kept` stay as they are: writing an indexed column rewrites its index.
     """
     return _upsert(model, dialect.name, given, kept)
 
 
 def added(model: type[Base], dialect: Dialect, unique: tuple[str, ...]) -> Insert:
-    """Return the statement that adds a row of `model`, whose ``id`` the database gives.
+    """Return the statement that inserts a row of `model`, whose ``id`` the database gives.
 
-    It writes none where another row has the same in the `unique` columns; ``rowcount`` of its
-    result says whether it wrote one.
+    It inserts nothing where another row has the same values in the `unique` columns; ``rowcount``
+    of its result says whether it did.
     """
     return _added(model, dialect.name, unique)
 

@@ -27,7 +27,7 @@ def running() -> Iterator[None]:
     except click.ClickException:  # most likely by `relevansi chatbot`
         yield
         return
-    listener.listen()  # who asks at once waits until it has read its catalogue
+    listener.listen()  # a question that comes at once waits until the catalogue is read
     say(gettext("The demo chatbot is at %(address)s", address=demo_server.address(listener)))
     ended = Event()
     thread = Thread(target=_run, args=[listener, ended], daemon=True)

@@ -65,7 +65,7 @@ def export_tree_command(
 
 
 def _differs(folder: Path, file: TreeFile) -> bool:
-    """Whether something else is in the place of a file of the tree."""
+    """Whether the place of a file of the tree holds something else."""
     path = folder / file.path
     if path.is_file():
         return path.read_bytes() != file.data

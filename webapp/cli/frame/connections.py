@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from waitress.adjustments import Adjustments
 
 HEADER_SECONDS = 10
-"""A new connection, and each request from its first byte on, has so long to bring its headers."""
+"""Seconds in which a new connection must send its headers, as must each later request."""
 BODY_SECONDS = 30
-"""Seconds that a body may take at least, ..."""
+"""A body may take so many seconds ..."""
 BODY_RATE = 2 * 2**10
-"""... and one more for each so many bytes of it that are here."""
+"""... and one more for each so many bytes that have arrived."""
 SMALL_BODY = 64 * 2**10
-"""Bytes that anybody may send: who sends them is not asked."""
+"""Bytes that anybody may send, before it is known who sends them."""
 LINGER_SECONDS = 30
 """The rest of a refused request is thrown away for so long, so that the answer is read."""
 REST_SECONDS = 0.5
@@ -188,7 +188,11 @@ class Connection(HTTPChannel):
             self.handle_close()
 
     def handle_close(self) -> None:
-        """Close; after a refused request only once its sender has, who else reads no answer."""
+        """Close the connection.
+
+        After a refused request it stays open until its sender has closed it: a sender that is cut
+        off before does not read the answer.
+        """
         is_refused = self.latest is not None and self.latest.is_refused
         if self.will_close and is_refused and self._lingers_until is None and self._ends_answer():
             self.will_close = False
@@ -257,7 +261,7 @@ class Server(TcpWSGIServer):
         return super().readable() and self.clock() >= self._rests_until
 
     def accept(self) -> tuple[socket.socket, Any] | None:
-        """Return who comes in; without a file handle for them somebody else makes room first.
+        """Return a new connection; where file handles have run out, another connection is closed.
 
         A process leaves a new connection for a moment to a process that has fewer of them.
         """
@@ -279,9 +283,9 @@ class Server(TcpWSGIServer):
     def make_room(self) -> bool:
         """Close the connection that has waited longest, of the network that has the most.
 
-        Nobody loses a place to somebody who holds more, and none whose request is at work. Those
-        whose request is half here stay longer than those who have not sent any of it.
-        Returns whether there was one.
+        So no network loses a connection to one that holds more. A connection whose request is being
+        answered is never closed, and one that has sent a part of its request is closed after those
+        that have sent nothing. Returns whether a connection was closed.
         """
         waiting = [one for one in self.connections.values() if not one.requests]
         held = Counter(one.network for one in waiting)
@@ -313,7 +317,7 @@ class Seldom(logging.Filter):
 
 
 def network(address: str) -> str:
-    """Return whose address it is: itself, or the /64 that one IPv6 customer has.
+    """Return the network of an address: itself, or the /64 that one IPv6 customer has.
 
     >>> network("192.0.2.7"), network("2001:db8::1:2")
     ('192.0.2.7', '2001:db8::/64')

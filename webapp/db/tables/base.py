@@ -87,9 +87,9 @@ def index_of(first: str, *others: str) -> Index:
 
 
 def belonging_to(key: InstrumentedAttribute[Any]) -> list[Column[Any]]:
-    """Return the columns of all tables that name the row of `key` to which their row belongs.
+    """Return the columns of all tables by which their rows belong to a row with the key `key`.
 
-    A column that may be empty only refers to it. They come in the order in which their rows can
+    These are the references that are never empty. Tables come in the order in which their rows can
     be deleted.
     """
     return [

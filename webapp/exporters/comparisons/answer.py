@@ -10,15 +10,15 @@ from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.differences import Difference, RunDifferences
 
 MOST_NAMED = 6
-"""So many runs or pairs of runs are named one by one; of more, the rest is counted."""
+"""The most runs or pairs of runs that are named one by one; the rest are counted."""
 
 
 def answer(comparison: RunDifferences, figures: Collection[str]) -> tuple[str, ...]:
-    """Return sentences on the differences of `figures`: those that are significant, the rest.
+    """Return sentences on the differences of `figures`: the significant ones, then the others.
 
-    Of those that are not significant, wings say more. Where no two runs share a question with a
-    value, the one sentence that says so. Where a run is not rated to its end, a last one says that
-    the answer is provisional.
+    Wings add sentences on those that are not significant. Where no two runs share a question with a
+    value, one sentence says so. Where a run is not rated to its end, a last sentence says that the
+    answer is provisional.
     """
     asked = [
         one
@@ -36,7 +36,7 @@ def answer(comparison: RunDifferences, figures: Collection[str]) -> tuple[str, .
 
 
 def _ahead(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    """Return which run is ahead of which on what; that none is, where none is."""
+    """Return which run is ahead of which on which figures, or that no run is ahead."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in paired:
         if conclusions.significant(comparison, one):
@@ -64,7 +64,7 @@ def _ahead(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
 
 
 def _rest(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    """Return which runs cannot be told apart on what, and how sure the answer is."""
+    """Return which runs cannot be told apart on which figures, and how sure the answer is."""
     found: dict[str, list[str]] = {}
     for one in paired:
         if not conclusions.significant(comparison, one):
@@ -104,7 +104,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _questions(paired: Sequence[Difference]) -> str:
-    """Return over how many questions the differences are: one number, or from least to most."""
+    """Return the number of questions of the differences, or the smallest and the largest."""
     least, most = (notation.number(find(one.n for one in paired)) for find in (min, max))
     if least == most:
         return ngettext("%(n)s question", "%(n)s questions", paired[0].n)
@@ -112,5 +112,5 @@ def _questions(paired: Sequence[Difference]) -> str:
 
 
 def _joined(names: Sequence[str], word: str) -> str:
-    """Return the names as a list with a word before the last."""
+    """Return the names as a list, with `word` before the last."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -91,7 +91,7 @@ def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
 
 
 def _details(comparison: RunDifferences, difference: Difference) -> str:
-    """The interval, n and p-values, of the difference the way round that ``_apart`` puts it."""
+    """The interval, n and p-values; the interval is that of the higher run minus the lower."""
     lower, upper = difference.interval.lower, difference.interval.upper
     if difference.mean is not None and difference.mean < 0:
         lower, upper = (None if b is None else -b for b in (upper, lower))

@@ -57,7 +57,7 @@ FORMATS = formats(document, comparison_html, comparison_bytes)
 def file_name(report: ComparisonReport, file_format: str, on: date) -> str:
     """Return the name of a report's file: that of the original scripts for a phase.
 
-    Raises ``KeyError`` for a format that is none.
+    Raises ``KeyError`` for an unknown format.
     """
     start = "" if report.phase is None else f"phase{report.phase}_"
     return f"{start}comparison_{file_day(on)}.{FORMATS[file_format].extension}"

@@ -12,13 +12,13 @@ MOST_ROWS = 14
 """A table with more rows may break over pages, which a float may not."""
 
 LINE, SMALL_LINE = 118, 138
-"""About so many letters of a table's size, or the smaller one, fill a line, gaps included."""
+"""The letters that fill a line at a table's size, and at the smaller one, gaps included."""
 
 GAP = 1.5
 """The gap between two columns, in letters."""
 
 LONG_WORD, WIDEST = 14, 40
-"""A longer word may break after "_"; no column is asked for more letters than the second."""
+"""Words longer than the first may break after "_"; no column gets more letters than the second."""
 
 
 PACKAGES = ("array", "booktabs", "longtable")

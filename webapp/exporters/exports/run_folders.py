@@ -55,7 +55,7 @@ class RunNames(Struct, frozen=True):
 
 
 def in_order(runs: Iterable[StoredRun]) -> list[StoredRun]:
-    """The runs, the earliest first, in an order that no database decides."""
+    """The runs, the earliest first; the order is the same whichever database they come from."""
     return sorted(
         runs, key=lambda run: (moment(run.timestamp), run.llm or "", run.session_key, run.id)
     )

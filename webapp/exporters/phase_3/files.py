@@ -51,5 +51,5 @@ DATA: Mapping[str, Data] = MappingProxyType(
 
 
 def file_name(file_format: str, on: date) -> str:
-    """Return the name of a summary's file; raises ``KeyError`` for a format that is none."""
+    """Return the name of a summary's file; raises ``KeyError`` for an unknown format."""
     return f"phase3_summary_{file_day(on)}.{FORMATS[file_format].extension}"

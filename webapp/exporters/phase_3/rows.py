@@ -54,13 +54,13 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def sheet(report: UserStudyReport, name: str) -> Sheet:
-    """Return one of the sheets; raises ``KeyError`` for a name that is none."""
+    """Return one of the sheets; raises ``KeyError`` for an unknown name."""
     rows = _ROWS[name]
     return Sheet(name, COLUMNS[name], [row for person in report.people for row in rows(person)])
 
 
 def csv_file(report: UserStudyReport, name: str) -> bytes:
-    """Return one of the sheets as CSV; raises ``KeyError`` for a name that is none."""
+    """Return one of the sheets as CSV; raises ``KeyError`` for an unknown name."""
     found = sheet(report, name)
     return csv_bytes([found.columns, *found.rows])
 

@@ -68,7 +68,7 @@ def differences(found: MachineHelp) -> Table:
 
 
 def questions_needed(found: MachineHelp, width: float) -> Table:
-    """Return how many questions people should judge for intervals of this width, and alone.
+    """Return how many questions people should judge, with help and alone, for a `width`.
 
     A figure whose sampled values are all equal is left out: nothing shows how far others differ.
     """

@@ -1,4 +1,4 @@
-"""The differences that a comparison could have shown, said of those it cannot tell apart."""
+"""The smallest differences that a comparison could have shown, where it shows none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webapp.metrics.planning.power import Demand, smallest_difference
 
 
 def of_one(difference: Difference, level: float) -> str:
-    """Return from which difference on these questions show one; "" where nothing can be said."""
+    """Return the smallest difference that these questions can show, in words; "" where unknown."""
     shown = _shown(difference, level)
     if shown is None:
         return ""
@@ -26,7 +26,7 @@ def of_one(difference: Difference, level: float) -> str:
 
 
 def of_all(differences: Sequence[Difference], level: float) -> str:
-    """Return the same of several differences: for each figure the pair that varies most."""
+    """Return the same for several differences: of each figure the pair that varies most."""
     found: dict[str, str] = {}
     by_size = sorted(
         ((shown, one) for one in differences if (shown := _shown(one, level)) is not None),

@@ -76,7 +76,7 @@ class AnsweredQuestionInFile(FromFile):
 def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
     """The run in the file `name` (a path or a bare name), with all its problems.
 
-    `tell` hears how many questions of how many are read. Raises an `ImportRefused` whose problem
+    `tell` is called with how many questions are read. Raises an `ImportRefused` whose problem
     is the reason why nothing of the file can be used.
     """
     document, numbers = load(name, data, expected="run_file")

@@ -69,7 +69,7 @@ _OWN_WORDS = re.compile(
 
 
 class CellFault(Struct, frozen=True):
-    """Something wrong in a row, before it is known of which file and line."""
+    """A fault in a row whose file and line are not known yet."""
 
     code: str
     details: Mapping[str, str | int] = field(default_factory=dict)

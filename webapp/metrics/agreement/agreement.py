@@ -229,7 +229,7 @@ class _Units(Struct, frozen=True):
 
     @classmethod
     def items(cls, rows: Rows) -> _Units:
-        """The labels of each row, whoever gave them."""
+        """The labels of each row, without the raters who gave them."""
         items: Counter[tuple[int, ...]] = Counter()
         for row, times in rows.items():
             items[tuple(sorted(x for x in row if x is not None))] += times

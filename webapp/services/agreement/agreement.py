@@ -50,7 +50,7 @@ def report(
 ) -> AgreementReport:
     """Return how far the study's raters agree on each of `kinds`, and with themselves.
 
-    `tell` hears how many of the kinds are done.
+    `tell` is called with the number of kinds that are done.
     """
     raters, wanted = studies.raters(session, study), tuple(kinds)
     names = [rater.name for rater in raters]

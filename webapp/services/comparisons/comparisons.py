@@ -41,7 +41,7 @@ def report(
 ) -> ComparisonReport:
     """Return the comparison of `run_ids` under `rule`, with its raters and how stable it is.
 
-    Its phase is the one whose runs these could be. `tell` hears of the steps on the way. Raises
+    Its phase is the one whose runs these could be. `tell` is called after each step. Raises
     ``UnknownRun``, ``NothingToCompare`` and ``DifferentQuestions``.
     """
     chosen = comparable(session, study, run_ids)

@@ -57,7 +57,7 @@ def export(
 ) -> ExportedFile:
     """Return a run under `rule` as a file in one of ``FORMATS``.
 
-    Raises ``UnknownRun``; ``KeyError`` for a format that is none.
+    Raises ``UnknownRun``; ``KeyError`` for an unknown format.
     """
     return FORMATS[file_format](session, study, run_id, rule)
 

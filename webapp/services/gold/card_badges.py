@@ -227,7 +227,10 @@ def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> Che
 
 
 def _told(step: Step) -> str:
-    """Return the reason of a step to a blind rater: one not given blind may name a run or file."""
+    """Return the reason of a decision, or "" where it was not made while rating blind.
+
+    Other reasons may name a run or a file, which a blind rater must not see.
+    """
     return step.reason if step.cause == POOLED else ""
 
 

@@ -86,8 +86,8 @@ def since(session: Session, rater: Rater, before: Changes | None) -> Changes:
 def _changes() -> Select[*tuple[Any, ...]]:
     """Return the statement over the rater's events from one number on, and the study's revision.
 
-    The events are looked for by their numbers: those of a rater are ten thousand, those since
-    the rater's last click a few. The addition keeps databases from using the rater's index.
+    The events are looked for by their numbers: a rater has ten thousand events, of which a few are
+    newer than the last click. Adding 0 to the rater keeps databases from using the rater's index.
     """
     is_newer = and_(Event.id >= bindparam("id"), Event.rater_id + 0 == Rater.id)
     question_id = func.coalesce(JudgedThing.question_id, Query.question_id)

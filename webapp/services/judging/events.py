@@ -184,9 +184,9 @@ def record_all(
 
 
 def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
-    """Rewrite the rater's summaries of every query that shows or is one of the targets.
+    """Rewrite the rater's summaries of every query that shows a target or is one.
 
-    Verdicts of a hidden repeat change none.
+    Verdicts of a hidden repeat change no summary.
     """
     moved = dict.fromkeys(target.about for target in targets if not target.is_repeat)
     if len(moved) < MANY:
@@ -328,6 +328,6 @@ def _said(field: str, new: str | None) -> dict[str, object]:
 
 @cache
 def _fields_of_wings() -> dict[str, ModuleType]:
-    """Return the modules of wings that keep the values of events on nothing, by field."""
+    """Return the modules of wings that keep events on no card and no answer, by their fields."""
     wings = rooms.contributions("services", "events_on_nothing")
     return {field: wing for wing in wings for field in wing.FIELDS}

@@ -76,8 +76,9 @@ def refresh_touched(
 ) -> None:
     """Rewrite one rater's summaries of the queries that one change touches.
 
-    Those that show or are the judged thing, without one the query with the key. The same as
-    ``refresh`` with a statement to read and one for each, since every click waits for it.
+    With a judged thing these are the queries that show it or whose emptiness it is; without one,
+    the query with the key. The rows are the same as those of ``refresh``. It takes one statement to
+    read and one to write, since every click waits for it.
     """
     of = query_key if thing_id is None else thing_id
     touched = _touched(by_thing=thing_id is not None)
@@ -90,10 +91,10 @@ def refresh_touched(
 
 @cache
 def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``refresh_touched``: all of a query in a row.
+    """Return the statement behind ``refresh_touched``, with one row for each query.
 
-    What it lists is a text of "rank thing verdict", in no order: a row for each result would
-    look for the rest of the query as often.
+    ``listed`` is a text of "rank thing verdict" for each result, in no order. With a row for each
+    result the database would look up the rest of the query as many times.
     """
     of, rater_id = bindparam("of", type_=Integer), bindparam("rater_id", type_=Integer)
     shown = select(Result.query_key).where(Result.judged_thing_id == of)
@@ -151,7 +152,7 @@ def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
 
 
 def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
-    """Return the condition on ``StoredSummary`` that its ``is_unrated`` is."""
+    """Return the condition on ``StoredSummary`` that a readable answer lacks its quality."""
     return and_(row.state != str(QueryState.UNREADABLE), row.quality.is_(None))
 
 

@@ -28,7 +28,7 @@ from webapp.services.workers import leases
 MOST_FAILURES = 5
 """The failed calls in a row that end a session: repeating them would only cost money."""
 MOST_AT_ONCE = MOST_FAILURES
-"""More calls at once could fail in a row before the first of them is back."""
+"""The most calls at once: with more, too many could fail before the first one is back."""
 MISSING_KEY, OTHER_CONFIGURATION, UNEXPECTED = "missing_key", "other_configuration", "unexpected"
 
 SENTENCES: Mapping[str, str] = {

@@ -56,7 +56,7 @@ class Failed(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
-    """The work of putting what waits to the chatbot, whoever asked it."""
+    """The work of asking the chatbot the questions that wait, of any participant."""
 
     def claim(self, session: Session, now: datetime) -> QuestionCall | Nothing:
         """Return the question that is next, now being asked; else why there is none.

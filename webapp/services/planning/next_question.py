@@ -28,15 +28,16 @@ AFTERWARDS = "afterwards"
 STOP, GO_ON = "stop", "go_on"
 """The values of the setting ``AFTERWARDS``: what is asked once every order is settled."""
 AT_ONCE = 20
-"""So many units are looked up together, whether another rater has them in hand."""
+"""The most units that are looked up together, for whether another rater works on them."""
 
 
 def ordered(session: Session, rater: Rater, units: Sequence[Unit]) -> list[Unit]:
-    """Return `units` as the rater is to be given them; those left out are not asked now.
+    """Return `units` in the order in which the rater is given them, without those not asked now.
 
-    Where a question set is rated by effect, its question that can move the unsettled orders most
-    comes first, ties as the rule's seed has them; but not one that another rater has in hand while
-    there are others: nobody waits, and two judge the same at the same time only where they must.
+    Where a question set is rated by effect, the question that can move the unsettled orders most
+    comes first; the rule's seed decides ties. A question that another rater is working on comes
+    after the others, so that two people judge the same question at the same time only where nothing
+    else is left.
     """
     in_force = _in_force(session, rater)
     if not in_force:
@@ -81,7 +82,7 @@ def _by_effect(
 
 
 def _unoccupied_first(session: Session, rater: Rater, ranked: Sequence[Unit]) -> list[Unit]:
-    """Return the units with the first that no other rater has in hand in front, if there is one."""
+    """Return the units; the first that no other rater works on, if there is one, is in front."""
     for start in range(0, len(ranked), AT_ONCE):
         some = ranked[start : start + AT_ONCE]
         busy = _in_hand(session, rater, some)

@@ -1,4 +1,4 @@
-"""Where two tellings of the same thing differ: documents key by key, tables cell by cell."""
+"""The differences of two versions of a file: documents key by key, tables cell by cell."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def numbers(document: object) -> int:
 
 
 def scalar(value: object) -> Value:
-    """`value` as one can be shown it, long ones cut short."""
+    """`value` as a report shows it, cut short where it is long."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     text = value if isinstance(value, str) else _written(value)

@@ -59,9 +59,9 @@ LONG_FROM = 300
 def of_run(
     session: Session, study: Study, run_id: str, rule: Rule, *, tell: Tell = nobody
 ) -> ExportedFile:
-    """Return the proof pack of one run, its merged files under `rule`; `tell` hears each step.
+    """Return the proof pack of one run, its merged files under `rule`.
 
-    Raises ``UnknownRun`` and ``MachineNotPacked``.
+    `tell` is called after each step. Raises ``UnknownRun`` and ``MachineNotPacked``.
     """
     run = runs.find(session, study, run_id)
     data = _pack(session, study, [run], rule, Resampling(), tell, whole=False)
@@ -76,7 +76,7 @@ def of_study(
     settings: Resampling | None = None,
     tell: Tell = nobody,
 ) -> ExportedFile:
-    """Return the proof pack of every run of the study; `tell` hears each step.
+    """Return the proof pack of every run of the study; `tell` is called after each step.
 
     Raises ``NoRuns`` and ``MachineNotPacked``. `settings` are those of its comparisons' resampling.
     """

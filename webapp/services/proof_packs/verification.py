@@ -81,7 +81,7 @@ class Verification(Struct, frozen=True):
 
 
 def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
-    """Return where the members of `pack` differ from its verdicts; `tell` hears of each run."""
+    """Return where the members of `pack` differ from its verdicts; `tell` is called per run."""
     with speaking(SOURCE_LANGUAGE):
         work = _Work(pack)
         work.do(tell)

@@ -114,7 +114,7 @@ class RatingPage(MovingFigures, frozen=True):
 
 
 class Listed(Protocol):
-    """A card of which property it is known."""
+    """A card whose property is known."""
 
     @property
     def listing(self) -> int | None: ...  # noqa: D102
@@ -354,7 +354,7 @@ def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:
 
 
 def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Select[int]:
-    """Return the statement over the query ids of a run that a filter lets through, `row` each."""
+    """Return the statement over the query ids that a filter lets through, by their `row`."""
     query = aliased(Query)
     statement = (
         select(query.query_id)

@@ -157,7 +157,10 @@ def is_listed() -> ColumnElement[bool]:
 
 
 def is_asked() -> ColumnElement[bool]:
-    """Return the condition on (``JudgedThing``, ``Study``) that ``is_shown`` is, in a unit."""
+    """Return the condition on (``JudgedThing``, ``Study``) that a run lists it or left it empty.
+
+    It is that of ``is_shown``, for things of a unit.
+    """
     return or_(is_listed(), _is_empty(Study.id).correlate(JudgedThing, Study))
 
 

@@ -175,7 +175,7 @@ def _share(
 def _tasks_mark() -> Select[*tuple[Any, ...]]:
     """Return the statement whose row differs once a rater is given a task or puts one off.
 
-    Beside it stands the overlap of the study.
+    The row also has the study's overlap.
     """
     given = func.count(), func.max(Task.claimed_at)
     postponed = func.count(Task.postponed_at), func.max(Task.postponed_at)
@@ -194,7 +194,7 @@ def _given() -> Select[*tuple[Any, ...]]:
 
 
 def _taken(session: Session, overlap: int | None) -> frozenset[Unit]:
-    """Return the units that as many raters were given as the study's overlap allows."""
+    """Return the units that were given to as many raters as the study's overlap allows."""
     if overlap is None:
         return frozenset()
     rows = select(Task.question_id, Task.run_id, func.count()).where(Task.kind == POOL)
@@ -212,10 +212,10 @@ def _ordered(units: Iterable[Unit], rater: Rater) -> list[Unit]:
 def _units(
     session: Session, rater: Rater, revision: str, question: int | None = None
 ) -> dict[Unit, UnitProgress]:
-    """Return the units of the rater's study in the order of the questions, and how far they are.
+    """Return the progress in each unit of the rater's study, in the order of the questions.
 
-    The stored summaries are read; the things only of units begun. Questions that are not asked
-    have no unit. With `question` only its units are returned.
+    The stored summaries are read; things are counted only in units that were begun. Questions that
+    are not asked have no unit. With `question` only its units are returned.
     """
     values = {"rater_id": rater.id, "study_id": rater.study_id, "question": question}
     statement = _summed(of_one=question is not None)
@@ -238,7 +238,7 @@ def _units(
 
 @cache
 def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``_units``: a unit without a readable answer is none.
+    """Return the statement behind ``_units``; where no answer is readable there is no unit.
 
     ``is_open``: a listed thing is unjudged, also below the pool's depth; ``is_begun``: one is
     judged. The joins are outer ones so that SQLite keeps their order and no answer's text is

@@ -1,4 +1,4 @@
-"""One task of a blind rater: what it asks for, under names that tell nothing."""
+"""One task of a blind rater: the things it asks for, under names without meaning."""
 
 from __future__ import annotations
 

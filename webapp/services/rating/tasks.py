@@ -104,9 +104,9 @@ def _given_anew(
 
 
 def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
-    """Return the rater's share, in which questions that they finished elsewhere are given to them.
+    """Return the rater's share, after giving them the questions that they finished elsewhere.
 
-    On the page of a run, or by an imported file: nothing of them is left to show.
+    Elsewhere is the page of a run, or an imported file. Nothing of such a question is left to show.
     """
     share = shares.share(session, rater)
     finished = [unit for unit in share.free if not share.units[unit].is_open]
@@ -116,7 +116,7 @@ def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
 
 
 def next_unit(session: Session, rater: Rater, free: Iterable[Unit]) -> Unit | None:
-    """Return which of the `free` units the rater is given next: the first, where no wing orders.
+    """Return the unit of `free` that the rater is given next: the first, unless a wing orders them.
 
     A wing may leave units out: then they are not asked for now.
     """

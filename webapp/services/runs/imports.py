@@ -100,7 +100,7 @@ def look(
 ) -> ImportReport:
     """Return the same report for reading only; a file is read once, however often it is asked for.
 
-    Its ``read`` has no questions, and `tell` hears how many of them are read.
+    Its ``read`` has no questions; `tell` is called with how many are read.
     """
     key = name, sha256(data).hexdigest()
     kept = _LOOKED_AT.get(session, key)
@@ -245,7 +245,7 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
     )
     session.add(run)
     pool = Pool(session, question_set, (card for query in queries for card in query.cards))
-    with session.no_autoflush:  # nothing is asked for meanwhile that is still to be written
+    with session.no_autoflush:  # no query in here needs the rows that are not written yet
         for entry, question in zip(queries, questions, strict=True):
             run.queries.append(to_query(run, question, entry))
         fill(session, pool, zip(run.queries, queries, strict=True))

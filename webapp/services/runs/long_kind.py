@@ -72,7 +72,10 @@ def _read(
 
 
 def _after(before: int, of: int, tell: Tell) -> Tell:
-    """Return what hears how many questions of one file are read, `before` of others among all."""
+    """Return the function to call with the progress of one file.
+
+    `before` questions of other files are read already, `of` is the number in all files.
+    """
     return lambda done, _of: tell(min(before + done, of), of)
 
 

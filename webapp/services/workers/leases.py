@@ -1,7 +1,7 @@
 """Leases: a row that is being worked on has one holder, for as long as the holder is heard of.
 
-The number of the attempt names the holder. Whoever takes the row next gets the next number, so
-that a holder which was thought dead and comes back finds that the row is no longer its own.
+The number of the attempt names the holder. The next holder of the row gets the next number, so that
+a holder which was thought dead and comes back finds that the row is no longer its own.
 """
 
 from __future__ import annotations

@@ -267,7 +267,7 @@ def _check() -> None:
     wanted = door(request.endpoint)
     if wanted != Door.ANYBODY:
         _admit(asking, wanted)
-    if "\x00" in request.path:  # nothing is called so, and PostgreSQL cannot even be asked
+    if "\x00" in request.path:  # no name has a NUL, and PostgreSQL refuses a query with one
         raise NotFound
 
 

@@ -1,6 +1,6 @@
-"""The doors: every address has one of four, which its room states and which names its users.
+"""The doors of addresses: who may open each of them.
 
-A door is stated for a whole blueprint or for one endpoint, whose own door comes first. An
+A room states the door of a whole blueprint or of one endpoint, whose own door comes first. An
 address without a stated door is the owner's, and a test fails until one is stated.
 """
 

@@ -126,7 +126,7 @@ def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
 
 
 def _key(canvas: Canvas, found: Pairs) -> float:
-    """Draw the key, one line for each mark; returns where the picture goes on."""
+    """Draw the key, one line for each mark; return the height at which the picture goes on."""
     wins, ties, losses = found.counts
     single = len(found.pairs) <= MOST
     entries: list[tuple[Callable[[Canvas, Point], None], str]] = []

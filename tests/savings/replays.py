@@ -91,7 +91,7 @@ def _step(
 
 def by_effect(seed: int) -> Pick:
     """Return the order by effect: the question that can move most, ties at random."""
-    generator = Random(seed)  # noqa: S311 (ties, no secret)
+    generator = Random(seed)
 
     def pick(so_far: OrdersSoFar, left: Sequence[int]) -> int:
         most = max(so_far.effects[question] for question in left)
@@ -102,7 +102,7 @@ def by_effect(seed: int) -> Pick:
 
 def at_random(seed: int) -> Pick:
     """Return a random order."""
-    generator = Random(seed)  # noqa: S311 (a simulation)
+    generator = Random(seed)
     return lambda _so_far, left: generator.choice(left)
 
 
