@@ -1,7 +1,7 @@
 """Two languages that nobody speaks, as whole catalogues: what each adds is one ``messages.po``.
 
 Every message is in them, longer than in English and between brackets, so that a text of the pages
-that is in no catalogue stands outside the brackets.
+that is in no catalogue is outside the brackets.
 """
 
 from __future__ import annotations

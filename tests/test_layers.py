@@ -1,4 +1,4 @@
-"""The layers of the package hold: the contracts stand in pyproject.toml."""
+"""The layers of the package hold: the contracts are in pyproject.toml."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ async function forget(address) {
 
 // ---- the page that stands for one that is not kept --------------------------------------
 
-/** List the questions that are kept of whoever was at work last. */
+/** List the questions that are kept of the rater who was at work last. */
 async function list(place) {
   const last = (await here()).rater;
   const pages = await caches.open(PAGES + last);

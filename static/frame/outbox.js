@@ -2,8 +2,8 @@
 //
 // An event is {url, fields, ...}; it keeps its id through every attempt, so that the same click
 // twice changes nothing. It is kept by the browser before it is sent, with the rater it belongs
-// to: nobody else's page sends it. Of several tabs one sends, whoever made the event, and tells
-// the others. What else an event carries is for whoever shows its state.
+// to: only that rater's pages send it. Of several tabs one sends the events of all, and informs
+// the others. Further keys of an event are for the page that shows its state.
 
 import { fresh, openQueue, Passing } from "./queue.js";
 
@@ -16,7 +16,7 @@ const BUSY = [408, 425, 429, 502, 503, 504, 507]; // the whole server's trouble,
 const KEPT_OUT = { 401: "signed-out", 403: "kept-out", 412: "another" };
 
 const rater = document.documentElement.dataset.rater;
-const told = new Set(); // who hears that something about the queue has changed
+const told = new Set(); // functions to call when something about the queue has changed
 const waiting = []; // this page's events, and what it found waiting, oldest first
 const idle = [];
 const faulty = new Map();
@@ -73,7 +73,7 @@ export async function drained() {
   while (!(await settled())) await new Promise((resolve) => setTimeout(resolve, FIRST_WAIT));
 }
 
-/** Return the part of a page that stands at `address`, of a kept copy if need be; else null. */
+/** Return the part of a page at `address`, from a kept copy if need be; else null. */
 export async function load(address) {
   const signal = AbortSignal.timeout?.(LONGEST_ANSWER);
   try {
@@ -97,7 +97,7 @@ async function copied(address) {
 const partial = ({ id, outerHTML }) =>
   `<hx-partial hx-target="#${id}" hx-swap="outerHTML">${outerHTML}</hx-partial>`;
 
-// ---- what waits, for whoever shows it ---------------------------------------------------
+// ---- what waits, for the page that shows it ---------------------------------------------
 
 /** Call `hear` whenever something about the queue has changed. */
 export function watch(hear) {
@@ -237,7 +237,7 @@ function isFaulty({ event_id }) {
   return Date.now() - faulty.get(event_id) > LONGEST_FAULT;
 }
 
-/** Tell the one who made an event what has become of it. */
+/** Call the function that an event was made with, with the state of the event. */
 async function finish(event_id, state, text) {
   const at = waiting.findIndex((event) => event.event_id === event_id);
   if (at < 0) return;

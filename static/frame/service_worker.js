@@ -3,7 +3,7 @@
 //
 // The server puts SHELL before this: {base, version, files, offline}. Another version of the app
 // is another worker, with a store of its own for files. Copies belong to one rater: those of
-// whoever is at work, by the name that comes with every answer; nobody else's are kept or shown.
+// the rater at work, by the name that comes with every answer; only theirs are kept or shown.
 // What a page sends to the server never passes here; what no page is left to send, this sends.
 
 const FILES = `relevansi files ${SHELL.version}`;
@@ -109,7 +109,7 @@ function patient(asked) {
   return Promise.race([asked, new Promise((_, reject) => setTimeout(reject, PATIENCE))]);
 }
 
-/** Keep a copy of a page, if it is the page of whoever is at work here. */
+/** Keep a copy of a page, if it is a page of the rater at work here. */
 async function keep(url, response) {
   const rater = response.headers.get(RATER);
   if (response.redirected || !rater || rater !== (await here()).rater) return;
@@ -157,7 +157,7 @@ async function onward(url) {
   return undefined;
 }
 
-/** Return the page that says that the server is away, in the language of whoever is at work. */
+/** Return the page that says that the server is away, in the language of the rater at work. */
 async function written() {
   const { language, rater } = await here();
   const address = SHELL.offline[language] ?? Object.values(SHELL.offline)[0];
@@ -172,7 +172,7 @@ addEventListener("sync", (event) => {
   if (event.tag === "outbox") event.waitUntil(sendAll());
 });
 
-/** Send what waits of whoever is at work, in order; a failure has the browser try again. */
+/** Send what waits of the rater at work, in order; a failure has the browser try again. */
 async function sendAll() {
   if ((await clients.matchAll()).length) return; // an open page does, and shows it
   await navigator.locks.request("relevansi outbox", async () => {
@@ -188,7 +188,7 @@ async function sendAll() {
   });
 }
 
-/** Send one event; return whether it was stored. What is refused is left for a page to tell. */
+/** Send one event; return whether it was stored. A page shows what is refused. */
 async function sendOldest(database, rater) {
   const events = (mode) => database.transaction("events", mode).objectStore("events");
   const event = await answered(events("readonly").index("rater and state").get([rater, "waiting"]));

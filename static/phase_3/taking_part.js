@@ -1,5 +1,5 @@
-// What a participant types is kept in this browser until it has been asked, and whoever goes
-// on waits until every judgment has been saved.
+// What a participant types is kept in this browser until it has been asked. The way on waits
+// until every judgment has been saved.
 
 import { keep, kept } from "../frame/memory.js";
 import { drained, pending } from "../frame/outbox.js";

@@ -12,7 +12,7 @@ CHUNK = 65_536
 class Wire:
     """Passes bytes on, both ways, and keeps those that come from the server.
 
-    Nothing may come compressed, whoever asks for it, a service worker too: on the way to the
+    Nothing may come compressed, neither for a page nor for its service worker: on the way to the
     server the only compression that it knows gets a name that it does not.
     """
 

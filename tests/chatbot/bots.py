@@ -29,7 +29,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.headers.append(dict(self.headers))
         self.server.paths.append(self.path)
         place = min(len(self.server.asked), len(self.server.behaviours)) - 1
-        with suppress(OSError):  # whoever asked has gone
+        with suppress(OSError):  # the client has gone
             self.server.behaviours[place](self, self.server.asked[-1])
         self.close_connection = True
 

@@ -114,7 +114,7 @@ class Clicker:
         return not self.waiting
 
     def standing(self) -> dict[Place, str | None]:
-        """Return what was said last of each card, by the device's own count."""
+        """Return the last verdict on each card, by the device's own count."""
         ordered = sorted(self.acknowledged, key=lambda click: click.sequence)
         return {click.place: click.relevance or None for click in ordered}
 

@@ -1,6 +1,6 @@
 """Many click at once while another program keeps the database locked for a while.
 
-Each click is answered within the time that a writer waits, whoever only asks is answered
+Each click is answered within the time that a writer waits, a client that only asks is answered
 quickly, and refused clicks are stored once when they are sent again.
 """
 

@@ -108,7 +108,7 @@ def _made(load: Load, times: int) -> str:
 
 
 def address(*servers: Postgres) -> str:
-    """Return one address of several servers, of which whoever takes writes is meant."""
+    """Return one address of several servers, of which the one that takes writes is meant."""
     hosts = "&".join(f"host={server.address}:{server.port}" for server in servers)
     rest = "target_session_attrs=read-write&connect_timeout=3"
     return f"postgresql+psycopg://postgres@/postgres?{hosts}&{rest}"

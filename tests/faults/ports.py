@@ -6,7 +6,7 @@ import random
 import socket
 
 LOWEST, HIGHEST = 20_000, 30_000
-"""Below those that a system gives to whoever connects: such a one could be taken meanwhile."""
+"""Below those that a system gives to outgoing connections: such a one could be taken meanwhile."""
 
 
 def free_port() -> int:

@@ -109,7 +109,7 @@ def test_an_exported_report_has_the_same_run_figures_within_its_own_bounds(
 
 @given(reports())
 def test_writing_what_was_read_gives_the_same_file(report: RunReport) -> None:
-    """A note that only says that there is nothing is no note, whoever wrote it."""
+    """A note that only says that there is nothing is not a note, in any rater's words."""
     rows = tuple(replace(row, notes=noted(row.notes)) for row in report.rows)
     data = rated_csv(replace(report, rows=rows))
 

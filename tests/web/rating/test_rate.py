@@ -388,7 +388,7 @@ def test_another_rater_s_task_is_nowhere_to_be_found(
 
 @pytest.mark.usefixtures("run_ids")
 def test_changed_content_shows_before_and_now_and_can_be_confirmed(client: FlaskClient) -> None:
-    """The card with the other price tells what was said, as soon as it was said."""
+    """The card with the other price shows the verdict as soon as it was given."""
     address = begin(client)
     html = client.get(address).text
     assert "You judged this property before" not in html

@@ -85,7 +85,7 @@ class Process:
 
 @pytest.fixture(name="shared", scope="module")
 def _shared(postgres: Database) -> Iterator[Database]:
-    """A database without tables, for whoever comes first to make them."""
+    """A database without tables, for the process that comes first to make them."""
     made = on_postgres(postgres, NAME)
     with made.engine.begin() as connection:
         Base.metadata.drop_all(connection)

@@ -99,7 +99,7 @@ def test_a_failure_has_its_remedy(app: Flask, client: FlaskClient, web_database:
         wanted = {"run": "gone", "rule": "majority"}
         work_id = long_work.put_down(session, study, "proof pack", wanted, now())
         session.commit()
-    client.get(f"/files/{work_id}")  # whoever looks has it go on
+    client.get(f"/files/{work_id}")  # looking at it has it go on
     assert workers(app).is_idle(WAIT)
     part = client.get(f"/files/{work_id}", headers=PART).text
 
