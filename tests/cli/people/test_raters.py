@@ -112,6 +112,12 @@ def test_what_cannot_be_invited_is_said_in_one_line(
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_the_owner_is_not_invited_for_the_reason_that_the_page_gives(tmp_path: Path) -> None:
+    done = relevansi(tmp_path, "invite", "owner")
+
+    assert done.stderr.startswith("relevansi: The owner signs in with the password. ")
+
+
 def test_a_forgotten_password_can_be_forgotten_here_too(tmp_path: Path) -> None:
     relevansi(tmp_path, "raters")
     with study_in(tmp_path) as (session, study):

@@ -133,5 +133,5 @@ def test_the_owner_gets_no_link(app: Flask) -> None:
 
     answer = visitors.owner(app).post("/raters/1/invitations")
 
-    assert answer.status_code == 400
-    assert "The owner signs in with the password." in answer.text
+    assert answer.status_code == 409
+    assert "The owner signs in with the password" in answer.text

@@ -389,7 +389,10 @@ def test_a_machine_is_marked_wherever_raters_are_listed_and_nobody_is_one(
         machine = session.scalar(select(Rater.id).where(Rater.is_machine))
     assert client.post(f"/raters/{machine}/invitations").status_code == 409
     answer = client.post("/raters/", data={"name": "mesin", "by": "link", "days": "7"})
-    assert (answer.status_code, "nobody signs in as one" in answer.text) == (422, True)
+    assert (answer.status_code, "Nobody can sign in as a machine judge." in answer.text) == (
+        422,
+        True,
+    )
 
 
 @pytest.mark.usefixtures("bot")

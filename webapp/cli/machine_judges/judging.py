@@ -107,10 +107,6 @@ def new_command(
         prompt = _prompt(prompt_file) or prompts.default(chosen, study.guidelines)
         try:
             made = judges.make(session, study, name, endpoint, chosen, prompt, database.now())
-        except raters.NameTaken:
-            raise click.ClickException(
-                gettext("There is a rater called %(name)s already.", name=name)
-            ) from None
         except prompts.UnfitPrompt as unfit:
             raise click.ClickException(_unfit(unfit)) from None
         session.commit()

@@ -22,10 +22,8 @@ from webapp.services.people.invitations import (
     DAYS,
     MOST_DAYS,
     InvitationLine,
-    MachineIsNotInvited,
-    OwnerIsNotInvited,
 )
-from webapp.services.people.raters import LONGEST_NAME, NameTaken, RaterLine
+from webapp.services.people.raters import LONGEST_NAME, RaterLine
 from webapp.services.study import assignments, studies
 
 
@@ -96,20 +94,7 @@ def _invite(name: str, days: int) -> tuple[str, bool]:
     """Return the token of a new invitation, and whether the owner has a password."""
     with database.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, database.now())
-        try:
-            invited = invitations.invite(session, study, name, database.now(), days=days)
-        except OwnerIsNotInvited:
-            raise click.ClickException(
-                gettext("%(name)s owns the study and signs in with the password.", name=name)
-            ) from None
-        except MachineIsNotInvited:
-            raise click.ClickException(
-                gettext("%(name)s is a machine judge; nobody can sign in as one.", name=name)
-            ) from None
-        except NameTaken:
-            raise click.ClickException(
-                gettext("%(name)s was removed; let them in again on the page.", name=name)
-            ) from None
+        invited = invitations.invite(session, study, name, database.now(), days=days)
         session.commit()
         return invited.token, study.password is not None
 

@@ -48,8 +48,11 @@ class InviteWithdrawn(NoWayIn):
     """The owner took the invitation back, or removed its rater."""
 
 
-class OwnerIsNotInvited(Exception):
+class OwnerIsNotInvited(Conflict):
     """The owner signs in with the password; a link would open every door."""
+
+    message = mark("The owner signs in with the password")
+    remedy = mark("A link would open every page to its holder, so the owner gets none.")
 
 
 class MachineIsNotInvited(Conflict):

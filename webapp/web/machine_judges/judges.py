@@ -162,8 +162,8 @@ def make() -> Response:
             )
             session.commit()
             judge_id = made.id
-    except NameTaken:
-        return _new_again(form, {"name": gettext("There is a rater of this name already.")})
+    except NameTaken as taken:
+        return _new_again(form, {"name": f"{taken.sentence()}."})
     except UnfitPrompt as unfit:
         missing = gettext("The prompt needs the place %(place)s.", place=unfit.args[0])
         return _new_again(form, {"prompt": missing})

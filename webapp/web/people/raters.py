@@ -117,12 +117,8 @@ def add() -> Response:
             else:
                 raters.add(session, rater.study, name, access.now())
             session.commit()
-    except NameTaken:
-        return _again(form, {"name": gettext("There is a rater of this name already.")})
-    except MachineIsNotInvited:
-        return _again(form, {"name": gettext("This is a machine judge: nobody signs in as one.")})
-    except OwnerIsNotInvited:
-        return _again(form, {"name": gettext("The owner signs in with the password.")})
+    except (NameTaken, MachineIsNotInvited, OwnerIsNotInvited) as refused:
+        return _again(form, {"name": f"{refused.sentence()}."})
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
 
@@ -132,11 +128,7 @@ def invite(rater_id: int) -> Response:
     with access.writing() as (session, owner):
         _need_password(owner.study.password)
         rater = raters.find(session, owner.study, rater_id)
-        try:
-            _show_once(invitations.make(session, rater, access.now()))
-        except OwnerIsNotInvited as refused:
-            said = gettext("The owner signs in with the password.")
-            raise forms.UnusableForm({"name": said}) from refused
+        _show_once(invitations.make(session, rater, access.now()))
         session.commit()
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
