@@ -60,10 +60,21 @@ for path in paths:
     assert answer.status_code == 200, (path, answer.status_code)
 for file in kept_files():
     assert client.get(f"/static/{file}").status_code == 200, file
-try:
-    run(create_app, ["--help"])
-except SystemExit as ended:
-    assert not ended.code
+for arguments in (
+    ["--help"],
+    ["runs", "--json"],
+    ["raters"],
+    ["metrics", "--run", runs[0], "--format", "json"],
+    ["agreement"],
+    ["compare", "--runs", runs[0], runs[1], "--resamples", "100", "--format", "json"],
+    *(["export", runs[0], "--format", form] for form in ("csv", "json", "qrels", "run")),
+    ["export-tree", str(folder / "tree")],
+    ["check"],
+):
+    try:
+        run(create_app, arguments)
+    except SystemExit as ended:
+        assert not ended.code, arguments
 """
 
 
@@ -118,7 +129,12 @@ def test_the_core_rates_compares_and_exports_without_a_wing(
         text=True,
         check=False,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "RELEVANSI_INSTANCE": str(tmp_path)},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(tmp_path),
+            "RELEVANSI_INSTANCE": str(tmp_path),
+            "RELEVANSI_DATABASE_URL": sqlite_url(tmp_path / "study.sqlite"),
+        },
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
