@@ -27,6 +27,7 @@ from webapp.services.judging import judgments
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
+from webapp.web.gold import constraint_agreement
 
 
 @made_once
@@ -264,18 +265,23 @@ def test_the_evaluation_is_taken_away_as_json_and_tables(client: FlaskClient, pa
     assert [line["manual_result"] for line in cards] == ["", "", "", "pending", "pending"]
 
 
-def test_people_stand_beside_the_constraints(
-    client: FlaskClient, web_database: Database, page: str
-) -> None:
+def judged(database: Database, page: str, *verdicts: Relevance) -> None:
+    """Let the owner judge the first cards of question 1."""
     run_id = page.rpartition("/")[2]
-    assert "Nobody has judged a card" in client.get(f"{page}/people/").text
-    with web_database.writing() as session:
+    with database.writing() as session:
         study = studies.current(session)
         assert study is not None
         owner = studies.raters(session, study)[0]
-        for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.RELEVANT)):
+        for rank, verdict in enumerate(verdicts, start=1):
             judgments.judge(session, owner, run_id, 1, rank, verdict, click(f"v{rank}"))
         session.commit()
+
+
+def test_people_stand_beside_the_constraints(
+    client: FlaskClient, web_database: Database, page: str
+) -> None:
+    assert "Nobody has judged a card" in client.get(f"{page}/people/").text
+    judged(web_database, page, Relevance.RELEVANT, Relevance.RELEVANT)
 
     shown = text_of(client.get(f"{page}/people/").text)
     assert "Meets everything 1 0" in shown
@@ -285,6 +291,19 @@ def test_people_stand_beside_the_constraints(
         in shown
     )
     assert "Machine: ✗ 0.7500 ( ✗ Price: Rp 2 bn )" in shown
+
+
+def test_a_phone_folds_all_but_the_cards_that_are_furthest_apart(
+    client: FlaskClient, web_database: Database, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constraint_agreement, "FIRST_SHOWN", 1)
+    judged(web_database, page, Relevance.NOT_RELEVANT, Relevance.RELEVANT)
+
+    first, folded = client.get(f"{page}/people/").text.split('<details class="fold">')
+
+    assert "✓ 1.0000" in first.partition('<ol class="apart" start="1">')[2]
+    assert "and 1 more" in folded
+    assert "✗ 0.7500" in folded.partition('<ol class="apart" start="2">')[2]
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])

@@ -31,7 +31,7 @@ READ_FIRST = "summary"
 """The section whose tables a phone shows at once; it folds those of the others."""
 
 FEW_SENTENCES = 3
-"""Of more than these a phone folds the others."""
+"""So many a phone shows; it folds the others where they are several."""
 
 MOST_COLUMNS = 4
 """Rows of tables with more columns stand in blocks on a phone."""

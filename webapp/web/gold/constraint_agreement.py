@@ -25,6 +25,9 @@ blueprint = Blueprint("constraint_agreement", __name__, url_prefix="/constraints
 
 KAPPA = "coefficient"
 
+FIRST_SHOWN = 10
+"""So many cards are listed at once on a phone too."""
+
 
 class AgreementLine(Struct, frozen=True):
     """One figure: its value with its interval, or why it has none, and what it says."""
@@ -46,13 +49,17 @@ class Apart(Struct, frozen=True):
 
 
 class ConstraintAgreementPage(Struct, frozen=True):
-    """How well the constraints of a run predict people's verdicts under a rule."""
+    """How well the constraints of a run predict people's verdicts under a rule.
+
+    ``apart`` are the cards on which they differ most, ``apart_too`` the others.
+    """
 
     found: ConstraintAgreement
     rule: RuleChoice
     rules: tuple[RuleChoice, ...]
     lines: tuple[AgreementLine, ...]
     apart: tuple[Apart, ...]
+    apart_too: tuple[Apart, ...]
 
 
 @blueprint.get("/")
@@ -67,7 +74,8 @@ def show(run_id: str) -> str:
         rule=next(one for one in offered if one.name == found.rule),
         rules=offered,
         lines=_lines(found.agreement),
-        apart=tuple(map(_apart, found.disagreed)),
+        apart=tuple(map(_apart, found.disagreed[:FIRST_SHOWN])),
+        apart_too=tuple(map(_apart, found.disagreed[FIRST_SHOWN:])),
     )
     return render_template("gold/constraint_agreement/page.html", **htmx.names(page))
 
