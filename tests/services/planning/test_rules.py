@@ -33,8 +33,6 @@ def test_a_rule_is_kept_with_its_seed_and_logged(
     assert rule is not None
     assert (rule.kind, rule.settings, rule.seed) == ("fixed", {"size": 10}, 7)
     assert (rule.verdicts_before, rule.rater_id, rule.chosen_at) == (0, rater.id, NOW)
-    assert rules.in_force(session, one.id, RuleKind.FIXED) is rule
-    assert rules.in_force(session, one.id, RuleKind.BY_EFFECT) is None
     (entry,) = session.scalars(select(LogEntry).where(LogEntry.action == "set rating rule"))
     assert (entry.old, entry.new, entry.at) == (None, "fixed", NOW)
     assert entry.subject == f"question set {one.id}, rule {rule.id}, seed 7"

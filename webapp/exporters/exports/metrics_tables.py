@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from webapp import labels, notation
 from webapp.exporters.exports.json_runs import JsonValue, whole
-from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
+from webapp.exporters.frame.csv_cells import Cell, csv_bytes
 from webapp.exporters.frame.decimals import rounded
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.judging.registry import measure_of
@@ -49,7 +49,7 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     }
 
 
-def metrics_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
+def metrics_csv(report: RunReport) -> bytes:
     """One line per figure of the run, then of each category: 4 decimals, blank if undefined."""
     parts = [(None, totals(report)), *category_totals(report).items()]
     rows: list[tuple[Cell, ...]] = [
@@ -57,7 +57,7 @@ def metrics_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes
         for category, part in parts
         for name, figure in figures(part).items()
     ]
-    return csv_bytes([METRICS_COLUMNS, *rows], style=style)
+    return csv_bytes([METRICS_COLUMNS, *rows])
 
 
 def metrics_markdown(report: RunReport) -> str:

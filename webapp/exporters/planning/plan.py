@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from webapp import notation
 from webapp.exporters.comparisons import words
-from webapp.exporters.comparisons.charts.canvas import PAGE, SMALL, Canvas, Palette, Picture
+from webapp.exporters.comparisons.charts.canvas import PAGE, SMALL, Canvas, Picture
 from webapp.exporters.frame.tables import Cell, Column, Table, whole_number
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.planning.plans import CurvePoint, RatingPlan
@@ -229,7 +229,7 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
     }
 
 
-def curve(found: RatingPlan, width: float, palette: Palette = PAGE) -> Picture:
+def curve(found: RatingPlan, width: float) -> Picture:
     """Return the smallest difference against the number of questions, as a picture.
 
     Questions are on a logarithmic scale. A dot marks the questions of the set.
@@ -242,7 +242,7 @@ def curve(found: RatingPlan, width: float, palette: Palette = PAGE) -> Picture:
         across = (log(n) - first) / (last - first) * (width - LEFT - MARGIN)
         return LEFT + across, TOP + (1 - value / high) * (HEIGHT - TOP - FOOT)
 
-    canvas = Canvas(width, palette)
+    canvas = Canvas(width, PAGE)
     for share in (0.0, 0.5, 1.0):
         _, y = at(points[0].questions, share * high)
         canvas.line((LEFT, y), (width - MARGIN, y), stroke="rule")

@@ -118,9 +118,9 @@ class ItemReading(Struct):
             self._unknown["contexts"] += 1  # beside "context" it is not read
         return tuple(self._contexts(listed, f"{place}.{key}"))
 
-    def unread(self, row: FromFile, known: frozenset[str] = _CALL_KEYS) -> None:
+    def unread(self, row: FromFile) -> None:
         """Count the keys of a row that nothing reads."""
-        self._count("", row.model_extra or {}, known)
+        self._count("", row.model_extra or {}, _CALL_KEYS)
 
     def unread_at_top(self, document: Mapping[str, object]) -> None:
         """Count the keys at the top of the file that nothing reads."""

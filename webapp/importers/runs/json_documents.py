@@ -30,7 +30,6 @@ def load(
     *,
     expected: str,
     max_bytes: int = MAX_BYTES,
-    max_depth: int = MAX_DEPTH,
 ) -> tuple[object, tuple[Problem, ...]]:
     """The JSON value in `data`, and a problem for its impossible numbers (now null).
 
@@ -42,8 +41,8 @@ def load(
         sizes = {"megabytes": math.ceil(len(data) / 2**20), "limit": max_bytes // 2**20}
         raise UnreadableFile(error("file_too_large", name, sizes))
     value = _parsed(name, _decoded(name, data, expected), expected)
-    if _is_deeper(value, max_depth):
-        raise UnreadableFile(error("nested_too_deep", name, {"limit": max_depth}))
+    if _is_deeper(value, MAX_DEPTH):
+        raise UnreadableFile(error("nested_too_deep", name, {"limit": MAX_DEPTH}))
     places: list[str] = []
     value = _storable(value, "", places)
     return value, tuple(_no_number(name, place) for place in places)

@@ -122,12 +122,9 @@ def number(session: Session, evaluation: Evaluation) -> int:
     return 1 + (session.scalar(older) or 0)
 
 
-def next_open(session: Session, rater: Rater, evaluation: Evaluation, after: int = 0) -> int | None:
-    """Return the next item behind `after` that `rater` has not finished, then from the start.
-
-    ``None`` where no item but the one at `after` is open.
-    """
-    return _next_open(_done(session, rater, evaluation), evaluation.n_items, after)
+def first_open(session: Session, rater: Rater, evaluation: Evaluation) -> int | None:
+    """Return the first item that `rater` has not finished; ``None`` where there is none."""
+    return _next_open(_done(session, rater, evaluation), evaluation.n_items, 0)
 
 
 def item(session: Session, rater: Rater, evaluation: Evaluation, position: int) -> ItemToJudge:

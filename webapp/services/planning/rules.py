@@ -122,18 +122,15 @@ def choose(
     return rule
 
 
-def in_force(
-    session: Session, question_set_id: int, kind: RuleKind | None = None
-) -> PlanningRule | None:
-    """Return the rule in force for a question set, of one `kind` if asked for; else ``None``."""
+def in_force(session: Session, question_set_id: int) -> PlanningRule | None:
+    """Return the rule in force for a question set; ``None`` where there is none."""
     newest = (
         select(PlanningRule)
         .where(PlanningRule.question_set_id == question_set_id, PlanningRule.ended_at.is_(None))
         .order_by(PlanningRule.id.desc())
         .limit(1)
     )
-    found = session.scalar(newest)
-    return found if found is not None and kind in {None, found.kind} else None
+    return session.scalar(newest)
 
 
 def all_in_force(session: Session, study_id: int) -> list[PlanningRule]:

@@ -227,9 +227,7 @@ def _store(
     session.flush()
 
 
-def of_set(
-    session: Session, study: Study, question_set: QuestionSet, settings: Resampling | None = None
-) -> QuestionSample | None:
+def of_set(session: Session, study: Study, question_set: QuestionSet) -> QuestionSample | None:
     """Return the sample of a question set with its figures; ``None`` where all is asked."""
     of_study = {rule.question_set_id: rule for rule in sampling(session, study.id)}
     rule = of_study.get(question_set.id)
@@ -237,7 +235,7 @@ def of_set(
         return None
     compared = [r for r in order.in_order(session, study) if r.question_set_id == question_set.id]
     merging = reports.rule_of(session, study)
-    return of_runs(session, study, rule, compared, merging, settings)
+    return of_runs(session, study, rule, compared, merging)
 
 
 def of_runs(

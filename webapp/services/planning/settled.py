@@ -41,10 +41,8 @@ def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
     return [r for r in order.in_order(session, study) if r.question_set_id == question_set_id]
 
 
-def next_ones(
-    session: Session, study: Study, question_set_id: int, rule: Rule, most: int = 2
-) -> tuple[int, ...]:
-    """Return the positions of the questions that can move the open orders most, `most` at most."""
+def next_ones(session: Session, study: Study, question_set_id: int, rule: Rule) -> tuple[int, ...]:
+    """Return the positions of the two questions that can move the open orders most."""
     found = effects(session, study, question_set_id, rule)
     if found is None:
         return ()
@@ -52,7 +50,7 @@ def next_ones(
     if left is None:
         return ()
     ranked = sorted(zip(-left, pooled.positions, strict=True))
-    return tuple(position for effect, position in ranked[:most] if effect < 0)
+    return tuple(position for effect, position in ranked[:2] if effect < 0)
 
 
 def settled_orders(

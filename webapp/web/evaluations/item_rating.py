@@ -93,7 +93,7 @@ def next_one(evaluation_id: str) -> Response:
     """Lead to the next item that the rater has not finished; to the list if none is left."""
     with access.reading() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
-        position = item_rating.next_open(session, rater, found)
+        position = item_rating.first_open(session, rater, found)
     if position is None:
         return _to(url_for("item_rating.index"))
     return _to(_address(evaluation_id, position))
