@@ -20,6 +20,8 @@ from tests.exporters.comparisons.read_files import (
     shown,
 )
 from webapp.exporters.comparisons.files import FORMATS
+from webapp.exporters.comparisons.latex import latex
+from webapp.exporters.frame.tables import Column, Document, Section, Table, word
 from webapp.metrics.comparisons.report import ComparisonReport
 
 
@@ -74,6 +76,34 @@ def test_latex_is_well_formed(report: ComparisonReport) -> None:
     assert opened == []
     for table, lines in zip(all_tables(report), latex_tables(text), strict=True):
         assert {len(line) for line in lines} == {len(table.columns)}
+
+
+@pytest.mark.parametrize("report", [three_runs(), hostile()], ids=["plain", "hostile"])
+def test_a_number_fits_its_column_and_a_table_the_line(report: ComparisonReport) -> None:
+    """A line is 483 pt, a digit of the smallest size 3.7, the gaps of a column 6 together."""
+    text = rendered(report, "latex")
+    shares = [
+        [float(share) for share in re.findall(r"dimexpr([\d.]+)", line)]
+        for line in re.findall(r"\\begin{(?:tabular|longtable)}{(.*)}", text)
+    ]
+    tables = all_tables(report)
+    assert len(shares) == len(tables)
+    for columns, table in zip(shares, tables, strict=True):
+        assert sum(columns) <= 1.001, table.name
+        for place, share in enumerate(columns):
+            if table.columns[place].numeric:
+                n_digits = max(sum(map(str.isdigit, row[place].text)) for row in table.rows)
+                assert share * 483 - 6 >= min(n_digits, 6) * 3.7, table.name
+
+
+def test_a_small_table_does_not_fill_the_line() -> None:
+    columns = (Column("Angka"), Column("Nilai", numeric=True), Column("n", numeric=True))
+    rows = ((word("Avg Faithfulness"), word("0,7500"), word("12")),)
+    small = Table("small", "Kecil", columns, rows, ())
+    found = latex(Document("x", "", (Section("x", "X", (), (small,)),))).decode()
+    widths = [float(share) for share in re.findall(r"dimexpr([\d.]+)", found)]
+    assert sum(widths) < 0.5
+    assert widths[2] * 483 - 6 > 2 * 4.3  # two digits of 8 pt
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX")

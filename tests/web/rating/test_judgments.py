@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 from msgspec.structs import replace
+from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
@@ -16,6 +17,7 @@ from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
 from tests.web.rating.open_answers import place
 from webapp.db.engine import Database
+from webapp.db.tables.runs import Query
 from webapp.services.study import studies
 
 MOVING = ("walk", "figures", "grades")
@@ -252,6 +254,17 @@ def test_undo_with_nothing_left_says_so(
 
     assert answer.status_code == (200 if headers else 303)
     assert not headers or "There is nothing left to undo." in answer.text
+
+
+def test_an_unreadable_answer_says_how_many_results_its_file_counts(
+    client: FlaskClient, web_database: Database, run_id: str
+) -> None:
+    with web_database.writing() as session:
+        session.execute(update(Query).where(Query.query_id == 5).values(claimed_count=3))
+        session.commit()
+
+    said = " ".join(client.get(place(run_id, 5)).text.split())
+    assert "counts 3 results, but no card was found in the text. It is in no figure until" in said
 
 
 def test_an_unreadable_answer_gets_its_cards_by_hand(client: FlaskClient, run_id: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from webapp.exporters.frame.latex_text import OTHER_SCRIPTS, escaped
 from webapp.exporters.frame.tables import Column, Document, Section, Table
@@ -16,6 +16,9 @@ LINE, SMALL_LINE = 118, 138
 
 GAP = 1.5
 """The gap between two columns, in letters."""
+
+ROOM = 1.25
+"""How much wider than its letters a column may be, as capitals and digits are wider than most."""
 
 LONG_WORD, WIDEST = 14, 40
 """Words longer than the first may break after "_"; no column gets more letters than the second."""
@@ -129,17 +132,27 @@ def _size(table: Table) -> str:
 
 
 def _columns(table: Table) -> str:
-    """The columns as shares of the line: room for the longest word first, then for the rest."""
-    columns = range(len(table.columns))
-    words, texts = zip(*(_letters(table, place) for place in columns), strict=True)
-    rest = max(0.0, _line(table) - GAP * len(words) - sum(words))
+    """The columns as shares of the line, each with its gap; a small table does not fill it."""
+    words, texts = zip(
+        *(_letters(table, place) for place in range(len(table.columns))), strict=True
+    )
+    gaps = GAP * len(words)
+    widths = [text * ROOM for text in texts]
+    if max(texts) >= WIDEST or sum(widths) + gaps > _line(table):
+        widths = _filling(words, texts, _line(table) - gaps)
+    line = max(_line(table), sum(widths) + gaps)
+    shares = ((width + GAP) / line for width in widths)
+    return "@{}" + "".join(map(_column, table.columns, shares)) + "@{}"
+
+
+def _filling(words: Sequence[int], texts: Sequence[int], line: float) -> list[float]:
+    """The widths of columns that share a line: room for the longest word, then for the rest."""
+    rest = max(0.0, line - sum(words))
     longer = sum(texts) - sum(words)
-    widths = [
+    return [
         word + rest * (text - word) / longer if longer else float(word)
         for word, text in zip(words, texts, strict=True)
     ]
-    found = (_column(table.columns[place], widths[place] / sum(widths)) for place in columns)
-    return "@{}" + "".join(found) + "@{}"
 
 
 def _letters(table: Table, place: int) -> tuple[int, int]:
