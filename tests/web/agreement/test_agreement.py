@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from tests.conftest import NOW
 from tests.services.runs.runs import click
 from webapp.db.engine import Database
-from webapp.exporters.agreement.agreement_json import agreement_json
+from webapp.exporters.agreement.json_file import agreement_json
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement
 from webapp.services.judging import judgments

@@ -12,7 +12,7 @@ from webapp.cli.frame import database, progress
 from webapp.cli.frame.options import formats
 from webapp.cli.frame.output import write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
-from webapp.exporters.agreement.agreement_json import agreement_json
+from webapp.exporters.agreement.json_file import agreement_json
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
 from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients

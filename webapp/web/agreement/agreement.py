@@ -92,7 +92,7 @@ def document() -> Response:
     """Return the numbers of all pages and of ``relevansi agreement`` as JSON."""
     from flask import jsonify
 
-    from webapp.exporters.agreement.agreement_json import agreement_json
+    from webapp.exporters.agreement.json_file import agreement_json
 
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from tests.conftest import NOW
 from tests.metrics.agreement.tables import FEW
-from webapp.exporters.agreement.agreement_json import agreement_json
+from webapp.exporters.agreement.json_file import agreement_json
 from webapp.metrics.agreement.report import (
     AgreementReport,
     ItemKind,
