@@ -43,6 +43,8 @@ def test_a_seed_makes_the_same_inputs_and_another_seed_others(tmp_path: Path) ->
     assert inputs[0] == inputs[1]
     assert inputs[0] != inputs[2]
     assert len(set(inputs[0])) > 25
+    for kind in (one, same, other):
+        kind.close()
 
 
 def test_what_is_found_is_told_once_and_with_the_smallest_input() -> None:
@@ -96,6 +98,7 @@ def test_files_and_answers_for_a_moment(name: str, tmp_path: Path) -> None:
     kind.open(tmp_path)
 
     assert found(kind, FEW) == []
+    kind.close()
 
 
 @pytest.mark.thorough

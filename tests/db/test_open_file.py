@@ -75,7 +75,9 @@ def test_a_file_that_others_could_read_is_closed_to_them_when_it_is_opened(tmp_p
     path.touch(mode=0o644)
     path.chmod(0o644)
 
-    Database(sqlite_url(path)).prepare()
+    database = Database(sqlite_url(path))
+    database.prepare()
+    database.close()
 
     assert path.stat().st_mode & 0o777 == 0o600
 

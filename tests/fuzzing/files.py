@@ -92,6 +92,10 @@ class Files(Kind[bytes]):
             session.commit()
         self.valid = self.format.samples(self.ground)
 
+    def close(self) -> None:
+        """Close the database."""
+        self.ground.database.close()
+
     def make(self, random: Random) -> bytes:
         """Return a spoiled file."""
         return self.format.spoil(random.choice(self.valid), random)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
@@ -82,7 +81,7 @@ def test_ir_measures_agrees_where_something_cannot_be_told(
 
     # Query 1 (no, yes, cannot tell): RR 1/2 alone. Query 2 (yes, no, yes) and 6 (yes): both.
     assert printed.split(" ", 1)[1].strip() == "equal: {'RR': 3, 'P@5': 2}"
-    if not hasattr(ast, "Num"):
+    if sys.version_info >= (3, 14):
         pytest.skip("the command of ir-measures 0.4.3 needs Python 3.13 or older")
     found = by_command(folder, first)
     assert found["1", "RR"] == 0.5
