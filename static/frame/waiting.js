@@ -20,7 +20,7 @@ function filled(pattern, value) {
 }
 
 function time(moment) {
-  return new Date(Number(moment)).toLocaleTimeString(root.lang, { hour: "2-digit", minute: "2-digit" });
+  return new Date(Number(moment)).toLocaleTimeString(root.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
 
 function counted(name, n) {
