@@ -39,7 +39,7 @@ document.addEventListener("visibilitychange", () => document.hidden || wake());
 export function send(event, hear) {
   Object.assign(event, { rater, hear, event_id: fresh(), client_time: Date.now(), made: true });
   waiting.push(event);
-  hear(event, "saving");
+  hear(event, trouble ? "unsaved" : "saving");
   store(event).then(work);
 }
 
@@ -161,7 +161,9 @@ async function store(event) {
   const { pathname, search } = new URL(event.url, location);
   Object.assign(record, { url: pathname + search, state: "waiting" });
   await ask(async (queue) => {
-    Object.assign(event, await queue.add(record));
+    const { device, sequence } = await queue.add(record);
+    // Nothing else of the record: the page may have marked the event while it was being kept.
+    Object.assign(event, { url: record.url, state: record.state, device, sequence });
     lasts = queue.lasts;
   });
 }

@@ -108,6 +108,23 @@ def test_an_undo_without_a_network_takes_back_what_waits_and_leads_to_its_card(
     assert stored(own_server, run_id)[0].relevance[:3] == (1, None, None)
 
 
+def test_a_click_while_nothing_can_be_sent_is_told_unsaved_and_taken_back_at_once(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """The page does not wait for its next try, which may be many seconds away."""
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    page.context.set_offline(True)
+    rating.press("y")
+    rating.expect_state(1, "unsaved")
+    page.clock.install()  # no further try: the page's time stands still
+    rating.press("t")
+    rating.expect_state(2, "unsaved")
+    rating.press("u")
+    rating.expect_focus("2")
+    rating.expect_pressed(2, None)
+
+
 def test_a_click_whose_answer_was_lost_is_stored_once(
     own_server: Server, run_id: str, page: Page
 ) -> None:
