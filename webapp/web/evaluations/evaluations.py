@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
@@ -19,9 +19,11 @@ from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.metrics.judging.registry import Measure
 from webapp.records import Problem
 from webapp.services.evaluations import (
+    embedders,
     evaluations,
     item_judgments,
     item_rating,
+    long_kind,
 )
 from webapp.services.evaluations import (
     files as evaluation_files,
@@ -34,9 +36,10 @@ from webapp.services.evaluations.evaluations import (
     Page,
     Show,
 )
-from webapp.services.evaluations.files import MOST_ROWS
+from webapp.services.evaluations.files import MOST_ROWS, ScoringSettings
 from webapp.services.evaluations.item_rating import ItemRaterStanding
 from webapp.services.evaluations.rows import GRADE, EvaluationKind
+from webapp.services.evaluations.scoring import NamedBytes
 from webapp.web.evaluations import figures as evaluation_figures
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.evaluations import uploads
@@ -48,6 +51,7 @@ from webapp.web.frame.fields import UNUSABLE, ChoiceField, LineField
 from webapp.web.frame.forms import checked
 from webapp.web.rating import clicks
 from webapp.web.rating.figures import UndefinedReason
+from webapp.web.workers.long_work import led_to
 
 blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
 
@@ -148,17 +152,24 @@ class EvaluationDeletion(Struct, frozen=True):
 
 @blueprint.get("/")
 def index() -> Response:
-    """Show the form and the study's evaluations."""
-    return _index(ScoringForm(kind=EvaluationKind.ANSWERS), ())
+    """Show the form and the study's evaluations, or why files beside the requests were refused."""
+    refused = request.args.get("refused", "")
+    refusals = uploads.refusals(refused) if refused else ()
+    return _index(ScoringForm(kind=EvaluationKind.ANSWERS), refusals)
 
 
 @blueprint.post("/")
 def upload() -> Response:
-    """Score the chosen files and keep them, or show the reason why they cannot be scored."""
+    """Score the chosen files and keep them, or show the reason why they cannot be scored.
+
+    Large ones are scored beside the requests.
+    """
     asked = forms.sent(ScoringForm)
     try:
         settings = uploads.settings(asked)
         files = uploads.files(settings.kind)
+        if long_kind.is_long(settings, files):
+            return _beside_the_requests(settings, uploads.embedder_of(asked), files)
         with WaitingRows() as rows:
             scored = evaluation_files.score(settings, files, rows)
             with access.writing() as (session, rater):
@@ -166,12 +177,21 @@ def upload() -> Response:
                 stored = evaluations.store(session, rater.study, scored, rows, access.now())
                 session.commit()
     except ImportRefused as refused:
-        told = list(dict.fromkeys(map(message, refused.problems)))
-        return _index(asked, tuple(told[:20]), 422)
+        return _index(asked, uploads.told(refused.problems), 422)
     except (NotUploaded, EmbedderUnusable) as wrong:
         return _index(asked, (str(wrong),), 422)
     again = {"again": 1} if stored in before else {}
     return _to(url_for("evaluations.show", evaluation_id=stored, **again))  # type: ignore[arg-type]
+
+
+def _beside_the_requests(
+    settings: ScoringSettings, embedder: str, files: Sequence[NamedBytes]
+) -> Response:
+    """Return the way to the page that shows how far the scoring of files is."""
+    with access.writing() as (session, rater):
+        wanted = long_kind.put_by(session, rater.study, settings, embedder, files, access.now())
+        session.commit()
+    return led_to(long_kind.SCORING, wanted)
 
 
 @blueprint.get("/<evaluation_id>")
@@ -284,7 +304,7 @@ def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> 
         evaluations=found,
         titles={kind: _title(kind) for kind in EvaluationKind},
         asked=asked,
-        endpoint_model=uploads.endpoint_model(),
+        endpoint_model=embedders.configured_model(),
         most_rows=MOST_ROWS,
         refusals=refusals,
     )

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 
 from flask import request
 from wtforms import BooleanField, Field, Form
 
 from webapp.i18n import gettext, mark
+from webapp.importers.runs.problems import message
 from webapp.metrics.evaluations.json_answer_summary import Gate
-from webapp.metrics.evaluations.similarity import Embedder, LexicalEmbedder
 from webapp.printable import printable_line
+from webapp.records import Problem
 from webapp.services.evaluations import embedders
 from webapp.services.evaluations.files import ScoringSettings
 from webapp.services.evaluations.rows import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes
+from webapp.services.workers import long_work
+from webapp.web.frame import access
 from webapp.web.frame.fields import ChoiceField, DecimalField, WholeField
 
-ENDPOINT_VARIABLE = "RELEVANSI_EMBEDDINGS_URL"
-MODEL_VARIABLE = "RELEVANSI_EMBEDDINGS_MODEL"
-KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
 LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
 MOST_ROWS = 10**9 - 1
+MOST_TOLD = 20
+"""So many problems of refused files are shown."""
 
 
 class NotUploaded(ValueError):
@@ -60,7 +61,7 @@ def settings(form: ScoringForm) -> ScoringSettings:
         raise NotUploaded(gettext("JSON answers have no first rows: give a dev set instead."))
     return ScoringSettings(
         kind=kind,
-        embedder=_embedder(form.embedder.data) if kind is EvaluationKind.ANSWERS else None,
+        embedder=embedders.chosen(embedder_of(form)),
         tau_sim=None if tau_sim is None else float(tau_sim),
         keep_citations=form.keep_citations.data,
         gate=Gate(LEAST_MEAN if mean is None else mean, LEAST_RATE if rate is None else rate),
@@ -87,23 +88,22 @@ def files(kind: EvaluationKind) -> tuple[NamedBytes, ...]:
     return found
 
 
-def endpoint_model() -> str:
-    """Return the model of the configured embeddings endpoint; empty without one."""
-    environ: Mapping[str, str] = os.environ
-    return environ.get(MODEL_VARIABLE, "") if environ.get(ENDPOINT_VARIABLE) else ""
+def refusals(work_id: str) -> tuple[str, ...]:
+    """Return why files were refused that were scored beside the requests."""
+    with access.reading() as (session, rater):
+        why = long_work.find(session, rater.study, work_id).result or {}
+    problems = [Problem.stored(stored) for stored in why.get("problems", ())]
+    return told(problems) or (why.get("sentence", ""),)
 
 
-def _embedder(chosen: str) -> Embedder | None:
-    if chosen == "lexical":
-        return LexicalEmbedder()
-    if chosen == "package":
-        return embedders.packaged()
-    if chosen == "endpoint" and endpoint_model():
-        url, key = os.environ[ENDPOINT_VARIABLE], os.environ.get(KEY_VARIABLE)
-        return embedders.endpoint(url, endpoint_model(), key)
-    if chosen:
-        raise NotUploaded(gettext("No embeddings endpoint is configured."))
-    return None
+def told(problems: Iterable[Problem]) -> tuple[str, ...]:
+    """Return the first problems of refused files in words, each once."""
+    return tuple(dict.fromkeys(map(message, problems)))[:MOST_TOLD]
+
+
+def embedder_of(form: ScoringForm) -> str:
+    """Return the name of the embedder that the form asks for; only answers have one."""
+    return form.embedder.data if form.kind.data is EvaluationKind.ANSWERS else ""
 
 
 def _message(field: Field) -> str:

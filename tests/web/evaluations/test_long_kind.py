@@ -1,0 +1,105 @@
+"""Large files are scored beside the requests, and end as the same evaluation or refusal."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from tests.services.evaluations.embeddings import serving
+from tests.services.evaluations.scored_files import ANSWERS, lines
+from tests.web.evaluations.test_evaluations import DATA, send
+from webapp.db.engine import Database
+from webapp.db.tables.evaluations import Evaluation, EvaluationItem
+from webapp.db.tables.runs import Upload
+from webapp.services.evaluations import embedders, long_kind
+from webapp.web.frame.workers import workers
+
+WAIT = 60
+
+
+@pytest.fixture(name="client")
+def _long(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
+    monkeypatch.setattr(long_kind, "LONG_FROM", 1)
+    monkeypatch.setattr(long_kind, "LONG_FROM_WITH_MODEL", 1)
+    return client
+
+
+def done(app: Flask, client: FlaskClient, kind: str, data: bytes, **more: Any) -> str:
+    """Return the address to which the progress of scoring leads at last."""
+    begun = send(client, kind, data, **more)
+    assert begun.status_code == 303, begun.text
+    assert begun.headers["Location"].startswith("/files/")
+    assert workers(app).is_idle(WAIT)
+    ended = client.get(begun.headers["Location"])
+    assert ended.status_code == 303, ended.text
+    return ended.headers["Location"]
+
+
+def stored(database: Database) -> list[tuple[Any, ...]]:
+    """Return every evaluation but for its id and time, with its items."""
+    kept = [
+        column
+        for table in (Evaluation, EvaluationItem)
+        for column in table.__table__.columns
+        if column.name not in {"id", "evaluation_id", "created_at"}
+    ]
+    of_each = EvaluationItem.evaluation_id == Evaluation.id
+    in_order = select(*kept).join_from(Evaluation, EvaluationItem, of_each)
+    with database.reading() as session:
+        return [tuple(row) for row in session.execute(in_order.order_by(EvaluationItem.position))]
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_the_evaluation_is_the_one_that_a_request_would_store(
+    app: Flask,
+    client: FlaskClient,
+    web_database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+) -> None:
+    page = done(app, client, kind, DATA[kind])
+    assert client.get(page).status_code == 200
+    first = stored(web_database)
+    assert "again=1" in done(app, client, kind, DATA[kind])
+
+    with web_database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Upload)) == 0
+    assert client.post(f"{page}/delete").status_code == 303
+    assert stored(web_database) == []
+    monkeypatch.setattr(long_kind, "LONG_FROM", 10**9)
+    assert send(client, kind, DATA[kind]).headers["Location"].startswith("/evaluations/")
+    assert stored(web_database) == first
+
+
+def test_what_a_file_is_refused_for_is_shown_beside_the_form(
+    app: Flask, client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = client.get(done(app, client, "answers", DATA["chunks"])).text
+    monkeypatch.setattr(long_kind, "LONG_FROM", 10**9)
+    refused = send(client, "answers", DATA["chunks"]).text
+
+    def told(text: str) -> list[str]:
+        return re.findall(r"some\.jsonl[^<]*", text)
+
+    assert told(page)
+    assert told(page) == told(refused)
+    with web_database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Upload)) == 0
+        assert session.scalar(select(func.count()).select_from(Evaluation)) == 0
+
+
+def test_an_endpoint_that_gives_no_vectors_is_named(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = [{k: v for k, v in row.items() if k != "claim_similarities"} for row in ANSWERS]
+    with serving(503) as (url, _):
+        monkeypatch.setenv(embedders.ENDPOINT_VARIABLE, url)
+        monkeypatch.setenv(embedders.MODEL_VARIABLE, "small")
+        page = client.get(done(app, client, "answers", lines(*kept), embedder="endpoint")).text
+
+    assert f"{url}/embeddings" in page
