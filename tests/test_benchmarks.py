@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,8 +33,10 @@ SIZE = Size(questions=4, runs=3)
 
 
 @pytest.fixture(name="study")
-def _study(tmp_path: Path) -> Database:
-    return made_up(tmp_path, SIZE, blind=True)
+def _study(tmp_path: Path) -> Iterator[Database]:
+    database = made_up(tmp_path, SIZE, blind=True)
+    yield database
+    database.close()
 
 
 def test_a_made_up_study_is_one_that_the_product_could_have_made(study: Database) -> None:

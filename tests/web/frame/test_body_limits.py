@@ -53,6 +53,7 @@ def test_files_are_taken_from_the_owner_alone(
     client.get("/")
     signing = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]
     other = create_app(Settings(sqlite_url(tmp_path / "other.sqlite"), tmp_path))
+    other.extensions["database"].close()
     forging = other.session_interface.get_signing_serializer(other)  # type: ignore[attr-defined]
     name, most = app.config["SESSION_COOKIE_NAME"], app.config["MAX_CONTENT_LENGTH"]
 

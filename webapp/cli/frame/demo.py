@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,8 +52,8 @@ def prepared_demo(*, fresh: bool = False) -> Settings:
         sqlite_files.delete(file)
     if not file.exists():
         demo_study.restore(file)
-    _prepare(demo)
-    demo.close()
+    with closing(demo):
+        _prepare(demo)
     if sqlite_files.mark(file) != demo_study.mark():
         say(
             gettext(
