@@ -16,6 +16,7 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, 
 from webapp.db.tables.people import Invitation, LogEntry, Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
+from webapp.db.tables.workers import LongWork
 from webapp.records import Relevance
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import AnswerRating
@@ -157,11 +158,20 @@ def test_deleting_leaves_a_count_and_nothing_else(
     raters.rename(session, ani, "Ani S.", NOW)
     session.flush()
     ani_id, cost = ani.id, raters.removal_cost(session, ani)
+    for name, data in (("kept", b"Ani"), ("open", None)):
+        session.add(
+            LongWork(
+                id=name, study_id=study.id, kind="k", wanted={}, put_down_at=NOW, state="done",
+                data=data,
+            )
+        )  # fmt: skip
+    session.flush()
 
     raters.delete_rater(session, ani, NOW)
 
     tables = (Event, Adjudication, Task, Judgment, QueryRating, StoredSummary, Invitation)
     assert [rows(session, table, ani_id) for table in tables] == [0] * len(tables)
+    assert session.scalars(select(LongWork.id)).all() == ["open"]
     assert rows(session, Judgment, rater.id) == 1
     assert rows(session, StoredSummary, rater.id) == 2
     with pytest.raises(UnknownRater):

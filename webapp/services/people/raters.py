@@ -22,6 +22,7 @@ from webapp.i18n import mark
 from webapp.services.rating import tasks
 from webapp.services.runs.reports import UnknownRater
 from webapp.services.study import studies
+from webapp.services.workers import long_work
 
 LONGEST_NAME = 200
 
@@ -167,7 +168,7 @@ def restore(session: Session, rater: Rater, now: datetime) -> None:
 
 
 def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
-    """Delete a rater with their judgments, their clicks and their name.
+    """Delete a rater with their judgments, their clicks, their name, and the files made of them.
 
     The log keeps the numbers and forgets the name. Raises ``OwnerStays``.
     """
@@ -180,6 +181,7 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
     session.execute(update(LogEntry).where(about).values(old=None, new=None))
     session.execute(delete(Rater).where(Rater.id == rater.id))
+    long_work.forget_files(session, study)
     gone = f"{cost.judgments} judgments, {cost.ratings} ratings, {cost.events} events"
     studies.log(session, study, "delete rater", subject, gone, None, now)
     session.flush()

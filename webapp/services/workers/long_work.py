@@ -266,6 +266,12 @@ def give_up(session: Session, study: Study, work_id: str) -> None:
     session.delete(_row(session, study, work_id))
 
 
+def forget_files(session: Session, study: Study) -> None:
+    """Forget every file that was made of a study: it may hold what is deleted now."""
+    made = (LongWork.study_id == study.id) & LongWork.data.is_not(None)
+    session.execute(delete(LongWork).where(made))
+
+
 def is_any_open(session: Session) -> bool:
     """Whether a work is still to be done."""
     return session.scalar(select(LongWork.id).where(_is_open()).limit(1)) is not None
