@@ -82,7 +82,7 @@ class Proxy:
     async def _carry(self, request: bytes) -> bytes | None:
         """Return the server's answer, or nothing where the request or the answer is lost.
 
-        What only asks for a page goes through: a reader would press a key for it again.
+        A request for a page always goes through: its reader would press a key to ask again.
         """
         if not request.startswith(b"POST"):
             return await self._ask(request)

@@ -5,7 +5,6 @@ Each page is opened once and seen as a laptop has it, light, then as a phone has
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +13,8 @@ import pytest
 from flask import Flask
 from playwright.sync_api import Page
 
+from tests.browser import demo_server
 from tests.browser.axe import faults
-from tests.browser.forked import ForkedServer
 from tests.browser.pages import PAGES, Study, visit
 from tests.browser.server import ROOT, Server
 from tests.web.conftest import in_english
@@ -77,30 +76,17 @@ def test_a_page_is_for_everybody_fits_a_phone_and_asks_nobody_else(
     assert faults(page) == []
 
 
-class DemoServer(ForkedServer):
-    """A server of the demo's study, which knows that it is the demo's."""
-
-    def environment(self) -> dict[str, str]:
-        """Return all that it knows of its surroundings."""
-        url = sqlite_url(self.instance / "demo.sqlite")
-        return super().environment() | {"RELEVANSI_DATABASE_URL": url}
-
-
-@pytest.fixture(name="demo_server")
-def _demo_server(demo_file: Path, tmp_path: Path) -> Iterator[Server]:
-    server = DemoServer(tmp_path / "instance")
-    server.instance.mkdir()
-    shutil.copy(demo_file, server.instance / "demo.sqlite")
-    server.start()
-    yield server
-    server.stop()
-    assert server.faults() == ""
+@pytest.fixture(name="server_of_demo")
+def _server_of_demo(demo_file: Path, tmp_path: Path) -> Iterator[Server]:
+    server = demo_server.DemoServer(tmp_path / "instance")
+    with demo_server.serving(server, demo_file):
+        yield server
 
 
 @pytest.fixture(name="demo")
-def _demo(demo_server: Server) -> Iterator[Flask]:
+def _demo(server_of_demo: Server) -> Iterator[Flask]:
     """The application on the file of the server."""
-    file = demo_server.instance / "demo.sqlite"
+    file = demo_server.file_of(server_of_demo)
     app = create_app(Settings(sqlite_url(file), file.parent, is_demo=True))
     yield app
     app.extensions["database"].close()
@@ -108,24 +94,24 @@ def _demo(demo_server: Server) -> Iterator[Flask]:
 
 @pytest.mark.thorough
 def test_every_page_of_the_demo_is_for_everybody_with_all_of_it_unfolded(
-    demo: Flask, demo_server: Server, open_tab: Callable[..., Page]
+    demo: Flask, server_of_demo: Server, open_tab: Callable[..., Page]
 ) -> None:
     """One page of each kind and every guide: the owner's, then a rater's and a participant's."""
     page = open_tab(reduced_motion="reduce", service_workers="block")
     guides = {f"/help/{file.stem}" for file in (ROOT / "docs" / "id").glob("*.md")}
     guides |= {f"/help/{file.stem}" for file in (ROOT / "docs").glob("*.md")}
     own = _pages(reached(in_english(demo), "/"))
-    found = _looked_at(page, demo_server, sorted(own | guides))
+    found = _looked_at(page, server_of_demo, sorted(own | guides))
 
-    page.goto(f"{demo_server.url}/sign-in")
+    page.goto(f"{server_of_demo.url}/sign-in")
     page.locator("button[name=rater][value='2']").click()
     others = _pages(reached(as_rater(demo), "/")) - own | {"/"}
-    found += _looked_at(page, demo_server, sorted(others))
+    found += _looked_at(page, server_of_demo, sorted(others))
 
-    page.goto(demo_server.url + personal_link(demo))
+    page.goto(server_of_demo.url + personal_link(demo))
     page.locator("button[value=yes]").click()
     theirs = _pages(reached(as_participant(demo), "/ask/"))
-    found += _looked_at(page, demo_server, sorted(theirs - own))
+    found += _looked_at(page, server_of_demo, sorted(theirs - own))
 
     assert len(own) > 40
     assert found == []

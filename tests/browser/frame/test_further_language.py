@@ -6,7 +6,6 @@ The languages are invented (``tests.further_languages``), and the product is not
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize
 
 from tests import further_languages
+from tests.browser import demo_server
 from tests.browser.axe import LAPTOP, TOO_WIDE
 from tests.browser.server import ROOT, Server
 from tests.further_languages import LONG, RIGHT_TO_LEFT
@@ -128,20 +128,15 @@ class TranslatedServer(Server):
     def environment(self) -> dict[str, str]:
         """Return all that it knows of its surroundings."""
         found = {"PYTHONPATH": str(self.package), "PYTHONSAFEPATH": "1"}  # not from where we are
-        found["RELEVANSI_DATABASE_URL"] = sqlite_url(self.instance / "demo.sqlite")
-        return super().environment() | found
+        return super().environment() | found | demo_server.names_file(self)
 
 
 @pytest.fixture(name="translated")
 def _translated(demo_file: Path, tmp_path: Path) -> Iterator[TranslatedServer]:
     """A server of the demo's study."""
     server = TranslatedServer(tmp_path)
-    server.instance.mkdir()
-    shutil.copy(demo_file, server.instance / "demo.sqlite")
-    server.start()
-    yield server
-    server.stop()
-    assert server.faults() == ""
+    with demo_server.serving(server, demo_file):
+        yield server
 
 
 @pytest.mark.thorough
@@ -150,7 +145,7 @@ def test_a_further_language_needs_its_catalogue_alone(
 ) -> None:
     """Each word of a page is in it, no line lies on another, and nothing is wider than a phone."""
     faults: list[str] = []
-    paths = _paths(translated.instance / "demo.sqlite")
+    paths = _paths(demo_server.file_of(translated))
     tabs = {
         code: open_tab(locale=code, service_workers="block", reduced_motion="reduce")
         for code in DIRECTIONS

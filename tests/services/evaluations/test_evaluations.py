@@ -52,7 +52,7 @@ def kept(session: Session, study: Study, kind: EvaluationKind, *files: NamedByte
     with WaitingRows() as rows:
         scored = evaluation_files.score(ScoringSettings(kind), files or [FILES[kind]], rows)
         stored = evaluations.store(session, study, scored, rows, NOW)
-    return evaluations.find(session, study, stored)
+    return evaluations.find(session, study, stored.id)
 
 
 def click(number: int) -> Click:
@@ -91,7 +91,7 @@ def test_a_download_is_what_the_command_line_writes_bit_for_bit(
     with WaitingRows() as rows:
         scored = evaluation_files.score(settings, [file], rows)
         stored = evaluations.store(session, study, scored, rows, NOW)
-    ours = evaluations.find(session, study, stored)
+    ours = evaluations.find(session, study, stored.id)
     results = evaluations.results(session, ours)
     if ending == "json":
         pieces = score_files.json_file(ours.head, results)

@@ -32,10 +32,8 @@ from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder, LexicalEmbedder
 from webapp.metrics.gold.constraints import MissingRule
 from webapp.services.evaluations import embedders, scoring
-from webapp.services.evaluations.embedders import EmbedderUnusable
+from webapp.services.evaluations.embedders import KEY_VARIABLE, EmbedderUnusable
 from webapp.services.evaluations.scoring import ScoredFile
-
-KEY_VARIABLE = "RELEVANSI_EMBEDDINGS_KEY"
 
 
 @click.group("score")

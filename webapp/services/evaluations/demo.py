@@ -38,7 +38,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
             file = NamedBytes(name, (folder / name).read_bytes())
             scored = files.score(ScoringSettings(kind, embedder), [file], rows)
             stored = evaluations.store(session, study, scored, rows, at)
-        evaluation = evaluations.find(session, study, stored)
+        evaluation = evaluations.find(session, study, stored.id)
         item_rating.open_to_raters(session, study, evaluation, at, is_open=True)
         for rater in raters:
             _judge(session, rater, evaluation, at)

@@ -113,8 +113,17 @@ class EvaluationDeletionCost(Struct, frozen=True):
     events: int
 
 
-def store(session: Session, study: Study, scored: Scored, rows: WaitingRows, now: datetime) -> str:
-    """Return the id of the evaluation, stored with its rows; of an equal one that is here."""
+class StoredEvaluation(Struct, frozen=True):
+    """The id of an evaluation, and whether an equal one was stored before."""
+
+    id: str
+    again: bool
+
+
+def store(
+    session: Session, study: Study, scored: Scored, rows: WaitingRows, now: datetime
+) -> StoredEvaluation:
+    """Store an evaluation with its rows, unless an equal one is here."""
     # The same file twice at once: the second waits and finds the first.
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
     known = session.scalar(
@@ -123,7 +132,7 @@ def store(session: Session, study: Study, scored: Scored, rows: WaitingRows, now
         )
     )
     if known is not None:
-        return known
+        return StoredEvaluation(known, again=True)
     kept = Evaluation(
         id=secrets.token_hex(ID_BYTES),
         study_id=study.id,
@@ -148,7 +157,7 @@ def store(session: Session, study: Study, scored: Scored, rows: WaitingRows, now
         for position, row in islice(numbered, _BATCH)
     ]:
         session.execute(insert(EvaluationItem), batch)
-    return kept.id
+    return StoredEvaluation(kept.id, again=False)
 
 
 def find(session: Session, study: Study, evaluation_id: str) -> Evaluation:

@@ -109,10 +109,9 @@ def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         with waiting:
-            before = {one.evaluation.id for one in evaluations.overviews(session, study)}
             stored = evaluations.store(session, study, scored, rows, now)
         _discard(session, study, wanted)
-        return {"evaluation": stored, "again": stored in before}
+        return {"evaluation": stored.id, "again": stored.again}
 
     return finish
 

@@ -182,9 +182,9 @@ def show() -> str | Response:
         wanted = long_kind.wanted(address.runs, rule)
         is_long = long_kind.is_long(session, rater.study, address.runs)
         kept = _kept(session, rater.study, wanted) if is_long else None
-        if kept or not is_long:
-            page = _page(session, rater.study, rule, phases, address, kept)
-    if is_long and not kept:
+        must_wait = is_long and kept is None
+        page = None if must_wait else _page(session, rater.study, rule, phases, address, kept)
+    if page is None:
         unusable = request.args.get("kept", "")
         return led_to(long_kind.COMPARISON, wanted, instead_of=unusable)
     return render_template("comparisons/page.html", **htmx.names(page))

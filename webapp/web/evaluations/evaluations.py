@@ -173,15 +173,14 @@ def upload() -> Response:
         with WaitingRows() as rows:
             scored = evaluation_files.score(settings, files, rows)
             with access.writing() as (session, rater):
-                before = {one.evaluation.id for one in evaluations.overviews(session, rater.study)}
                 stored = evaluations.store(session, rater.study, scored, rows, access.now())
                 session.commit()
     except ImportRefused as refused:
         return _index(asked, uploads.told(refused.problems), 422)
     except (NotUploaded, EmbedderUnusable) as wrong:
         return _index(asked, (str(wrong),), 422)
-    again = {"again": 1} if stored in before else {}
-    return _to(url_for("evaluations.show", evaluation_id=stored, **again))  # type: ignore[arg-type]
+    again = 1 if stored.again else None
+    return _to(url_for("evaluations.show", evaluation_id=stored.id, again=again))
 
 
 def _beside_the_requests(
