@@ -18,7 +18,8 @@ class Failure(Exception):
     """Something that was not done; nothing that is stored was changed.
 
     ``message`` and ``remedy`` are message ids; ``%(name)s`` in either is replaced by the arguments
-    of the exception. ``command_remedy`` takes the place of the remedy on the command line.
+    of the exception, and any other name by the argument of that name. ``command_remedy`` takes the
+    place of the remedy on the command line.
     ``status`` is the HTTP status (RFC 9110) of the page, ``retry_after`` the seconds after which
     the same request may succeed.
     """
@@ -29,23 +30,32 @@ class Failure(Exception):
     status: ClassVar[int]
     retry_after: ClassVar[int | None] = None
 
+    def __init__(self, *args: object, **said: object) -> None:
+        super().__init__(*args)
+        self.said = {"name": " ".join(map(str, args)), **said}
+
+    def __str__(self) -> str:
+        """Return message and remedy in the reader's language, for a notice or beside a field."""
+        return f"{self.sentence()}. {self.advice()}"
+
     @property
     def name(self) -> str:
         """The arguments of the exception as text: the missing, taken or refused thing."""
-        return " ".join(map(str, self.args))
+        return str(self.said["name"])
 
     def sentence(self) -> str:
         """Return the message in the reader's language."""
-        return gettext(self.message) % {"name": self.name}
+        return gettext(self.message) % self.said
 
     def advice(self) -> str:
         """Return the remedy in the reader's language, for a page."""
-        return gettext(self.remedy) % {"name": self.name}
+        return gettext(self.remedy) % self.said
 
     def line(self) -> str:
         """Return message and remedy as the command line prints them."""
-        remedy = gettext(self.command_remedy or self.remedy) % {"name": self.name}
-        return f"{self.sentence()}. {remedy}"
+        if self.command_remedy is None:
+            return str(self)
+        return f"{self.sentence()}. {gettext(self.command_remedy) % self.said}"
 
 
 class Missing(Failure, LookupError):

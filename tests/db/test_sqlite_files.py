@@ -33,11 +33,11 @@ def test_a_copy_has_what_was_written_while_somebody_has_the_file_open(
 
 
 def test_a_mark_goes_with_every_copy(file: Path, tmp_path: Path) -> None:
-    assert sqlite_files.mark(file) == 0
+    assert sqlite_files.marked(file) == 0
     sqlite_files.set_mark(file, 2**31 - 1)
     sqlite_files.take(file, tmp_path / "copy.sqlite")
 
-    assert sqlite_files.mark(tmp_path / "copy.sqlite") == 2**31 - 1
+    assert sqlite_files.marked(tmp_path / "copy.sqlite") == 2**31 - 1
 
 
 def test_a_file_that_is_no_database_is_damaged(tmp_path: Path) -> None:

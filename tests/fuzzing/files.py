@@ -192,7 +192,7 @@ def _read_pack(_ground: Ground, data: bytes) -> None:
     except UnusablePack as refused:
         for language in LANGUAGES:
             with speaking(language):
-                _check_words(str(refused))
+                _check_words(refused.line())
 
 
 def _score(gold: bytes, results: bytes, manual: bytes) -> None:
@@ -263,8 +263,10 @@ def _read_mapping(_ground: Ground, data: bytes) -> None:
         mappings.headers(mapping, {})
         json.dumps(mapping.body(ASKED))
         mapping.read(samples.ANSWERED, ASKED)
-    except (mappings.UnusableMapping, mappings.MissingKey, CallFailed) as refused:
-        _check_words(str(refused))
+    except (mappings.UnusableMapping, mappings.MissingKey) as refused:
+        _check_words(refused.line())
+    except CallFailed as failed:
+        _check_words(str(failed))
 
 
 def _read_answered(_ground: Ground, data: bytes) -> None:

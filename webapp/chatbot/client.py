@@ -42,6 +42,7 @@ from webapp.chatbot.failures import (
     TooManyRequests,
 )
 from webapp.chatbot.mappings import CONTRACT, Mapping
+from webapp.failures import Refused
 from webapp.i18n import mark
 
 if TYPE_CHECKING:
@@ -54,8 +55,11 @@ LARGEST_ANSWER = 2**20
 Read = TypeVar("Read")
 
 
-class UnusableAddress(ValueError):
+class UnusableAddress(Refused, ValueError):
     """An address that is not an http or https address; it is the argument."""
+
+    message = mark("%(name)s is not an http or https address")
+    remedy = mark("It begins with http:// or https://, then the name of a server.")
 
 
 class Patience(Struct, frozen=True):

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.failures import NotTheContract, OtherSession
-from webapp.failures import Conflict
-from webapp.i18n import gettext, mark
+from webapp.failures import Conflict, Refused
+from webapp.i18n import mark
 
 KEY_VARIABLE = "RELEVANSI_CHATBOT_KEY"
 PLACES = ("message", "session_id", "user_id", "method", "messages")
@@ -27,8 +27,31 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 _NOTHING = object()
 
 
-class UnusableMapping(ValueError):
-    """A mapping file that cannot be followed; the message says what is wrong and where."""
+class UnusableMapping(Refused, ValueError):
+    """A mapping file that cannot be followed: ``why`` at a ``place`` in it."""
+
+    message = mark("%(name)s is no mapping that can be followed: %(place)s: %(why)s")
+    remedy = mark("docs/chatbots.md shows one.")
+
+
+class MappingTooLarge(UnusableMapping):
+    """A mapping file of more than ``limit`` kB."""
+
+    message = mark("%(name)s is larger than %(limit)s kB")
+
+
+class UnknownPlace(UnusableMapping):
+    """A mapping that sends a ``place`` which is none of ``places``."""
+
+    message = mark("%(name)s: {%(place)s} is no place that can be filled")
+    remedy = mark("There are %(places)s.")
+
+
+class MessageGoesNowhere(UnusableMapping):
+    """A mapping that sends no message."""
+
+    message = mark("%(name)s: the message goes nowhere")
+    remedy = mark("Put {message} into send.")
 
 
 class MissingKey(Conflict):
@@ -162,24 +185,13 @@ class _File(_OfFile):
 def read(name: str, data: bytes) -> Mapping:
     """The mapping in the file `name`; raises `UnusableMapping`."""
     if len(data) > LARGEST_FILE:
-        limit = LARGEST_FILE // 1024
-        raise UnusableMapping(
-            gettext("%(file)s is larger than %(limit)s kB.", file=name, limit=limit)
-        )
+        raise MappingTooLarge(name, limit=LARGEST_FILE // 1024)
     try:
         file = _File.model_validate_json(data)
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "JSON"
-        raise UnusableMapping(
-            gettext(
-                "%(file)s is no mapping that can be followed: %(place)s: %(why)s. "
-                "docs/chatbots.md shows one.",
-                file=name,
-                place=place,
-                why=first["msg"],
-            )
-        ) from wrong
+        raise UnusableMapping(name, place=place, why=first["msg"]) from wrong
     _check_places(name, file.send)
     return Mapping(
         send=file.send,
@@ -221,18 +233,10 @@ def _check_places(name: str, send: object) -> None:
     if unknown := sorted(place for place in places if re.fullmatch(r"\w+", place)):
         unknown = [place for place in unknown if place not in PLACES]
     if unknown:
-        raise UnusableMapping(
-            gettext(
-                "%(file)s: {%(place)s} is no place that can be filled; there are %(places)s.",
-                file=name,
-                place=unknown[0],
-                places=", ".join(f"{{{place}}}" for place in PLACES),
-            )
-        )
+        known = ", ".join(f"{{{place}}}" for place in PLACES)
+        raise UnknownPlace(name, place=unknown[0], places=known)
     if not places & {"message", "messages"}:
-        raise UnusableMapping(
-            gettext("%(file)s: the message goes nowhere; put {message} into send.", file=name)
-        )
+        raise MessageGoesNowhere(name)
 
 
 def _filled(template: object, asked: Message) -> object:

@@ -32,6 +32,8 @@ from webapp.db.migrations import HEAD
 from webapp.db.open_file import OpenFile
 from webapp.db.outages import READ_ONLY, WriterBusy
 from webapp.db.sqlite_files import kept_beside, make_private
+from webapp.failures import Conflict
+from webapp.i18n import mark
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -47,16 +49,30 @@ ADVISORY_KEY = 7_361_825
 """Names our one advisory lock on PostgreSQL, apart from those of other programs."""
 
 
-class DatabaseOutOfDate(Exception):
-    """The tables are of an older version; ``relevansi upgrade`` mends it. The message is where."""
+class DatabaseOutOfDate(Conflict):
+    """The tables are of an older version; the argument is where."""
+
+    message = mark("The database %(name)s is of an older version")
+    remedy = mark("Run `relevansi upgrade`.")
 
 
-class NewerDatabase(Exception):
-    """The tables are of a newer version than this program knows; the message is where."""
+class NewerDatabase(Conflict):
+    """The tables are of a newer version than this program knows; the argument is where."""
+
+    message = mark("The database %(name)s was made by a newer Relevansi")
+    remedy = mark("Install that version to use it.")
 
 
-class RestoreCutOff(Exception):
-    """There is no database, but one that a restore kept: its path and that of the kept one."""
+class RestoreCutOff(Conflict):
+    """There is no database, but one that a restore ``kept``."""
+
+    message = mark(
+        "There is no database %(name)s, but %(kept)s is beside it: a restore was cut off"
+    )
+    remedy = mark(
+        "Rename that one back to have the earlier state, or repeat the restore. For a new study, "
+        "move it to another folder."
+    )
 
 
 class Database:
@@ -122,7 +138,7 @@ class Database:
         ``RestoreCutOff`` where the file is missing beside one that a restore kept.
         """
         if self.is_missing() and (kept := kept_beside(Path(self.description))):
-            raise RestoreCutOff(self.description, str(kept[-1]))
+            raise RestoreCutOff(self.description, kept=str(kept[-1]))
         found = self.version()
         if found is None:
             self.upgrade()

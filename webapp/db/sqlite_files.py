@@ -11,11 +11,15 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from webapp.failures import Conflict
+from webapp.i18n import mark
+
 COMPANIONS = ("-wal", "-shm")
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 PRIMARY_CODE = 0xFF
 UNREADABLE_TEXT = "Could not decode to UTF-8"
 """The words of Python's error, without a SQLite code, for a text overwritten on the disk."""
+
 KEPT = "before-restore"
 """The beginning of the name under which an earlier database is kept."""
 
@@ -23,12 +27,24 @@ KEPT = "before-restore"
 _BLANKS_AND_QUOTES = re.compile(r'[\s"`]+')
 
 
-class DamagedDatabase(Exception):
-    """The database fails SQLite's own check, or is not a database; the message is SQLite's."""
+class DamagedDatabase(Conflict):
+    """The database fails SQLite's own check, or is not a database; the argument is SQLite's."""
+
+    message = mark("The database is damaged (%(name)s)")
+    remedy = mark("Restore the latest backup: relevansi restore FILE --replace")
 
 
-class DatabaseInUse(Exception):
+class DatabaseInUse(Conflict):
     """Another process has the database open, so its file must not be replaced."""
+
+    message = mark("%(name)s is in use")
+    remedy = mark("Stop the server first.")
+
+
+class DatabaseInUseBy(DatabaseInUse):
+    """The server at ``address`` has the database open."""
+
+    message = mark("%(name)s is in use by Relevansi at %(address)s")
 
 
 class SchemaObject(NamedTuple):
@@ -62,7 +78,7 @@ def delete(file: Path) -> None:
         Path(f"{file}{part}").unlink(missing_ok=True)
 
 
-def mark(file: Path) -> int:
+def marked(file: Path) -> int:
     """Return the number that ``set_mark`` gave a database, 0 if it has none."""
     with closing(sqlite3.connect(file)) as connection:
         found: int = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -101,7 +117,7 @@ def faults(file: Path, *, most: int) -> list[str]:
             found = [str(row[0]) for row in rows if row[0] != "ok"]
             broken = connection.execute("PRAGMA foreign_key_check").fetchmany(most)
     except DamagedDatabase as damaged:
-        return [str(damaged)]
+        return [damaged.name]
     found += [f"{table}: row {row} refers to nothing in {other}" for table, row, other, _ in broken]
     return found[:most]
 

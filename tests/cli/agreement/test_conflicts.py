@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from tests.cli.relevansi import document, relevansi
 from webapp.cli.agreement.conflicts import judged_runs
+from webapp.services.agreement.conflicts import SameFolderTwice
 
 QUESTIONS = Path(__file__).parents[3] / "seeds/questions.json"
 
@@ -92,8 +92,8 @@ def test_the_folder_one_stands_in_has_its_name(
     assert [run.name for run in judged_runs([Path()])] == ["hybrid"]
 
 
-def test_the_same_folder_twice_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(click.UsageError):
+def test_the_same_folder_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SameFolderTwice):
         judged_runs([tmp_path, tmp_path / "x" / ".."])
 
 

@@ -142,7 +142,7 @@ def test_a_restore_names_the_server_that_uses_the_database(
         done = relevansi(instance, "restore", file, "--replace")
 
     assert (refused.returncode, done.returncode) == (1, 0)
-    assert f"{database} is in use by Relevansi at {here}: stop it first." in refused.stderr
+    assert f"{database} is in use by Relevansi at {here}. Stop the server first." in refused.stderr
     assert f"Relevansi at {here} ran during the restore" in done.stderr
 
 

@@ -128,9 +128,9 @@ def test_what_failed_or_was_cut_off_is_asked_again_and_nothing_else(
         with (tmp_path / "out.jsonl").open("ab") as file:
             file.write(b'{"id": "2", "outp')  # a crash in the middle of a line
         anew = answer(tmp_path, bot, questions, "--model", "m")
-        assert "holds answers already: --resume goes on with them" in anew.stderr
+        assert "holds answers already. --resume goes on with them" in anew.stderr
         other = answer(tmp_path, bot, questions, "--model", "n", "--resume")
-        assert "was made with model_id m, not n; give another -o" in other.stderr
+        assert "was made with model_id m, not n. Give another -o" in other.stderr
         assert (anew.returncode, other.returncode, len(bot.asked)) == (1, 1, 3)
 
         again = answer(tmp_path, bot, questions, "--model", "m", "--resume")
@@ -168,7 +168,7 @@ def test_without_a_model_the_one_that_answers_is_named(tmp_path: Path, questions
     with serving(says(GOOD)) as bot:
         silent = answer(tmp_path, bot, questions)
     assert silent.returncode == 1
-    assert "The endpoint does not say which model answered: name it with --model." in silent.stderr
+    assert "The endpoint does not say which model answered. Name it with --model." in silent.stderr
     with serving(says(GOOD, model="kecil-7b-0601")) as bot:
         done = answer(tmp_path, bot, questions, "--registry-model-id", "models/7")
 
@@ -284,7 +284,7 @@ def test_a_retriever_that_names_no_index_needs_it_named(tmp_path: Path, question
         options = ("--model", "m", "--retriever", retriever.address)
         silent = answer(tmp_path, bot, questions, *options)
         assert (silent.returncode, bot.asked) == (1, [])
-        assert "does not name its index: name it with --index-version." in silent.stderr
+        assert "does not name its index. Name it with --index-version." in silent.stderr
         done = answer(tmp_path, bot, questions, *options, "--index-version", "idx-3")
 
     assert done.returncode == 0, done.stderr

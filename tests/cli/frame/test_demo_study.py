@@ -26,7 +26,7 @@ def test_the_demo_is_what_the_services_make_of_its_seeds(demo_file: Path, tmp_pa
 
 
 def test_a_restored_study_is_marked_and_closed_to_other_users(demo_file: Path) -> None:
-    assert sqlite_files.mark(demo_file) == demo_study.mark() > 0
+    assert sqlite_files.marked(demo_file) == demo_study.mark() > 0
     assert demo_file.stat().st_mode & 0o077 == 0
 
 

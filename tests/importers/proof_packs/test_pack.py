@@ -165,7 +165,7 @@ def test_a_damaged_member_is_told_when_it_is_read() -> None:
 def test_every_refusal_names_the_file_in_the_reader_s_language(code: str, language: str) -> None:
     details = dict.fromkeys(("name", "limit", "members", "place", "version", "known"), "x")
     with speaking(language):
-        told = str(UnusablePack(code, "x.zip", **details))
+        told = UnusablePack(code, "x.zip", **details).line()
 
     assert told.startswith("x.zip")
     assert "%(" not in told

@@ -18,7 +18,7 @@ from webapp.config import sqlite_url
 from webapp.db import sqlite_files
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Property
-from webapp.services.backups import backups
+from webapp.services.backups import backups, refusals
 from webapp.services.study import studies
 
 FORGERIES = {
@@ -106,7 +106,7 @@ def test_a_forged_backup_is_refused(content: Path, forgery: str) -> None:
     here.write_bytes(b"the database that is here")
     database = Database(sqlite_url(here))
 
-    with pytest.raises((backups.ForeignBackup, backups.DamagedBackup)):
+    with pytest.raises((refusals.ForeignBackup, refusals.DamagedBackup)):
         backups.restore(database, file, NOW, replace=True)
 
     assert here.read_bytes() == b"the database that is here"

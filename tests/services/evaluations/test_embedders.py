@@ -100,20 +100,20 @@ def test_vectors_that_change_their_length_from_row_to_row_are_refused() -> None:
 
     embedder = embedders.VectorEmbedder("tiny", embed)
     embedder.cosines([("a", "b")], [])
-    with pytest.raises(EmbedderUnusable, match="different lengths: 2, 3"), speaking("en"):
+    with speaking("en"), pytest.raises(EmbedderUnusable, match="different lengths: 2, 3"):
         embedder.cosines([("a", "c")], [])
 
 
 def test_an_endpoint_that_is_not_there_is_named() -> None:
     with serving() as (url, _):
         pass
-    with pytest.raises(EmbedderUnusable, match="it cannot be reached"), speaking("en"):
+    with speaking("en"), pytest.raises(EmbedderUnusable, match="it cannot be reached"):
         embedders.endpoint(url, "tiny").cosines([("rumah", "ruko")], [])
 
 
 def test_without_the_package_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, embedders.PACKAGE, None)  # as if it were not installed
-    with pytest.raises(EmbedderUnusable, match=r"Install relevansi\[embeddings\]"), speaking("en"):
+    with speaking("en"), pytest.raises(EmbedderUnusable, match=r"Install relevansi\[embeddings\]"):
         embedders.packaged()
 
 

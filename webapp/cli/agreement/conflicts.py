@@ -13,7 +13,6 @@ from webapp.cli.frame.output import say, write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
-from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.agreement.contradictions import ConflictReport
 from webapp.services.agreement import conflicts
 from webapp.services.agreement.conflicts import (
@@ -21,7 +20,6 @@ from webapp.services.agreement.conflicts import (
     RUN_FILE,
     HandJudgedRun,
     JudgedRun,
-    SameFolderTwice,
 )
 
 WIDTH = 100
@@ -59,17 +57,12 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
 
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
     """The runs in `folders`, each named after its folder, by the shortest distinct names."""
-    try:
-        names = conflicts.run_names([folder.resolve().parts for folder in folders])
-        pairs = [
-            HandJudgedRun(name, _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE))
-            for folder, name in zip(folders, names, strict=True)
-        ]
-        return conflicts.judged_runs(pairs)
-    except SameFolderTwice as twice:
-        raise click.UsageError(gettext("The same folder is named twice.")) from twice
-    except ImportRefused as refused:
-        raise click.ClickException(str(refused)) from refused
+    names = conflicts.run_names([folder.resolve().parts for folder in folders])
+    pairs = [
+        HandJudgedRun(name, _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE))
+        for folder, name in zip(folders, names, strict=True)
+    ]
+    return conflicts.judged_runs(pairs)
 
 
 def _bytes(folder: Path, name: str) -> bytes:

@@ -14,6 +14,7 @@ from webapp.cli.frame.options import FILE
 from webapp.cli.frame.output import naming_full_disk, say
 from webapp.config import Settings, private_folder
 from webapp.db.engine import Database
+from webapp.db.sqlite_files import DatabaseInUse, DatabaseInUseBy
 from webapp.i18n import gettext
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def backup_command(file: Path, *, replace: bool) -> None:
     """
     from webapp.services.backups import backups
 
-    with _opened() as opened, _refusing(), naming_full_disk(str(file)):
+    with _opened() as opened, naming_full_disk(str(file)):
         about = backups.back_up(opened, file, database.now(), replace=replace)
     say(f"{file}: {_summary(about)}")
 
@@ -47,7 +48,7 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
     """
     from webapp.services.backups import backups
 
-    with _opened() as opened, _refusing(), naming_full_disk(opened.description):
+    with _opened() as opened, _naming_server(), naming_full_disk(opened.description):
         restored = backups.restore(
             opened, file, database.now(), replace=replace, as_superuser=as_superuser
         )
@@ -79,55 +80,15 @@ def _opened() -> Iterator[Database]:
 
 
 @contextmanager
-def _refusing() -> Iterator[None]:
-    """Say in one line why a backup cannot be made or restored."""
-    from webapp.db import sqlite_files
-    from webapp.services.backups import backups
-
-    texts: dict[type[Exception], str] = {
-        backups.NothingToBackUp: gettext("There is no database yet: %(name)s"),
-        backups.BackupExists: gettext("%(name)s is there already; --replace overwrites it."),
-        backups.NotABackup: gettext(
-            "%(name)s is not a backup of Relevansi, or not the whole of one."
-        ),
-        backups.DamagedBackup: gettext("The backup is damaged, nothing was restored: %(name)s"),
-        backups.ForeignBackup: gettext(
-            "The backup holds something that is not Relevansi's (%(name)s), nothing was restored."
-        ),
-        backups.NewerBackup: gettext(
-            "The backup was made by a newer Relevansi (%(name)s); install that one first."
-        ),
-        backups.RestoresAsSuperuser: gettext(
-            "The role of %(name)s is a superuser of its server. Restore as a role that owns only "
-            "this database, or add --as-superuser."
-        ),
-        backups.DatabaseNotEmpty: gettext(
-            "%(name)s holds data; --replace puts the backup in its place and keeps it beside."
-        ),
-        sqlite_files.DamagedDatabase: gettext(
-            "The database is damaged (%(name)s). Restore the latest backup: "
-            "relevansi restore FILE --replace"
-        ),
-    }
+def _naming_server() -> Iterator[None]:
+    """Name the server that has the database open, where one is known."""
     try:
         yield
-    except sqlite_files.DatabaseInUse as refused:
-        raise click.ClickException(_in_use(str(refused))) from refused
-    except tuple(texts) as refused:
-        text = next(text for kind, text in texts.items() if isinstance(refused, kind))
-        raise click.ClickException(text % {"name": str(refused)}) from refused
-
-
-def _in_use(name: str) -> str:
-    """Return the sentence that names the server to stop, where one is known."""
-    served = address_in_use.find(Settings.from_environment())
-    if served is None:
-        return gettext("%(name)s is in use: stop the server first.", name=name)
-    return gettext(
-        "%(name)s is in use by Relevansi at %(address)s: stop it first.",
-        name=name,
-        address=served.base_url,
-    )
+    except DatabaseInUse as refused:
+        served = address_in_use.find(Settings.from_environment())
+        if served is None:
+            raise
+        raise DatabaseInUseBy(*refused.args, address=served.base_url) from refused
 
 
 def _summary(about: About) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -71,9 +71,9 @@ def _opened(url: str) -> Database:
     """Return the database in use, which is neither made nor upgraded here."""
     source = Database(url)
     if source.is_missing():
-        raise click.ClickException(
-            gettext("There is no database yet: %(name)s", name=source.description)
-        )
+        from webapp.services.backups.refusals import NoDatabaseYet
+
+        raise NoDatabaseYet(source.description)
     if source.version() != HEAD:
         raise DatabaseOutOfDate(source.description)
     return source
@@ -85,42 +85,11 @@ def _move(source: Database, target: Database) -> tuple[Sequence[MovedTable], Seq
 
     with source.reading() as old, target.writing() as new:
         with progress.bar(2 * sum(moving.counts(old).values())) as bar:
-            moved = _refusing(
-                lambda: moving.move(old, new, lambda name, rows: bar.advance(rows, name=name)),
-                target,
-            )
+            moved = moving.move(old, new, lambda name, rows: bar.advance(rows, name=name))
         new.commit()
     with source.reading() as later:
         now = moving.counts(later)
     return moved, [table.name for table in moved if now[table.name] != table.rows]
-
-
-def _refusing(move: Callable[[], Sequence[MovedTable]], target: Database) -> Sequence[MovedTable]:
-    """Return the moved tables; a reason against the move is printed in a line."""
-    from webapp.services.backups.moving import RowsDiffer, TargetNotEmpty, UnfitRow
-
-    try:
-        return move()
-    except TargetNotEmpty as refused:
-        raise click.ClickException(
-            gettext(
-                "%(name)s is not empty (%(tables)s); a move needs an empty database.",
-                name=target.description,
-                tables=str(refused),
-            )
-        ) from refused
-    except UnfitRow as refused:
-        raise click.ClickException(
-            gettext(
-                "%(name)s does not take a row, so nothing was moved: %(why)s",
-                name=target.description,
-                why=str(refused),
-            )
-        ) from refused
-    except RowsDiffer as refused:
-        raise click.ClickException(
-            gettext("A row came out differently, so nothing was moved: %(row)s", row=str(refused))
-        ) from refused
 
 
 def _tell(moved: Sequence[MovedTable], target: Database, url: str) -> None:

@@ -11,7 +11,7 @@ import click
 from msgspec import Struct
 
 from webapp.cli.frame import database, progress
-from webapp.cli.frame.options import FILE, timeout_option, tries_option
+from webapp.cli.frame.options import FILE, naming, timeout_option, tries_option
 from webapp.cli.frame.output import say
 from webapp.cli.frame.serving import LOOPBACK, listen
 from webapp.cli.runs import importing
@@ -145,17 +145,12 @@ def chatbot_command(port: int | None) -> None:
 def _chatbot(wanted: CollectOptions) -> Chatbot:
     """Return the chatbot to ask; a missing setting is reported before anything is begun."""
     from webapp.chatbot import mappings
-    from webapp.chatbot.client import Chatbot, Patience, UnusableAddress
+    from webapp.chatbot.client import Chatbot, Patience
 
     mapping = _mapping(wanted)
     mappings.headers(mapping)
-    try:
+    with naming("--endpoint"):
         return Chatbot(wanted.endpoint, mapping, Patience(wanted.timeout, wanted.tries))
-    except UnusableAddress as wrong:
-        raise click.BadParameter(
-            gettext("%(address)s is not an http or https address.", address=wanted.endpoint),
-            param_hint="--endpoint",
-        ) from wrong
 
 
 def _mapping(wanted: CollectOptions) -> Mapping:
@@ -199,32 +194,16 @@ def _questions(file: Path | None) -> Sequence[ReadQuestion]:
     from webapp.importers.runs import problems, questions
 
     path = file or resource("seeds") / "questions.json"
-    try:
-        found = questions.read(path.name, path.read_bytes())
-    except problems.ImportRefused as refused:
-        told = " ".join(remark.text for remark in problems.remarks(refused.problems))
-        raise click.ClickException(told) from refused
+    found = questions.read(path.name, path.read_bytes())
     for remark in problems.remarks(found.remarks):
         say(f"relevansi: {remark.text}", err=True)
     return found.questions
 
 
 def _resumed(plan: CollectionPlan, output: Path) -> Collection | None:
-    from webapp.importers.runs.problems import ImportRefused
     from webapp.services.collecting import collection
 
-    try:
-        found = collection.unfinished(plan, output)
-    except ImportRefused as refused:
-        raise click.ClickException(str(refused)) from refused
-    except collection.OtherCollection as other:
-        raise click.ClickException(
-            gettext(
-                "%(file)s was collected with other questions, another LLM or from another "
-                "address; leave --resume out to begin anew.",
-                file=str(other),
-            )
-        ) from other
+    found = collection.unfinished(plan, output)
     if found is None:
         say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
     elif found.is_finished:

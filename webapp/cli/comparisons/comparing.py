@@ -160,10 +160,7 @@ def _of_files(
         RatedCsv(path, Path(path).read_bytes(), label)
         for path, label in zip(paths, labels, strict=True)
     ]
-    try:
-        found = rated_comparisons.compare_files(files, phase=phase, settings=settings)
-    except problems.ImportRefused as refused:
-        raise click.ClickException(problems.message(refused.problem)) from refused
+    found = rated_comparisons.compare_files(files, phase=phase, settings=settings)
     for problem in found.problems:
         say(f"relevansi: {problems.message(problem)}", err=True)
     return found.report

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from webapp.cli.evaluations.score_output import questions_in
 from webapp.cli.frame import progress
-from webapp.cli.frame.options import FILE, timeout_option, tries_option
+from webapp.cli.frame.options import FILE, naming, timeout_option, tries_option
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext, ngettext
 from webapp.importers.evaluations.expected_json import JsonQuestionSet
@@ -122,7 +122,7 @@ def _print_prompt(output: Path | None) -> None:
 def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
     """Return the endpoint to ask; what is missing for it is reported before anything is asked."""
     from webapp.chatbot import mappings
-    from webapp.chatbot.client import Chatbot, Patience, UnusableAddress
+    from webapp.chatbot.client import Chatbot, Patience
     from webapp.services.evaluations.json_answering import TEMPERATURE
 
     settings: dict[str, object] = {"temperature": TEMPERATURE}
@@ -130,29 +130,20 @@ def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
         settings["max_tokens"] = wanted.max_tokens
     mapping = mappings.openai(wanted.model, settings=settings)
     mappings.headers(mapping)
-    try:
+    with naming("--endpoint"):
         return Chatbot(endpoint, mapping, Patience(wanted.timeout, wanted.tries))
-    except UnusableAddress as wrong:
-        raise _no_address(endpoint, "--endpoint") from wrong
 
 
 def _retriever(wanted: _Wanted) -> Retriever | None:
     """Return the retriever to ask, if one was named; its key is looked at first too."""
     from webapp.chatbot import retriever
-    from webapp.chatbot.client import Patience, UnusableAddress
+    from webapp.chatbot.client import Patience
 
     if wanted.retriever is None:
         return None
     retriever.headers()
-    try:
+    with naming("--retriever"):
         return retriever.Retriever(wanted.retriever, Patience(wanted.timeout, wanted.tries))
-    except UnusableAddress as wrong:
-        raise _no_address(wanted.retriever, "--retriever") from wrong
-
-
-def _no_address(text: str, option: str) -> click.BadParameter:
-    words = gettext("%(address)s is not an http or https address.", address=text)
-    return click.BadParameter(words, param_hint=option)
 
 
 def _tell_without(n: int) -> None:
@@ -185,44 +176,14 @@ def _answering(
 ) -> Answering:
     from webapp.services.evaluations import json_answering
 
-    try:
-        made = json_answering.go_on if wanted.resume else json_answering.begin
-        return made(asked, output, head)
-    except json_answering.AnswersThere:
-        raise click.ClickException(
-            gettext(
-                "%(file)s holds answers already: --resume goes on with them, another -o begins "
-                "anew.",
-                file=str(output),
-            )
-        ) from None
-    except json_answering.OtherAnswers as other:
-        name, theirs, ours = other.args
-        raise click.ClickException(
-            gettext(
-                "%(file)s was made with %(name)s %(theirs)s, not %(ours)s; give another -o to "
-                "begin anew.",
-                file=str(output),
-                name=name,
-                theirs=_value(theirs),
-                ours=_value(ours),
-            )
-        ) from None
-
-
-def _value(stated: object) -> str:
-    return gettext("none") if stated is None else str(stated)
+    made = json_answering.go_on if wanted.resume else json_answering.begin
+    return made(asked, output, head)
 
 
 def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at_once: int) -> int:
     """Ask what is left under a progress bar; returns how many calls failed."""
     from webapp.services.evaluations import json_answering
-    from webapp.services.evaluations.json_answering import (
-        IndexUnknown,
-        ModelUnknown,
-        OtherIndex,
-        Unanswered,
-    )
+    from webapp.services.evaluations.json_answering import Unanswered
 
     failed = 0
     outcomes = json_answering.ask_rest(answering, chatbot, retriever, at_once=at_once)
@@ -235,23 +196,6 @@ def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at
                     words = gettext("Question %(id)s: %(why)s", id=outcome.row_id, why=outcome.why)
                     bar.say(words)
                 bar.at(len(answering.answered))
-        except ModelUnknown:
-            raise click.ClickException(
-                gettext("The endpoint does not say which model answered: name it with --model.")
-            ) from None
-        except IndexUnknown:
-            raise click.ClickException(
-                gettext("The retriever does not name its index: name it with --index-version.")
-            ) from None
-        except OtherIndex as other:
-            raise click.ClickException(
-                gettext(
-                    "The retriever names its index %(now)s, not %(before)s, and a file holds "
-                    "answers from one: correct --index-version, or begin anew with another -o.",
-                    now=other.args[0],
-                    before=other.args[1],
-                )
-            ) from None
         except KeyboardInterrupt:
             bar.stop()
             raise click.ClickException(

@@ -9,8 +9,6 @@ import click
 from webapp.cli.evaluations.score_output import questions_in
 from webapp.cli.frame.options import FILE
 from webapp.cli.frame.output import say, write_file
-from webapp.i18n import gettext
-from webapp.metrics.evaluations.eval_sets import TooFewQuestions
 
 
 @click.group("eval-set")
@@ -37,17 +35,7 @@ def make_command(questions: Path, n: int, seed: int, output: Path) -> None:
     from webapp.services.evaluations import eval_sets
 
     asked = questions_in(questions)
-    try:
-        made = eval_sets.make(asked, output.stem, n, seed)
-    except TooFewQuestions as few:
-        raise click.ClickException(
-            gettext(
-                "%(file)s has %(n)s questions that can be used; --n asks for %(wanted)s.",
-                file=questions.name,
-                n=few.args[0],
-                wanted=n,
-            )
-        ) from None
+    made = eval_sets.make(asked, output.stem, n, seed)
     write_file(output, made.data)
     say(made.version)
     for topic, count in made.topics.items():

@@ -32,7 +32,7 @@ from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder, LexicalEmbedder
 from webapp.metrics.gold.constraints import MissingRule
 from webapp.services.evaluations import embedders, scoring
-from webapp.services.evaluations.embedders import KEY_VARIABLE, EmbedderUnusable
+from webapp.services.evaluations.embedders import KEY_VARIABLE
 from webapp.services.evaluations.scoring import ScoredFile
 
 
@@ -152,11 +152,8 @@ def answers_command(
             if file_format in ITEM_FORMATS:
                 rows.add(documents.answer_item(score))
 
-        try:
-            with reading(file) as stream:
-                found = scoring.score_answers(file.name, stream, scale, keep, tell, first=first)
-        except EmbedderUnusable as unusable:
-            raise click.ClickException(str(unusable)) from unusable
+        with reading(file) as stream:
+            found = scoring.score_answers(file.name, stream, scale, keep, tell, first=first)
         _write("answers", file, found, rows, documents.ANSWER_ITEM, file_format, output)
 
 
@@ -205,15 +202,12 @@ def _write(
 
 
 def _embedder(chosen: str | None, model: str | None) -> Embedder | None:
-    try:
-        if chosen is None:
-            return None
-        if chosen == "lexical":
-            return LexicalEmbedder()
-        if chosen == "package":
-            return embedders.packaged()
-    except EmbedderUnusable as unusable:
-        raise click.ClickException(str(unusable)) from unusable
+    if chosen is None:
+        return None
+    if chosen == "lexical":
+        return LexicalEmbedder()
+    if chosen == "package":
+        return embedders.packaged()
     if not chosen.startswith(("http://", "https://")):
         raise click.UsageError(
             gettext("--embedder is lexical, package or the address of an endpoint.")

@@ -103,26 +103,16 @@ def _known(failure: Exception) -> str | None:
     """Return the sentence for a failure that is not a programming error, else ``None``."""
     from sqlalchemy.exc import OperationalError
 
-    from webapp.chatbot.mappings import UnusableMapping
     from webapp.config import UnusableSetting
-    from webapp.db.engine import DatabaseOutOfDate, NewerDatabase, RestoreCutOff
     from webapp.db.outages import Outage, outage
+    from webapp.db.sqlite_files import DamagedDatabase
 
     if isinstance(failure, Failure):
         return failure.line()
-    if isinstance(failure, RestoreCutOff):
-        return gettext(
-            "There is no database %(name)s, but %(kept)s is beside it: a restore was cut off. "
-            "Rename that one back to have the earlier state, or repeat the restore. For a new "
-            "study, move it to another folder.",
-            name=failure.args[0],
-            kept=failure.args[1],
-        )
+    found = outage(failure)
+    if found is Outage.DAMAGED:
+        return DamagedDatabase(_named(failure)).line()
     outages: dict[Outage | None, str] = {
-        Outage.DAMAGED: gettext(
-            "The database is damaged (%(name)s). Restore the latest backup: "
-            "relevansi restore FILE --replace"
-        ),
         Outage.FULL: gettext("The disk is full or failing (%(name)s). Nothing was stored."),
         Outage.BUSY: gettext("Another program is writing to the database; try again in a while."),
         Outage.REPLACED: gettext(
@@ -130,18 +120,11 @@ def _known(failure: Exception) -> str | None:
             "Repeat the command."
         ),
     }
-    if (text := outages.get(outage(failure))) is not None:
+    if (text := outages.get(found)) is not None:
         return text % {"name": _named(failure)}
     texts: dict[type[Exception], str] = {
-        DatabaseOutOfDate: gettext(
-            "The database %(name)s is of an older version; run `relevansi upgrade`."
-        ),
-        NewerDatabase: gettext(
-            "The database %(name)s was made by a newer Relevansi; install that version to use it."
-        ),
         OperationalError: gettext("The database cannot be used: %(name)s"),
         UnusableSetting: "%(name)s",
-        UnusableMapping: "%(name)s",
         UnicodeEncodeError: gettext('"%(name)s" is not a text in UTF-8. Save it in that encoding.'),
         OSError: "%(name)s",
     }

@@ -54,7 +54,7 @@ def prepared_demo(*, fresh: bool = False) -> Settings:
         demo_study.restore(file)
     with closing(demo):
         _prepare(demo)
-    if sqlite_files.mark(file) != demo_study.mark():
+    if sqlite_files.marked(file) != demo_study.mark():
         say(
             gettext(
                 "The demo's study is of another version, with your ratings. "

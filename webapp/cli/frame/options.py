@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from webapp.failures import Refused
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -21,6 +24,15 @@ timeout_option = click.option(
     help="Seconds that an answer may take.",
 )
 tries_option = click.option("--tries", type=click.IntRange(1, 20), default=3, show_default=True)
+
+
+@contextmanager
+def naming(option: str) -> Iterator[None]:
+    """Name the option whose value is refused."""
+    try:
+        yield
+    except Refused as refused:
+        raise click.BadParameter(refused.line(), param_hint=option) from refused
 
 
 def formats(*names: str) -> Callable[[Command], Command]:

@@ -62,7 +62,6 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
     JSON: {question_set, is_new, version, name, by, at, questions, threshold_t,
            problems: [{run, severity, file, query_id, line, code, message}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    from webapp.importers.runs.problems import ImportRefused
     from webapp.services.gold import gold
     from webapp.services.study import studies
 
@@ -71,10 +70,7 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
         study = studies.open_or_make(session, now)
         chosen = _chosen(gold.sets(session, study), set_id, run_id)
         owner = studies.raters(session, study)[0]
-        try:
-            gold.import_file(session, owner, chosen.id, file.name, file.read_bytes(), now)
-        except ImportRefused as refused:
-            raise click.ClickException(_all(refused)) from refused
+        gold.import_file(session, owner, chosen.id, file.name, file.read_bytes(), now)
         held = gold.in_force(session, chosen.id)
         assert held is not None
         remarks = gold.remarks_on_runs(session, chosen, held)
@@ -191,7 +187,3 @@ def _message(problem: Problem) -> str:
     from webapp.importers.runs import problems
 
     return problems.message(problem)
-
-
-def _all(refused: Any) -> str:
-    return " ".join(map(_message, refused.problems))

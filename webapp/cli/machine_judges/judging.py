@@ -36,23 +36,12 @@ _LOGGER.addHandler(logging.NullHandler())  # an error is raised once the work ha
 @click.pass_context
 def judge_command(context: click.Context) -> None:
     """Let a language model judge as one more rater, marked as a machine."""
-    from webapp.chatbot.client import UnusableAddress
     from webapp.services.machine_judges import judges
 
     endpoint = JudgeEndpoint.from_environment()
     if endpoint is None:
-        raise click.ClickException(
-            gettext(
-                "No endpoint is configured: set RELEVANSI_JUDGE_URL and RELEVANSI_JUDGE_MODEL "
-                "(docs/machine-judge.md)."
-            )
-        )
-    try:
-        judges.address(endpoint)
-    except UnusableAddress:
-        raise click.ClickException(
-            gettext("RELEVANSI_JUDGE_URL is not an http or https address.")
-        ) from None
+        raise judges.NotConfigured
+    judges.address(endpoint)
     context.obj = endpoint
 
 
@@ -105,10 +94,7 @@ def new_command(
     with database.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, database.now())
         prompt = _prompt(prompt_file) or prompts.default(chosen, study.guidelines)
-        try:
-            made = judges.make(session, study, name, endpoint, chosen, prompt, database.now())
-        except prompts.UnfitPrompt as unfit:
-            raise click.ClickException(_unfit(unfit)) from None
+        made = judges.make(session, study, name, endpoint, chosen, prompt, database.now())
         session.commit()
         version = judges.find(session, study, made.id)
         say(f"{name}  {version.model}  {version.prompt_sha256}")
@@ -199,12 +185,6 @@ def _prompt(file: Path | None) -> str | None:
         raise click.ClickException(gettext("%(file)s is not in UTF-8.", file=file.name)) from None
 
 
-def _unfit(unfit: Exception) -> str:
-    if not unfit.args:
-        return gettext("The prompt is too long.")
-    return gettext("The prompt needs the place %(place)s.", place=unfit.args[0])
-
-
 def _told(found: TokenEstimate, money: float | None, currency: str) -> str:
     left = ngettext("%(n)s card is left", "%(n)s cards are left", found.things)
     tokens = gettext(
@@ -227,13 +207,13 @@ def _told(found: TokenEstimate, money: float | None, currency: str) -> str:
 
 def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> TokenEstimate:
     """Return the estimate, once it was shown and agreed to."""
-    from webapp.services.machine_judges import estimates
+    from webapp.services.machine_judges import estimates, sessions
 
     with opened.writing() as session:
         judge = _named(session, name)
         found = estimates.estimate(session, judge, terms.most_calls)
     if not found.things:
-        raise click.ClickException(gettext("It has judged every card of the study."))
+        raise sessions.NothingToJudge(name)
     money = estimates.cost(
         found.prompt_tokens, found.completion_tokens, terms.prompt_price, terms.completion_price
     )
@@ -248,12 +228,7 @@ def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -
 
     with opened.writing() as session:
         judge = _named(session, name)
-        try:
-            sessions.start(session, judge, endpoint, terms, database.now())
-        except sessions.AlreadyRunning:
-            raise click.ClickException(
-                gettext("%(name)s is at work already; stop it on its page first.", name=name)
-            ) from None
+        sessions.start(session, judge, endpoint, terms, database.now())
         session.commit()
         return judge.rater_id
 

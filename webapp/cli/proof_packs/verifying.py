@@ -14,7 +14,6 @@ from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import shown, write, write_json
 from webapp.i18n import gettext, ngettext
 from webapp.importers.proof_packs import pack as proof_pack
-from webapp.importers.proof_packs.pack import UnusablePack
 from webapp.services.proof_packs import verification
 from webapp.services.proof_packs.differences import DifferenceKind, PackDifference, Value
 from webapp.services.proof_packs.verification import Verification
@@ -53,15 +52,12 @@ def verify_command(file: Path, file_format: str, output: Path | None) -> None:
 
 
 def _verified(file: Path) -> Verification:
-    try:
-        with (
-            file.open("rb") as opened,
-            proof_pack.opened(file.name, opened) as pack,
-            progress.steps() as tell,
-        ):
-            return verification.verify(pack, tell)
-    except UnusablePack as refused:
-        raise click.ClickException(str(refused)) from refused
+    with (
+        file.open("rb") as opened,
+        proof_pack.opened(file.name, opened) as pack,
+        progress.steps() as tell,
+    ):
+        return verification.verify(pack, tell)
 
 
 def _document(found: Verification) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from typing import IO, Annotated
 
 from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 
-from webapp.i18n import gettext
+from webapp.failures import Refused
+from webapp.i18n import gettext, mark
 from webapp.importers.proof_packs.messages import PACK_MESSAGES
 from webapp.importers.runs.json_documents import storable_text
 from webapp.importers.runs.json_values import FromFile
@@ -48,16 +49,22 @@ _BROKEN = (
 """The exceptions of the standard library for a file that is not a zip, or a hostile one."""
 
 
-class UnusablePack(Exception):
+class UnusablePack(Refused):
     """The file is not a proof pack that can be read safely; ``code`` is the reason."""
 
-    def __init__(self, code: str, file: str, **details: str | int) -> None:
-        super().__init__(code, file, details)
-        self.code = code
-        self._said = {"file": file, **details}
+    message = mark("%(name)s cannot be used")
+    remedy = mark("Mend the file, or choose another.")
 
-    def __str__(self) -> str:
-        return gettext(PACK_MESSAGES[self.code], **self._said)
+    def __init__(self, code: str, file: str, **details: str | int) -> None:
+        super().__init__(file)
+        self.code = code
+        self.details = {"file": file, **details}
+
+    def advice(self) -> str:
+        """Return what is wrong with the file, and where."""
+        return gettext(PACK_MESSAGES[self.code]) % self.details
+
+    line = advice
 
 
 class UnreadableMember(Exception):

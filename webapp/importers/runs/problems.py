@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from webapp.i18n import gettext
+from webapp.failures import Refused
+from webapp.i18n import gettext, mark
 from webapp.importers.runs import csv_ratings, ratings_messages
 from webapp.importers.runs.messages import (
     FILE_MESSAGES,
@@ -38,16 +39,28 @@ _INDEX = re.compile(r"\[\d+\]")
 _TRANSLATED_DETAILS = frozenset({"expected", "found", "outcome"})
 
 
-class ImportRefused(Exception):
-    """Nothing of a file could be used; ``problem`` is the reason, ``problems`` has all."""
+class ImportRefused(Refused):
+    """Nothing of a file could be used; ``problem`` is the reason, ``problems`` has all.
+
+    The problems say what is wrong and where: the command line prints them alone.
+    """
+
+    message = mark("%(name)s cannot be used")
+    remedy = mark("Mend the file, or choose another.")
 
     def __init__(self, problem: Problem, *others: Problem) -> None:
-        super().__init__(problem.code, problem.file)
+        super().__init__(problem.file)
         self.problem = problem
         self.problems: Sequence[Problem] = (problem, *others)
 
     def __str__(self) -> str:
         return message(self.problem)
+
+    def advice(self) -> str:
+        """Return all problems, equal ones joined."""
+        return " ".join(remark.text for remark in remarks(self.problems))
+
+    line = advice
 
 
 class UnreadableFile(ImportRefused):

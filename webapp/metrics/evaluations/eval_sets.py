@@ -8,9 +8,15 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha1
 
+from webapp.failures import Refused
+from webapp.i18n import mark
 
-class TooFewQuestions(ValueError):
-    """More questions are to be drawn than there are; the argument says how many there are."""
+
+class TooFewQuestions(Refused):
+    """More questions are ``wanted`` than there are; the argument says how many there are."""
+
+    message = mark("%(name)s questions can be used; --n asks for %(wanted)s")
+    remedy = mark("Ask for fewer.")
 
 
 def canonical(questions: Sequence[object]) -> bytes:
@@ -42,7 +48,7 @@ def shares(topics: Sequence[str], n: int) -> dict[str, int]:
     """
     sizes, total = Counter(topics), len(topics)
     if n > total:
-        raise TooFewQuestions(total)
+        raise TooFewQuestions(total, wanted=n)
     given = {topic: n * size // total for topic, size in sizes.items()}
     rest = sorted(sizes, key=lambda topic: -(n * sizes[topic] % total))  # keeps the order of ties
     for topic in rest[: n - sum(given.values())]:

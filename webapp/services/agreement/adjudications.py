@@ -22,7 +22,7 @@ from webapp.db.tables.judging import JudgedThing, Judgment, Property, QueryRatin
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
-from webapp.failures import Conflict, Missing
+from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.records import Card, EmptyOutcome, Relevance
 from webapp.services.judging import verdicts
@@ -52,12 +52,18 @@ class NotDisputed(Conflict):
     remedy = mark("Somebody changed their verdict meanwhile. Reload the page.")
 
 
-class UnfitVerdict(ValueError):
+class UnfitVerdict(Refused):
     """The verdict is not one that this kind of judged thing can have."""
 
+    message = mark("There is nothing of that kind to judge here")
+    remedy = failures.RELOAD
 
-class ReasonMissing(ValueError):
+
+class ReasonMissing(Refused):
     """A verdict that settles a dispute needs its reason."""
+
+    message = mark("A reason is missing")
+    remedy = mark("Write one, then send the form again.")
 
 
 class Vote(Struct, frozen=True):

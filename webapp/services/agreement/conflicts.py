@@ -10,6 +10,8 @@ from sqlalchemy.orm import Session
 
 from webapp import rooms
 from webapp.db.tables.study import Study
+from webapp.failures import Refused
+from webapp.i18n import mark
 from webapp.importers.agreement import manual_input
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.property_identity import identity
@@ -20,8 +22,11 @@ RUN_FILE = "results.json"
 MANUAL_FILE = "manual_input.json"
 
 
-class SameFolderTwice(ValueError):
+class SameFolderTwice(Refused):
     """Two runs cannot be told apart: they come from one and the same folder."""
+
+    message = mark("The same folder is named twice")
+    remedy = mark("Name the folder of each run once.")
 
 
 class HandJudgedRun(Struct, frozen=True):

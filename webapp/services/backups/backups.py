@@ -36,6 +36,16 @@ from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.runs import Query
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.backups import disk, moving
+from webapp.services.backups.refusals import (
+    BackupExists,
+    DamagedBackup,
+    DatabaseNotEmpty,
+    ForeignBackup,
+    NewerBackup,
+    NoDatabaseYet,
+    NotABackup,
+    RestoresAsSuperuser,
+)
 
 KIND = "relevansi backup"
 ABOUT = "backup.json"
@@ -58,38 +68,6 @@ VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
 """The values that figures are computed from, where a column's type allows others too."""
 UNREADABLE = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, RuntimeError)
 """The errors of ``zipfile`` for a file that is not a zip, or is cut off or changed."""
-
-
-class NothingToBackUp(Exception):
-    """There is no database yet, or one without tables; the message says where."""
-
-
-class BackupExists(Exception):
-    """A file of this name is there already; the message is its name."""
-
-
-class NotABackup(Exception):
-    """The file is not a backup of ours; the message is its name."""
-
-
-class DamagedBackup(Exception):
-    """The file is a backup, but not whole or not as it was written; the message says why."""
-
-
-class ForeignBackup(Exception):
-    """The backup defines something that no version of ours has; the message names it."""
-
-
-class NewerBackup(Exception):
-    """The backup is of a newer version of the tables; the message is the product's version."""
-
-
-class RestoresAsSuperuser(Exception):
-    """The role of PostgreSQL may do anything on its server; the message is the database."""
-
-
-class DatabaseNotEmpty(Exception):
-    """The database to restore into holds rows; the message says where it is."""
 
 
 class About(BaseModel):
@@ -117,13 +95,13 @@ class Restored(Struct, frozen=True):
 def back_up(database: Database, file: Path, now: datetime, *, replace: bool = False) -> About:
     """Write everything in the database, as it is at one moment, to `file`.
 
-    Raises ``BackupExists`` unless `replace`, ``NothingToBackUp`` and
+    Raises ``BackupExists`` unless `replace`, ``NoDatabaseYet`` and
     ``sqlite_files.DamagedDatabase``.
     """
     if file.exists() and not replace:
         raise BackupExists(str(file))
     if database.is_missing():
-        raise NothingToBackUp(database.description)
+        raise NoDatabaseYet(database.description)
     with disk.folder_beside(file) as folder:
         content = folder / CONTENT
         schema_version, counts = _taken(database, content)
@@ -210,7 +188,7 @@ def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
 def _version(database: Database, taken: Database) -> str:
     found = taken.version()
     if found is None:
-        raise NothingToBackUp(database.description)
+        raise NoDatabaseYet(database.description)
     return found
 
 
@@ -253,7 +231,7 @@ def _accept(content: Path, about: About) -> None:
         sqlite_files.check(content)
         found = sqlite_files.schema(content)
     except sqlite_files.DamagedDatabase as damaged:
-        raise DamagedBackup(str(damaged)) from damaged
+        raise DamagedBackup(*damaged.args) from damaged
     differing = found ^ _schema_of(about.schema_version, content.with_name("model.sqlite"))
     if differing:
         first = min(differing, key=lambda one: (one.name, one.kind))
@@ -318,7 +296,7 @@ def _copy_rows(content: Path, target: Session, about: About) -> None:
         with _opened(content) as copy, copy.reading() as source:
             moving.move(source, target, _untold)
     except (moving.UnfitRow, moving.RowsDiffer, ValueError, TypeError) as wrong:
-        raise DamagedBackup(str(wrong)) from wrong
+        raise DamagedBackup(*wrong.args) from wrong
     _agree(about, moving.counts(target))
 
 

@@ -39,6 +39,8 @@ from sqlalchemy.orm import Session
 from sqlalchemy.types import TypeEngine
 
 from webapp.db.tables.base import Base, Moment
+from webapp.failures import Conflict, Refused
+from webapp.i18n import mark
 
 CHUNK = 500
 """Rows that are in memory at once; of a table that holds files, one."""
@@ -54,18 +56,28 @@ _PYTHON_TYPES: Sequence[tuple[type[TypeEngine[Any]], tuple[type, ...]]] = (
 
 Told = Callable[[str, int], None]
 """A function that is told the progress: a table's name and how many rows were done."""
+CHECK = mark("`relevansi check` looks at the database in use.")
 
 
-class TargetNotEmpty(Exception):
-    """The database to move into holds rows already; the message names their tables."""
+class TargetNotEmpty(Conflict):
+    """The database to move into holds rows already; the argument names their tables."""
+
+    message = mark("The other database is not empty (%(name)s)")
+    remedy = mark("A move needs an empty database.")
 
 
-class UnfitRow(Exception):
-    """The other engine refuses a row; the message names the table and why."""
+class UnfitRow(Refused):
+    """The other engine refuses a row; the argument names the table and why."""
+
+    message = mark("The other database does not take a row, so nothing was moved: %(name)s")
+    remedy = CHECK
 
 
-class RowsDiffer(Exception):
-    """A row that was moved is not the row that was read; the message names table and row."""
+class RowsDiffer(Conflict):
+    """A row that was moved is not the row that was read; the argument names table and row."""
+
+    message = mark("A row came out differently, so nothing was moved: %(name)s")
+    remedy = CHECK
 
 
 class MovedTable(Struct, frozen=True):

@@ -20,6 +20,8 @@ from webapp.chatbot.answers import Message, answered
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
 from webapp.exporters.exports.collected_runs import STAMP, run_file
+from webapp.failures import Conflict
+from webapp.i18n import mark
 from webapp.importers.collecting import collected_runs
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.questions import ReadQuestion
@@ -30,8 +32,16 @@ UNFINISHED = ".part"
 USER = "relevansi"
 
 
-class OtherCollection(ValueError):
-    """The unfinished collections in a folder asked other questions, or another chatbot."""
+class OtherCollection(Conflict):
+    """The unfinished collections in a folder asked other questions, or another chatbot.
+
+    The argument is the file of the newest.
+    """
+
+    message = mark(
+        "%(name)s was collected with other questions, another LLM or from another address"
+    )
+    remedy = mark("Leave --resume out to begin anew.")
 
 
 class CollectionPlan(Struct, frozen=True):

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from webapp.i18n import gettext
+from webapp.failures import Refused
+from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.similarity import (
     DEFAULT_TAU_SIM,
     Embedder,
@@ -46,8 +47,36 @@ class _NoVectors(ValueError):
     """An endpoint's answer has not the form that was asked for; the text names its form."""
 
 
-class EmbedderUnusable(Exception):
-    """No vectors can be had: the package is not installed, or the endpoint does not give any."""
+class EmbedderUnusable(Refused):
+    """No vectors can be had: ``why`` says what is wrong with the endpoint that was asked."""
+
+    message = mark("The embeddings endpoint %(name)s cannot be used: %(why)s")
+    remedy = mark("Put that right, or choose another embedder.")
+
+
+class NoEndpoint(EmbedderUnusable):
+    """The environment names no endpoint and model of embeddings."""
+
+    message = mark("No embeddings endpoint is configured")
+    remedy = mark("Choose another embedder.")
+
+
+class NoSentenceModel(EmbedderUnusable):
+    """The optional package is not installed."""
+
+    message = mark("No sentence model is installed")
+    remedy = mark("Install relevansi[embeddings], or choose another embedder.")
+    command_remedy = mark(
+        "Install relevansi[embeddings], or choose --embedder lexical or the address of an "
+        "embeddings endpoint."
+    )
+
+
+class UnequalVectors(EmbedderUnusable):
+    """The embedder gives vectors of several ``lengths``, which no cosine compares."""
+
+    message = mark("%(name)s gives vectors of different lengths: %(lengths)s")
+    remedy = mark("Choose another embedder.")
 
 
 def configured_model() -> str:
@@ -68,7 +97,7 @@ def chosen(name: str) -> Embedder | None:
         url, key = os.environ[ENDPOINT_VARIABLE], os.environ.get(KEY_VARIABLE)
         return endpoint(url, configured_model(), key)
     if name:
-        raise EmbedderUnusable(gettext("No embeddings endpoint is configured."))
+        raise NoEndpoint
     return None
 
 
@@ -105,13 +134,7 @@ class VectorEmbedder:
         """Refuse vectors that are not as long as those before: no cosine could be had of them."""
         lengths = {len(vector) for vector in vectors} | {self._length or len(vectors[0])}
         if len(lengths) > 1:
-            raise EmbedderUnusable(
-                gettext(
-                    "%(name)s gives vectors of different lengths: %(lengths)s.",
-                    name=self.name,
-                    lengths=", ".join(map(str, sorted(lengths))),
-                )
-            )
+            raise UnequalVectors(self.name, lengths=", ".join(map(str, sorted(lengths))))
         self._length = lengths.pop()
 
     def _keep(self, vectors: dict[str, list[float]]) -> None:
@@ -139,12 +162,7 @@ def packaged() -> VectorEmbedder:
     try:
         model = import_module(PACKAGE).load_model()
     except ImportError as absent:
-        raise EmbedderUnusable(
-            gettext(
-                "No sentence model is installed. Install relevansi[embeddings], or choose "
-                "--embedder lexical or the address of an embeddings endpoint."
-            )
-        ) from absent
+        raise NoSentenceModel from absent
 
     def embed(texts: Sequence[str]) -> Vectors:
         return [[float(x) for x in vector] for vector in model.encode(list(texts))]
@@ -176,9 +194,7 @@ def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> V
         why = gettext(odd.what)
     except _NoVectors as odd:
         why = str(odd)
-    raise EmbedderUnusable(
-        gettext("The embeddings endpoint %(url)s cannot be used: %(why)s.", url=address, why=why)
-    )
+    raise EmbedderUnusable(address, why=why)
 
 
 def _answer(address: str, model: str, key: str | None, texts: Sequence[str]) -> bytes:

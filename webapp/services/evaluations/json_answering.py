@@ -21,6 +21,8 @@ from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
 from webapp.chatbot.retriever import Retriever
+from webapp.failures import Conflict, Refused
+from webapp.i18n import gettext, mark
 from webapp.importers.evaluations import json_lines
 from webapp.importers.evaluations.expected_json import JsonQuestionSet
 from webapp.metrics.evaluations.json_answers import JsonQuestion
@@ -34,24 +36,41 @@ MOST_FAILURES = 5
 """The failed calls in a row that end the asking: waiting would not mend the cause."""
 
 
-class AnswersThere(Exception):
+class AnswersThere(Conflict):
     """The file to write has answers already; its path is the argument."""
 
+    message = mark("%(name)s holds answers already")
+    remedy = mark("--resume goes on with them, another -o begins anew.")
 
-class OtherAnswers(Exception):
-    """The answers to go on with were made otherwise: field, their value, the wanted one."""
+
+class OtherAnswers(Conflict):
+    """The answers to go on with were made otherwise: a ``field`` is ``theirs``, not ``ours``."""
+
+    message = mark("%(name)s was made with %(field)s %(theirs)s, not %(ours)s")
+    remedy = mark("Give another -o to begin anew.")
 
 
-class ModelUnknown(Exception):
+class ModelUnknown(Refused):
     """No model was named, and the endpoint does not say which one answered."""
 
+    message = mark("The endpoint does not say which model answered")
+    remedy = mark("Name it with --model.")
 
-class IndexUnknown(Exception):
+
+class IndexUnknown(Refused):
     """No version of the index was named, and the retriever does not say which one it has."""
 
+    message = mark("The retriever does not name its index")
+    remedy = mark("Name it with --index-version.")
 
-class OtherIndex(Exception):
-    """The retriever names another version of its index than before: its, the earlier one."""
+
+class OtherIndex(Conflict):
+    """The retriever names another version of its index than the one ``before``."""
+
+    message = mark(
+        "The retriever names its index %(name)s, not %(before)s, and a file holds answers from one"
+    )
+    remedy = mark("Correct --index-version, or begin anew with another -o.")
 
 
 class Unanswered(Struct, frozen=True):
@@ -114,7 +133,7 @@ class Answering(Struct):
         if not known:
             raise IndexUnknown
         if named is not None and named != known:
-            raise OtherIndex(named, known)
+            raise OtherIndex(named, before=known)
 
 
 def head(
@@ -177,7 +196,7 @@ def go_on(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering
             if "id" in line.value:
                 answering.answered.add(str(line.value["id"]))
             else:
-                _check_same(line.value, head)
+                _check_same(path, line.value, head)
                 answering.head = {**line.value, **head}
     return answering
 
@@ -243,8 +262,13 @@ def _kept(
     return question
 
 
-def _check_same(theirs: Mapping[str, object], head: Mapping[str, Any]) -> None:
+def _check_same(path: Path, theirs: Mapping[str, object], head: Mapping[str, Any]) -> None:
     """Return if a file's answers were made as `head` says; raises `OtherAnswers`."""
     for name in ("retriever", *head):
         if theirs.get(name) != head.get(name):
-            raise OtherAnswers(name, theirs.get(name), head.get(name))
+            both = _stated(theirs.get(name)), _stated(head.get(name))
+            raise OtherAnswers(path, field=name, theirs=both[0], ours=both[1])
+
+
+def _stated(value: object) -> str:
+    return gettext("none") if value is None else str(value)

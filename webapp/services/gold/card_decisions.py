@@ -14,11 +14,12 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db.tables.gold import CardDecision
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.exporters.gold.manual_input import CARD, DecidedCard
-from webapp.failures import Conflict
+from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.importers.agreement.manual_input import ConstraintResult, ManualInput, ManualResult
 from webapp.metrics.gold.constraint_rules import Outcome
@@ -42,12 +43,18 @@ class Decision(Struct, frozen=True):
     reason: str = ""
 
 
-class UnfitDecision(ValueError):
+class UnfitDecision(Refused):
     """No such outcome on that subject."""
 
+    message = mark("There is nothing of that kind to decide here")
+    remedy = failures.RELOAD
 
-class DecisionReasonMissing(ValueError):
+
+class DecisionReasonMissing(Refused):
     """A constraint is overridden for a reason, which has to be stated."""
+
+    message = mark("A reason is missing")
+    remedy = mark("Write one, then send the form again.")
 
 
 class DecisionReplaced(Conflict):

@@ -17,7 +17,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import QuestionSet, Study
 from webapp.exporters.gold.gold_questions import gold_json
-from webapp.failures import Missing
+from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
 from webapp.importers.gold import gold_questions, known_places
 from webapp.importers.gold.gold_questions import GoldFile
@@ -32,8 +32,11 @@ EDITED = "gold_questions.json"
 """The name of a version that was not read from a file."""
 
 
-class GoldNumberTaken(ValueError):
+class GoldNumberTaken(Conflict):
     """Another gold question has that number already."""
+
+    message = mark("Another question has this number")
+    remedy = mark("Write another number.")
 
 
 class UnknownGoldQuestion(Missing):

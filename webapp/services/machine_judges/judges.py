@@ -14,13 +14,13 @@ from msgspec import Struct
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp.chatbot.client import full_address, public_address
+from webapp.chatbot.client import UnusableAddress, full_address, public_address
 from webapp.config import JudgeEndpoint
 from webapp.db.tables.judging import Judgment
 from webapp.db.tables.machine_judges import MachineJudge, MachineSession
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.failures import Conflict
+from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import prompts
@@ -37,6 +37,17 @@ class NotConfigured(Conflict):
 
     message = mark("No endpoint for a machine judge is configured")
     remedy = mark("The page under Study, Machine judges, says how to configure one.")
+    command_remedy = mark(
+        "Set RELEVANSI_JUDGE_URL and RELEVANSI_JUDGE_MODEL (docs/machine-judge.md)."
+    )
+
+
+class UnusableEndpoint(Refused):
+    """The configured endpoint is no address; it may hold a password and is not repeated."""
+
+    message = mark("RELEVANSI_JUDGE_URL is not an http or https address")
+    remedy = mark("Correct it, then start Relevansi again.")
+    command_remedy = mark("Correct it (docs/machine-judge.md).")
 
 
 class OtherConfiguration(Conflict):
@@ -61,8 +72,11 @@ class JudgeLine(Struct, frozen=True):
 
 
 def address(endpoint: JudgeEndpoint) -> str:
-    """Return where the endpoint is asked; raises ``UnusableAddress``."""
-    return full_address(endpoint.url, PATH)
+    """Return where the endpoint is asked; raises ``UnusableEndpoint``."""
+    try:
+        return full_address(endpoint.url, PATH)
+    except UnusableAddress:
+        raise UnusableEndpoint from None
 
 
 def make(
@@ -76,7 +90,7 @@ def make(
 ) -> Rater:
     """Return a new machine judge with the configured model and this prompt, logged.
 
-    Raises ``NameTaken``, ``UnfitPrompt`` and ``UnusableAddress``.
+    Raises ``NameTaken``, ``UnfitPrompt`` and ``UnusableEndpoint``.
     """
     assert language in prompts.LANGUAGES
     prompt = prompt.replace("\r\n", "\n").strip()

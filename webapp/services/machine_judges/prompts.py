@@ -14,6 +14,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from webapp.config import resource
+from webapp.failures import Refused
 from webapp.i18n import SOURCE_LANGUAGE, mark, texts_of
 from webapp.metrics.evaluations.json_outputs import SchemaFailure, why_no_json
 from webapp.records import Card, Relevance
@@ -34,8 +35,18 @@ _PLACE = re.compile(r"\{(question|earlier|card)\}")
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 
 
-class UnfitPrompt(ValueError):
-    """A prompt that cannot be used: it is too long, or misses the place that is the argument."""
+class UnfitPrompt(Refused, ValueError):
+    """A prompt that misses the place that is the argument."""
+
+    message = mark("The prompt needs the place %(name)s")
+    remedy = mark("Write it where each call is to say its own.")
+
+
+class PromptTooLong(UnfitPrompt):
+    """A prompt of more than ``most`` characters."""
+
+    message = mark("The prompt is too long")
+    remedy = mark("It may have %(most)s characters.")
 
 
 class WrongAnswer(StrEnum):
@@ -141,7 +152,7 @@ def default(language: str, guidelines: str) -> str:
 def check(prompt: str) -> None:
     """Return if a prompt can be used; raises ``UnfitPrompt``."""
     if len(prompt) > LONGEST_PROMPT:
-        raise UnfitPrompt
+        raise PromptTooLong(most=LONGEST_PROMPT)
     for name in NEEDED:
         if f"{{{name}}}" not in prompt:
             raise UnfitPrompt(f"{{{name}}}")

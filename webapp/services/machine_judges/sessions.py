@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from webapp.chatbot import mappings
 from webapp.config import JudgeEndpoint
 from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
+from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.services.judging import events
 from webapp.services.machine_judges import estimates, judges, prompts
@@ -51,12 +52,18 @@ SENTENCES: Mapping[str, str] = {
 """Why a call or a session failed, in words, as message ids."""
 
 
-class AlreadyRunning(Exception):
-    """The judge is at work already."""
+class AlreadyRunning(Conflict):
+    """The judge of that name is at work already."""
+
+    message = mark("%(name)s is at work already")
+    remedy = mark("Stop it on its page first.")
 
 
-class NothingToJudge(Exception):
-    """The judge has a verdict on every card of the study."""
+class NothingToJudge(Conflict):
+    """The judge of that name has a verdict on every card of the study."""
+
+    message = mark("%(name)s has judged every card of the study")
+    remedy = mark("Import another run first.")
 
 
 class SessionState(StrEnum):
@@ -115,12 +122,12 @@ def start(
     mappings.headers(mapping(fit, judge.model, judge.temperature))
     events.lock(session, judge.rater)
     if running(session, judge.rater_id) is not None:
-        raise AlreadyRunning
+        raise AlreadyRunning(judge.rater.name)
     if judge.rater.removed_at is not None:
         raise UnknownRater(judge.rater.name)
     expected = estimates.estimate(session, judge, terms.most_calls)
     if not expected.things:
-        raise NothingToJudge
+        raise NothingToJudge(judge.rater.name)
     begun = MachineSession(
         rater_id=judge.rater_id,
         state=str(SessionState.RUNNING),

@@ -38,7 +38,7 @@ from webapp import rooms
 from webapp.db.connection import tables
 from webapp.db.tables.people import Invitation, Rater, SignedOut
 from webapp.db.tables.study import Study
-from webapp.failures import Busy
+from webapp.failures import Busy, Refused
 from webapp.i18n import mark
 from webapp.services.people import raters, tries
 from webapp.services.study import studies
@@ -56,12 +56,18 @@ FORMER = "scrypt$"
 SEAL_LENGTH = 16
 
 
-class WrongPassword(Exception):
+class WrongPassword(Refused):
     """This is not the owner's password, or there is none yet."""
 
+    message = mark("This is not the password")
+    remedy = mark("Type it again.")
 
-class UnfitPassword(ValueError):
+
+class UnfitPassword(Refused):
     """A password is 10 to 200 characters long."""
+
+    message = mark("A password has %(least)s to %(most)s characters")
+    remedy = mark("Choose another one.")
 
 
 class TooBusy(Busy):
@@ -230,7 +236,7 @@ def hashed(password: str) -> str:
     Raises ``UnfitPassword``.
     """
     if not SHORTEST <= len(password) <= LONGEST:
-        raise UnfitPassword
+        raise UnfitPassword(least=SHORTEST, most=LONGEST)
     return generate_password_hash(_normal(password), f"scrypt:{COST}:{BLOCK}:{LANES}")
 
 

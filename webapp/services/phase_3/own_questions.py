@@ -19,8 +19,8 @@ from webapp.db.tables.phase_3 import OwnQuestion, Participant, UserStudy
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet
 from webapp.exporters.exports.collected_runs import STAMP
-from webapp.failures import Missing
-from webapp.i18n import mark
+from webapp.failures import Busy, Conflict, Missing, Refused
+from webapp.i18n import mark, ngettext
 from webapp.importers.runs.json_runs import question_key
 from webapp.records import QueryState, ReadQuery
 from webapp.services.judging import events
@@ -36,28 +36,55 @@ TRIES_PER_QUESTION = 3
 RUN_ID_BYTES = 6
 
 
-class UnfitQuestion(ValueError):
+class UnfitQuestion(Refused):
     """A question has 1 to 2000 characters."""
 
-
-class QuestionStillOpen(Exception):
-    """The participant has a question that they are not done with; it is at that position."""
-
-    def __init__(self, position: int) -> None:
-        super().__init__(str(position))
-        self.position = position
+    message = mark("A question has 1 to %(most)s characters")
+    remedy = mark("Please change it and send it again.")
+    status = 422
 
 
-class TooSoon(Exception):
-    """The chatbot is to be spared for ``seconds`` more."""
+class QuestionStillOpen(Conflict):
+    """The participant has a question that they are not done with; its position is the argument."""
 
-    def __init__(self, seconds: int) -> None:
-        super().__init__(str(seconds))
-        self.seconds = seconds
+    message = mark("You have not finished your other question yet")
+    remedy = mark("This one waits here.")
 
 
-class NoQuestionLeft(Exception):
+class TooSoon(Busy):
+    """The chatbot is to be spared for a while; the argument is how many seconds."""
+
+    message = mark("You asked only just now")
+    status = 429
+
+    remedy = mark("Please wait a little, then send it again.")
+
+    def advice(self) -> str:
+        """Return how long to wait."""
+        return ngettext(
+            "Please wait %(n)s second, then send it again.",
+            "Please wait %(n)s seconds, then send it again.",
+            self.args[0],
+        )
+
+
+class NoQuestionLeft(Conflict):
     """The participant has asked as many questions as there are to ask."""
+
+    message = mark("You have asked all the questions that one participant can ask")
+    remedy = mark("Their answers stay here to be rated.")
+
+
+class TriedTooOften(Conflict):
+    """The participant's questions were put to the chatbot as often as they may be."""
+
+    message = mark("It was tried too often")
+    remedy = mark("Please leave this question and ask another.")
+    status = 429
+
+
+NOT_ASKED = (UnfitQuestion, QuestionStillOpen, TooSoon, NoQuestionLeft, TriedTooOften)
+"""Why a question is not put to the chatbot, each told on the page where it was typed."""
 
 
 class UnknownQuestion(Missing):
@@ -121,7 +148,7 @@ def ask(
     """
     text = text.strip()
     if not 1 <= len(text) <= LONGEST:
-        raise UnfitQuestion
+        raise UnfitQuestion(most=LONGEST)
     phase = _begin(session, participant)
     asked = _asked(session, participant)
     for known in asked:
@@ -149,7 +176,7 @@ def ask_again(
     """Let a question that failed or was interrupted wait to be asked once more.
 
     One that is waiting, being asked or answered stays as it is. Raises ``UnknownQuestion``,
-    ``TooSoon``, ``NoQuestionLeft`` and ``PhaseClosed``.
+    ``TooSoon``, ``TriedTooOften`` and ``PhaseClosed``.
     """
     phase = _begin(session, participant)
     found = _find(session, participant, position)
@@ -157,7 +184,7 @@ def ask_again(
         return
     asked = _asked(session, participant)
     if sum(known.attempt for known in asked) >= TRIES_PER_QUESTION * phase.most_questions:
-        raise NoQuestionLeft
+        raise TriedTooOften
     _spare(phase, asked, now)
     turns.put_in_line(session, found, participant, origin, now)
     found.alive_until = found.error = found.error_code = found.excerpt = None

@@ -9,6 +9,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
+from webapp.failures import Conflict
+from webapp.i18n import mark
 
 LONGEST_PSEUDONYM = 40
 PSEUDONYMS = (
@@ -19,8 +21,11 @@ PSEUDONYMS = (
 """Flowers, birds and trees: not the names of people, and known in both languages."""
 
 
-class PseudonymTaken(Exception):
+class PseudonymTaken(Conflict):
     """Another participant of the study goes by this pseudonym."""
+
+    message = mark("Somebody else has this pseudonym")
+    remedy = mark("Please choose another.")
 
 
 def offered(session: Session, study: Study) -> str:

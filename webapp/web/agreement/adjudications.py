@@ -15,11 +15,10 @@ from webapp.web.frame.fields import (
     LONGEST_ANSWER,
     LONGEST_LABEL,
     REQUIRED,
-    UNUSABLE,
     LineField,
     TextField,
 )
-from webapp.web.frame.forms import UnusableForm, checked
+from webapp.web.frame.forms import checked
 
 blueprint = Blueprint("adjudications", __name__, url_prefix="/adjudications")
 
@@ -97,11 +96,9 @@ def settle(thing_id: int) -> Response:
     with access.writing() as (session, rater):
         try:
             adjudications.adjudicate(session, rater, thing_id, verdict, reason, access.now())
-        except ReasonMissing:
+        except ReasonMissing:  # the form says so at its field
             session.rollback()
             return _answer(thing_id, SettlementMistake(thing_id, gettext(REQUIRED)))
-        except adjudications.UnfitVerdict as error:
-            raise UnusableForm({"verdict": gettext(UNUSABLE)}) from error
         session.commit()
     return _answer(thing_id)
 

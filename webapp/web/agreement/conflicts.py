@@ -19,6 +19,7 @@ from webapp.services.agreement.conflicts import (
 )
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import LONGEST_LABEL, LineField
+from webapp.web.frame.forms import UnusableForm
 
 blueprint = Blueprint("conflicts", __name__, url_prefix="/conflicts")
 
@@ -27,10 +28,6 @@ SLOTS = (1, 2, 3)
 
 HARDLY_CHANCE = 0.05
 """Below this p-value the page states that chance hardly explains a split."""
-
-
-class UnusablePair(ValueError):
-    """The chosen files do not make runs that can be compared; the text is the reason."""
 
 
 class ContradictionLine(Struct, frozen=True):
@@ -87,8 +84,10 @@ def compare() -> Response:
     """Compare the chosen runs, or name the files that are missing or wrong."""
     try:
         page, status = ConflictsPage(SLOTS, _compared()), 200
-    except (ImportRefused, UnusablePair) as refused:
-        page, status = ConflictsPage(SLOTS, refusal=str(refused)), 422
+    except ImportRefused as refused:
+        page, status = ConflictsPage(SLOTS, refusal=refused.advice()), 422
+    except UnusableForm as wrong:
+        page, status = ConflictsPage(SLOTS, refusal=" ".join(wrong.messages.values())), 422
     return htmx.respond(
         "agreement/conflicts/page.html", "agreement/conflicts/_report.html", page, status
     )
@@ -98,11 +97,10 @@ def _compared() -> ConflictsInWords:
     in_folders, incomplete = conflicts.in_folders(_chosen_folder())
     pairs = [*_chosen_pairs(), *in_folders]
     if len(pairs) < 2:
-        raise UnusablePair(
-            gettext(
-                "Choose at least two runs, each with its results.json and its manual_input.json."
-            )
+        least = gettext(
+            "Choose at least two runs, each with its results.json and its manual_input.json."
         )
+        raise UnusableForm({"folder": least})
     found = conflicts.compare(conflicts.judged_runs(pairs))
     left_out = [
         gettext("%(folder)s holds only one of the two files and was left out.", folder=folder)
@@ -126,13 +124,12 @@ def _chosen_pairs() -> Iterator[HandJudgedRun]:
         files = [request.files.get(f"{kind}-{slot}") for kind in ("results", "manual")]
         chosen = [file for file in files if file and file.filename]
         if len(chosen) == 1:
-            raise UnusablePair(
-                gettext(
-                    "Run %(n)s has only one of its two files. Choose its results.json and its "
-                    "manual_input.json.",
-                    n=slot,
-                )
+            half = gettext(
+                "Run %(n)s has only one of its two files. Choose its results.json and its "
+                "manual_input.json.",
+                n=slot,
             )
+            raise UnusableForm({f"results-{slot}": half})
         if chosen:
             name = names[f"name-{slot}"].data or gettext("Run %(n)s", n=slot)
             yield HandJudgedRun(name, chosen[0].read(), chosen[1].read())

@@ -25,6 +25,7 @@ from webapp.web.comparisons import comparisons
 from webapp.web.comparisons.comparisons import Address, ComparisonInWords
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import LONGEST_LABEL, ListField
+from webapp.web.frame.forms import UnusableForm
 from webapp.web.runs import imports
 from webapp.web.workers.long_work import led_to
 
@@ -90,8 +91,8 @@ def upload() -> Response | tuple[str, int]:
     """Keep the chosen files while they are compared."""
     try:
         tokens = imports.keep_chosen()
-    except imports.UnfitFiles as unfit:
-        return _page([], str(unfit)), 422
+    except UnusableForm as unfit:
+        return _page([], unfit.messages["files"]), 422
     return redirect(url_for("rated_comparisons.show", file=tokens), 303)  # type: ignore[return-value]
 
 

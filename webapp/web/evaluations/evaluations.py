@@ -45,10 +45,10 @@ from webapp.web.evaluations import items as evaluation_items
 from webapp.web.evaluations import uploads
 from webapp.web.evaluations.figures import ScoreCell
 from webapp.web.evaluations.items import ItemInWords
-from webapp.web.evaluations.uploads import NotUploaded, ScoringForm
+from webapp.web.evaluations.uploads import ScoringForm
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import UNUSABLE, ChoiceField, LineField
-from webapp.web.frame.forms import checked
+from webapp.web.frame.forms import UnusableForm, checked
 from webapp.web.rating import clicks
 from webapp.web.rating.figures import UndefinedReason
 from webapp.web.workers.long_work import led_to
@@ -177,8 +177,10 @@ def upload() -> Response:
                 session.commit()
     except ImportRefused as refused:
         return _index(asked, uploads.told(refused.problems), 422)
-    except (NotUploaded, EmbedderUnusable) as wrong:
-        return _index(asked, (str(wrong),), 422)
+    except UnusableForm as wrong:
+        return _index(asked, tuple(wrong.messages.values()), 422)
+    except EmbedderUnusable as unusable:
+        return _index(asked, (str(unusable),), 422)
     again = 1 if stored.again else None
     return _to(url_for("evaluations.show", evaluation_id=stored.id, again=again))
 

@@ -20,15 +20,12 @@ from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.workers import long_work
 from webapp.web.frame import access
 from webapp.web.frame.fields import ChoiceField, DecimalField, WholeField
+from webapp.web.frame.forms import UnusableForm
 
 LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
 MOST_ROWS = 10**9 - 1
 MOST_TOLD = 20
 """So many problems of refused files are shown."""
-
-
-class NotUploaded(ValueError):
-    """The form is invalid; the text is the reason in the reader's language."""
 
 
 class ScoringForm(Form):
@@ -52,13 +49,15 @@ class ScoringForm(Form):
 
 
 def settings(form: ScoringForm) -> ScoringSettings:
-    """Return the settings of the scoring; raises ``NotUploaded``, ``EmbedderUnusable``."""
+    """Return the settings of the scoring; raises ``UnusableForm``, ``EmbedderUnusable``."""
     if not form.validate():
-        raise NotUploaded(next(_message(field) for field in form if field.errors))
+        raise UnusableForm({field.name: _message(field) for field in form if field.errors})
     kind: EvaluationKind = form.kind.data
     mean, rate, tau_sim = form.min_average.data, form.min_pass_rate.data, form.tau_sim.data
     if form.first.data and kind is EvaluationKind.JSON:
-        raise NotUploaded(gettext("JSON answers have no first rows: give a dev set instead."))
+        raise UnusableForm(
+            {"first": gettext("JSON answers have no first rows: give a dev set instead.")}
+        )
     return ScoringSettings(
         kind=kind,
         embedder=embedders.chosen(embedder_of(form)),
@@ -73,18 +72,20 @@ def settings(form: ScoringForm) -> ScoringSettings:
 
 
 def files(kind: EvaluationKind) -> tuple[NamedBytes, ...]:
-    """Return the chosen files, for JSON answers one or two; raises ``NotUploaded``."""
+    """Return the chosen files, for JSON answers one or two; raises ``UnusableForm``."""
     chosen = [request.files.get("file"), request.files.get("outputs")]
     found = tuple(
         NamedBytes(_name(one.filename), one.read()) for one in chosen if one and one.filename
     )
     if not found:
-        raise NotUploaded(gettext("Please choose a file first."))
+        raise UnusableForm({"file": gettext("Please choose a file first.")})
     if len(found) > 1 and kind is not EvaluationKind.JSON:
-        raise NotUploaded(gettext("Only JSON answers come in two files."))
+        raise UnusableForm({"outputs": gettext("Only JSON answers come in two files.")})
     first = chosen[0]
     if first is None or not first.filename:
-        raise NotUploaded(gettext("Choose the questions too: the outputs alone say little."))
+        raise UnusableForm(
+            {"file": gettext("Choose the questions too: the outputs alone say little.")}
+        )
     return found
 
 
@@ -124,7 +125,7 @@ def _of_json(field: str, kind: EvaluationKind, otherwise: str) -> NamedBytes | N
     if chosen is None or not chosen.filename:
         return None
     if kind is not EvaluationKind.JSON:
-        raise NotUploaded(otherwise)
+        raise UnusableForm({field: otherwise})
     return NamedBytes(_name(chosen.filename), chosen.read())
 
 

@@ -16,11 +16,9 @@ from webapp.services.gold.card_decisions import (
     Decision,
     DecisionReasonMissing,
     Step,
-    UnfitDecision,
 )
 from webapp.services.gold.listed_cards import CheckedCard, ShownCard
-from webapp.web.frame.fields import REQUIRED, UNUSABLE
-from webapp.web.frame.forms import UnusableForm
+from webapp.web.frame.fields import REQUIRED
 from webapp.web.gold import constraint_words
 from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
 from webapp.web.gold.decision_forms import DecisionForm
@@ -91,11 +89,9 @@ def refused(
     subject = form.subject.data or CARD
     try:
         decide(Decision(card, subject, form.outcome.data or None, form.reason.data))
-    except DecisionReasonMissing:
+    except DecisionReasonMissing:  # the form says so at its field
         session.rollback()
         return DecisionMistake(card, subject, gettext(REQUIRED))
-    except UnfitDecision as error:
-        raise UnusableForm({"outcome": gettext(UNUSABLE)}) from error
     session.commit()
     return None
 

@@ -100,7 +100,7 @@ def attach(run_id: str) -> Response:
             gold.import_file(session, rater, run.question_set_id, name, data, access.now())
         except ImportRefused as refused:
             session.rollback()
-            return make_response(_rendered(run_id, refusal=_all(refused)), 422)
+            return make_response(_rendered(run_id, refusal=refused.advice()), 422)
         session.commit()
     return _back(run_id)
 
@@ -114,7 +114,7 @@ def take_in(run_id: str) -> Response:
             taken = constraints.import_manual(session, rater, run_id, name, data, access.now())
         except ImportRefused as refused:
             session.rollback()
-            return make_response(_rendered(run_id, refusal=_all(refused)), 422)
+            return make_response(_rendered(run_id, refusal=refused.advice()), 422)
         session.commit()
     if taken.problems:
         told = tuple(map(message, taken.problems))
@@ -246,10 +246,6 @@ def _missing() -> MissingRule:
     return (
         MissingRule.LEFT_OUT if request.args.get("missing") == "left-out" else MissingRule.COUNTED
     )
-
-
-def _all(refused: ImportRefused) -> str:
-    return " ".join(map(message, refused.problems))
 
 
 def _back(run_id: str, **where: str | int) -> Response:

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.people import Rater
 from webapp.i18n import gettext
 from webapp.importers.gold.known_places import KnownPlace
-from webapp.importers.runs.problems import ImportRefused, message
+from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.gold.constraints import ConfusionMatrix, Expected, GoldQuestion
 from webapp.services.gold import constraints, editing, gold
 from webapp.services.gold.editing import GoldNumberTaken, UnknownGoldQuestion
@@ -245,10 +245,10 @@ def _save(session: Session, rater: Rater, set_id: int, question_id: int, said: R
     number = question_id or None
     try:
         editing.put(session, rater, set_id, number, said.question, access.now())
-    except GoldNumberTaken:
-        said.wrong["number"] = gettext("Another question has this number.")
+    except GoldNumberTaken as taken:
+        said.wrong["number"] = f"{taken.sentence()}."
     except ImportRefused as refused:
-        said.wrong["question"] = " ".join(map(message, refused.problems))
+        said.wrong["question"] = refused.advice()
 
 
 def _take(set_id: int, taken: object) -> Response:
@@ -258,8 +258,7 @@ def _take(set_id: int, taken: object) -> Response:
             taken(session, rater, set_id, name, data, access.now())  # type: ignore[operator]
         except ImportRefused as refused:
             session.rollback()
-            said = " ".join(map(message, refused.problems))
-            return make_response(_rendered(set_id, refusal=said), 422)
+            return make_response(_rendered(set_id, refusal=refused.advice()), 422)
         session.commit()
     return _back(set_id)
 

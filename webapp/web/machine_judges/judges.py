@@ -16,7 +16,7 @@ from flask import (
 )
 from msgspec import Struct
 
-from webapp.chatbot.client import UnusableAddress, public_address
+from webapp.chatbot.client import public_address
 from webapp.config import JudgeEndpoint
 from webapp.i18n import gettext, language
 from webapp.services.machine_judges import (
@@ -165,8 +165,7 @@ def make() -> Response:
     except NameTaken as taken:
         return _new_again(form, {"name": f"{taken.sentence()}."})
     except UnfitPrompt as unfit:
-        missing = gettext("The prompt needs the place %(place)s.", place=unfit.args[0])
-        return _new_again(form, {"prompt": missing})
+        return _new_again(form, {"prompt": str(unfit)})
     return redirect(url_for("machine_judges.show", judge_id=judge_id), 303)  # type: ignore[return-value]
 
 
@@ -247,7 +246,7 @@ def _configured() -> Configured | None:
         return None
     try:
         address, wrong = public_address(machine_judges.address(endpoint)), False
-    except UnusableAddress:
+    except machine_judges.UnusableEndpoint:
         address, wrong = "", True  # it may hold a password, and is not repeated
     return Configured(address, endpoint.model, endpoint.key_variable, wrong)
 

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from wtforms import Form, PasswordField
 from wtforms.validators import EqualTo, Length
 
-from webapp.i18n import gettext, mark
+from webapp.i18n import mark
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.raters import RaterLine
 from webapp.services.people.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
@@ -28,7 +28,6 @@ blueprint = Blueprint("sign_in", __name__)
 
 UNFIT = mark("A password has 10 to 200 characters.")
 DIFFERENT = mark("The two are not the same.")
-WRONG = mark("This is not the password.")
 LONGEST_ADDRESS = 2000
 HIGHEST_ID = 2**31 - 1
 _QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
@@ -108,8 +107,8 @@ def enter() -> Response:
     form = forms.checked(PasswordForm)
     try:
         badge = _checked(form.password.data or "")
-    except WrongPassword:
-        return make_response(_page({"password": gettext(WRONG)}), 422)
+    except WrongPassword as wrong:
+        return make_response(_page({"password": f"{wrong.sentence()}."}), 422)
     _let_in(badge)
     return _to(form.next.data)
 
@@ -193,8 +192,8 @@ def change() -> Response:
     try:
         if has_password:
             _checked(form.old.data or "")
-    except WrongPassword:
-        errors["old"] = gettext(WRONG)
+    except WrongPassword as wrong:
+        errors["old"] = f"{wrong.sentence()}."
     if errors:
         return make_response(_password_page(errors), 422)
     stored = sign_in.hashed(form.password.data or "")

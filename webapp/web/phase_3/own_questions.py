@@ -32,11 +32,8 @@ from webapp.services.phase_3 import own_questions
 from webapp.services.phase_3.asking import NOT_SET_UP, QuestionWork
 from webapp.services.phase_3.own_questions import (
     LONGEST,
-    NoQuestionLeft,
+    NOT_ASKED,
     OwnQuestionLine,
-    QuestionStillOpen,
-    TooSoon,
-    UnfitQuestion,
     UnknownQuestion,
 )
 from webapp.services.phase_3.turns import State
@@ -145,18 +142,8 @@ def ask() -> Response:
                 origin=origins.origin(),
             )
             session.commit()
-    except UnfitQuestion:
-        problem = gettext("A question has 1 to %(most)s characters.", most=LONGEST)
-        return _home(text, problem, 422)
-    except QuestionStillOpen:
-        problem = gettext("You have not finished your other question yet. This one waits here.")
-        return _home(text, problem, 409)
-    except TooSoon as soon:
-        return _home(text, _wait(soon), 429)
-    except NoQuestionLeft:
-        return _home(
-            text, gettext("You have asked all the questions that one participant can ask."), 409
-        )
+    except NOT_ASKED as why:
+        return _home(text, str(why), why.status)
     workers().wake(QuestionWork())
     return _to(position)
 
@@ -186,15 +173,10 @@ def ask_again(position: int) -> Response:
             now, origin = access.now(), origins.origin()
             own_questions.ask_again(session, participant, position, now, origin=origin)
             session.commit()
-    except (TooSoon, NoQuestionLeft) as wait:
-        problem = (
-            _wait(wait)
-            if isinstance(wait, TooSoon)
-            else gettext("It was tried too often. Please leave this question and ask another.")
-        )
+    except NOT_ASKED as why:
         with guests.reading() as (session, participant):
             line = _line(session, participant, position)
-        return _asked(line, problem, 429)
+        return _asked(line, str(why), why.status)
     workers().wake(QuestionWork())
     return _to(position)
 
@@ -340,14 +322,6 @@ def _rater(participant: Participant) -> tuple[Rater, str]:
     if participant.rater is None or participant.run_id is None:
         raise UnknownQuestion
     return participant.rater, participant.run_id
-
-
-def _wait(soon: TooSoon) -> str:
-    return ngettext(
-        "Please wait %(n)s second, then send it again.",
-        "Please wait %(n)s seconds, then send it again.",
-        soon.seconds,
-    )
 
 
 def _to(position: int, anchor: str | None = None) -> Response:

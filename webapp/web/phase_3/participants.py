@@ -117,9 +117,8 @@ def decide(token: str) -> Response:
         return make_response(_page(token, form, forms.messages(form)), 422)
     try:
         return _agree(token, form)
-    except PseudonymTaken:
-        taken = gettext("Somebody else has this pseudonym. Please choose another.")
-        return make_response(_page(token, form, {"pseudonym": taken}), 422)
+    except PseudonymTaken as taken:
+        return make_response(_page(token, form, {"pseudonym": str(taken)}), 422)
     except TextChanged:
         return make_response(_page(token, form), 409)
 

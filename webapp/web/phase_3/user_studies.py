@@ -164,9 +164,8 @@ def make_link() -> Response:
                 else links.make(session, owner.study, now)
             )
             session.commit()
-    except PseudonymTaken:
-        taken = gettext("Somebody else has this pseudonym. Please choose another.")
-        return make_response(_page(errors={"pseudonym": taken}, pseudonym=wanted), 422)
+    except PseudonymTaken as taken:
+        return make_response(_page(errors={"pseudonym": str(taken)}, pseudonym=wanted), 422)
     return redirect(url_for("user_studies.show", _anchor="link"), 303)  # type: ignore[return-value]
 
 

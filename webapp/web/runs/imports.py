@@ -32,14 +32,11 @@ from webapp.services.study import studies
 from webapp.services.workers import long_work
 from webapp.services.workers.long_work import LongProgress
 from webapp.web.frame import access, forms, htmx
+from webapp.web.frame.forms import UnusableForm
 from webapp.web.runs.forms import WaitingFileForm, WaitingForm
 from webapp.web.workers.long_work import LongWorkPage, led_to, words
 
 blueprint = Blueprint("imports", __name__)
-
-
-class UnfitFiles(Exception):
-    """No file was chosen, or too many; the argument says so to the reader."""
 
 
 class Waiting(Struct, frozen=True):
@@ -123,8 +120,8 @@ def upload() -> Response:
         return _decide(form)
     try:
         tokens = keep_chosen()
-    except UnfitFiles as unfit:
-        return _answer(ImportPage((), str(unfit)), 422)
+    except UnusableForm as unfit:
+        return _answer(ImportPage((), unfit.messages["files"]), 422)
     with access.reading() as (session, rater):
         files = _files(session, rater.study, tokens)
         runs = [file for file in files if waiting_files.is_run(file)]
@@ -135,12 +132,12 @@ def upload() -> Response:
 
 
 def keep_chosen() -> list[str]:
-    """Keep the chosen files and return their names while they wait; raises ``UnfitFiles``."""
+    """Keep the chosen files and return their names while they wait; raises ``UnusableForm``."""
     chosen = [file for file in request.files.getlist("files") if file.filename]
     if not chosen:
-        raise UnfitFiles(gettext("Please choose a file first."))
+        raise UnusableForm({"files": gettext("Please choose a file first.")})
     if len(chosen) > current_app.config["MAX_UPLOAD_FILES"]:
-        raise UnfitFiles(gettext("These are too many files at once."))
+        raise UnusableForm({"files": gettext("These are too many files at once.")})
     with access.writing() as (session, rater):
         tokens = [
             uploads.keep(session, rater.study, file.filename or "", file.read(), access.now())
