@@ -34,7 +34,7 @@ def test_a_run_says_how_it_stands(client: FlaskClient, run_id: str) -> None:
     page = client.get(f"/runs/{run_id}").text
 
     # d of question 2 is asked once; one empty list; the failed call misses its quality alone.
-    assert "7 cards left in 5 questions · 5 without quality" in page
+    assert "7 cards left in 5 questions&nbsp;· 5\u00a0without\u00a0quality" in page
     assert "The call failed" in page
     assert "not counted" in page
 
