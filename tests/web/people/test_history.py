@@ -24,7 +24,10 @@ def undo_form(page: str) -> dict[str, str]:
 
 
 def test_an_empty_log_says_what_will_stand_there(client: FlaskClient) -> None:
-    assert "Nothing has been judged yet." in client.get("/history/").text
+    page = client.get("/history/").text
+
+    assert "Nothing has been judged yet." in page
+    assert 'class="narrowing"' not in page  # no filters over nothing
 
 
 @pytest.mark.usefixtures("judged")

@@ -36,7 +36,7 @@ def test_a_false_negative_counts_as_zero_and_questions_without_a_pair_are_counte
     report = comparison_report([run("a", "R", "R", "R"), run("b", FALSE_NEGATIVE, ".", "N")])
     picture = questions.draw(report, PRINT)
 
-    assert "a is higher on 2 questions, level on 0, lower on 0." in picture.description
+    assert "a is higher than b on 2 questions, level on 0, lower on 0." in picture.description
     assert "1 question is left out: it has no value in one of the runs." in said(
         parsed(picture.markup)
     )

@@ -247,8 +247,10 @@ def _remarks(found: Pairs) -> list[str]:
 def _counted(found: Pairs) -> str:
     wins, ties, losses = found.counts
     return gettext(
-        "%(first)s is higher on %(wins)s questions, level on %(ties)s, lower on %(losses)s.",
+        "%(first)s is higher than %(second)s on %(wins)s questions, level on %(ties)s, "
+        "lower on %(losses)s.",
         first=found.first,
+        second=found.second,
         wins=wins,
         ties=ties,
         losses=losses,
