@@ -31,16 +31,21 @@ def used() -> set[str]:
 def in_the_code() -> Iterator[str]:
     """Yield the message ids of the code, those inside f-strings included."""
     for path in PACKAGE.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if (
-                isinstance(call, ast.Call)
-                and isinstance(call.func, ast.Name)
-                and call.func.id in KEYWORDS
-                and call.args
-                and isinstance(call.args[0], ast.Constant)
-                and isinstance(call.args[0].value, str)
-            ):
-                yield call.args[0].value
+        yield from in_the_module(path)
+
+
+def in_the_module(path: Path) -> Iterator[str]:
+    """Yield the message ids of one module."""
+    for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id in KEYWORDS
+            and call.args
+            and isinstance(call.args[0], ast.Constant)
+            and isinstance(call.args[0].value, str)
+        ):
+            yield call.args[0].value
 
 
 def in_the_pages() -> Iterator[str]:

@@ -68,8 +68,8 @@ def is_refused(status: int, location: str) -> bool:
 
 def is_open_to(role: str, door: Door | None) -> bool:
     """Return the matrix itself."""
-    if door == Door.PARTICIPANTS or role == "participant":
-        return door == Door.ANYBODY or (door == Door.PARTICIPANTS and role == "participant")
+    if door == Door.GUESTS or role == "participant":
+        return door == Door.ANYBODY or (door == Door.GUESTS and role == "participant")
     if door == Door.ANYBODY or role == "owner":
         return True
     return door == Door.RATERS and role == "rater"

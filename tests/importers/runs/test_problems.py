@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import asdict
 
 from webapp.i18n import LANGUAGES, gettext, speaking
-from webapp.importers.runs.messages import WORDS
 from webapp.importers.runs.problems import (
     MESSAGES,
+    WORDS,
     ImportRefused,
     error,
     message,

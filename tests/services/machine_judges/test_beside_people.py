@@ -42,10 +42,11 @@ from webapp.services.people import history, invitations, raters, sign_in
 from webapp.services.people.invitations import MachineIsNotInvited
 from webapp.services.people.sign_in import Badge
 from webapp.services.proof_packs import packs
+from webapp.services.proof_packs.packs import MachineNotPacked
 from webapp.services.rating import progress
 from webapp.services.runs import provenance, reports
 from webapp.services.runs.provenance import in_study
-from webapp.services.runs.reports import MachineNotPacked, MachineNotReleased
+from webapp.services.runs.reports import MachineNotReleased
 from webapp.services.study import standing, studies
 
 N = 30

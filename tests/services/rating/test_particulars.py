@@ -61,7 +61,7 @@ def test_the_json_of_a_run_holds_all_of_it_the_record_apart(
 ) -> None:
     run_id = stored(session, study)
     take_gold(session, rater, notes="Cemara Asri counts.")
-    question_notes.show_gold(session, study, NOW)
+    question_notes.show_offered(session, study, NOW)
     assert not study.show_record
 
     file = exports.export(session, study, run_id, Rule("majority"), "json")

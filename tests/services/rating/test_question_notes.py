@@ -32,11 +32,11 @@ def test_raters_read_a_gold_note_only_after_the_owner_shows_it(
 
     assert read() == {""}
 
-    question_notes.show_gold(session, study, NOW)
+    question_notes.show_offered(session, study, NOW)
     assert read() == {"no_data because it is full"}
 
     question_notes.put(session, study, {question.id: " Mine "}, NOW)
-    question_notes.show_gold(session, study, NOW)
+    question_notes.show_offered(session, study, NOW)
     assert read() == {"Mine"}
 
     question_notes.put(session, study, {question.id: ""}, NOW)

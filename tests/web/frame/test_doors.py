@@ -88,7 +88,7 @@ def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: F
         if rule.endpoint in OWNER_ONLY_IN_OPEN_BLUEPRINTS:
             assert door == Door.OWNER
         elif names & FOR_PARTICIPANTS:
-            assert door == Door.PARTICIPANTS
+            assert door == Door.GUESTS
         elif names & FOR_ANYBODY:
             assert door == Door.ANYBODY
         else:

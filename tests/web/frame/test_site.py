@@ -31,7 +31,7 @@ def test_a_stranger_reads_no_name(app: Flask, web_database: Database) -> None:
         app.preprocess_request()
         frame = site()
 
-    assert (frame.study, frame.rater, frame.participant, frame.key) == ("", "", "", "")
+    assert (frame.study, frame.rater, frame.guest, frame.key) == ("", "", "", "")
     assert not frame.is_owner
 
 

@@ -84,7 +84,7 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     elif phase == USERS:
         if rule is not None:
             raise click.UsageError(
-                gettext("In phase 3 each participant rates alone, so --rule cannot be used.")
+                gettext("In phase 3 everybody rates alone, so --rule cannot be used.")
             )
         _sum_up(settings, to)
     else:

@@ -8,7 +8,7 @@ COMMANDS = {
     "metrics": ("figures", mark("Print the figures of a run or of a rated CSV.")),
     "export": (
         "exporting",
-        mark("Write a run as CSV, XLSX, TREC files or JSON, or all as a proof pack."),
+        mark("Write a run as CSV, XLSX, TREC files or JSON, or all in one file."),
     ),
     "export-tree": ("trees", mark("Write every run as the folders of the original scripts.")),
     "check": (

@@ -13,7 +13,7 @@ PROBABILITIES = frozenset({"p", "p_holm"})
 def rounded(value: Any) -> Any:
     """Return a JSON document with every figure to four decimals.
 
-    Proof packs hold figures unrounded, to be recomputed exactly.
+    Files whose figures are recomputed exactly hold them unrounded.
 
     >>> rounded({"value": 0.7999999999999999, "n": 3, "bounds": [1 / 3, None], "p": 2 / 2**21})
     {'value': 0.8, 'n': 3, 'bounds': [0.3333, None], 'p': 9.537e-07}

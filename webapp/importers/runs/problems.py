@@ -12,16 +12,12 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from webapp import rooms
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.importers.runs import csv_ratings, ratings_messages
-from webapp.importers.runs.messages import (
-    FILE_MESSAGES,
-    LINE_MESSAGES,
-    RUN_MESSAGES,
-    VALUE_MESSAGES,
-    WORDS,
-)
+from webapp.importers.runs.messages import FILE_MESSAGES, RUN_MESSAGES, VALUE_MESSAGES
+from webapp.importers.runs.messages import WORDS as OWN_WORDS
 from webapp.records import Problem, Severity
 
 MESSAGES = {
@@ -30,9 +26,12 @@ MESSAGES = {
     **FILE_MESSAGES,
     **VALUE_MESSAGES,
     **RUN_MESSAGES,
-    **LINE_MESSAGES,
 }
 """Code to message, for every code a `Problem` may carry."""
+WORDS = {**OWN_WORDS}
+for wing in rooms.contributions("importers", "problem_messages"):
+    MESSAGES |= wing.MESSAGES
+    WORDS |= wing.WORDS
 
 FIRST_PLACES = 5
 _INDEX = re.compile(r"\[\d+\]")

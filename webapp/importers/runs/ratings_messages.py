@@ -24,7 +24,7 @@ MESSAGES = {
         "%(file)s names no rater. Say who rated: --rater NAME, or the field in the import report."
     ),
     "ratings_of_machine": mark(
-        '%(file)s is of "%(name)s", which is a machine judge. Give another name to import it.'
+        '%(file)s is of "%(name)s", which is a machine. Give another name to import it.'
     ),
     "ratings_of_removed_rater": mark(
         "%(file)s: %(name)s was removed from the study and can no longer judge. Restore them on "

@@ -1,6 +1,6 @@
 """Two or more runs on one question set, compared question by question.
 
-The records here are what the comparison page, every report of it and the proof pack print.
+The records here are what the comparison page, and every file of it print.
 A figure of a run is over the questions that have a value in that run; a difference is over
 the questions that have one in both, so the mean of the differences need not be the
 difference of the means: both are given.

@@ -56,10 +56,10 @@ class OwnerIsNotInvited(Conflict):
 
 
 class MachineIsNotInvited(Conflict):
-    """A machine judge cannot be invited; its name is the argument."""
+    """A machine cannot be invited; its name is the argument."""
 
-    message = mark("Nobody can sign in as a machine judge")
-    remedy = mark("It has no link. Its page, under Study, Machine judges, is where it is started.")
+    message = mark("Nobody can sign in as a machine")
+    remedy = mark("It has no link. Its own page, under Study, is where it is started.")
 
 
 class Invited(Struct, frozen=True):

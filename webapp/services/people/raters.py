@@ -68,7 +68,7 @@ class RemovalCost(Struct, frozen=True):
 def lines(session: Session, study: Study) -> list[RaterLine]:
     """Return every rater of the study with their progress, the owner first, removed ones last.
 
-    Machine judges are among them, marked as machines.
+    Machines are among them, marked as such.
     """
     judged: Counter[int] = Counter()
     for table, is_given in _judgments():

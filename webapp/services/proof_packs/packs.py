@@ -26,7 +26,8 @@ from webapp.exporters.exports.json_runs import JsonValue
 from webapp.exporters.exports.metrics_tables import metrics_json
 from webapp.exporters.proof_packs import pack
 from webapp.exporters.proof_packs.pack import Contents, Drawn, InputFile, PackedRun
-from webapp.i18n import SOURCE_LANGUAGE, speaking
+from webapp.failures import Conflict
+from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.services.comparisons import chosen_runs, comparisons
@@ -36,7 +37,7 @@ from webapp.services.proof_packs import added
 from webapp.services.proof_packs.evidence import Evidence, NoRuns
 from webapp.services.rating import orders
 from webapp.services.runs import order, reports, runs
-from webapp.services.runs.reports import MachineNotPacked, Rule
+from webapp.services.runs.reports import Rule
 from webapp.services.study import blinding, studies
 from webapp.steps import Tell, nobody
 
@@ -54,6 +55,16 @@ EXPORTS = {
 STEPS_OF_RUN = len(EXPORTS) + 1
 LONG_FROM = 300
 """The answers from which a pack is made beside the requests: ten runs of thirty questions."""
+
+
+class MachineNotPacked(Conflict):
+    """A proof pack holds people's judgments; a machine's are not in it."""
+
+    message = mark("A proof pack holds what people judged")
+    remedy = mark(
+        "Choose a person, the majority or the adjudication: a pack's figures are people's."
+    )
+    command_remedy = mark("Leave --rater out or name a person.")
 
 
 def of_run(

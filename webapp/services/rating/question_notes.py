@@ -1,6 +1,6 @@
 """The owner's note on a question, which raters read above its cards.
 
-The note of a gold question may reveal the expected answer ("no_data because ..."), so raters read
+A note that a wing offers may reveal the expected answer ("no_data because ..."), so raters read
 it only after the owner chose to show it: it then is the owner's note, like one that was typed.
 """
 
@@ -23,19 +23,19 @@ LONGEST = 2000
 
 
 class QuestionNote(Struct, frozen=True):
-    """One question with the note that raters read, and the note of its gold question."""
+    """One question with the note that raters read, and the one that a wing offers."""
 
     id: int
     position: int
     question: str
     category: str
     text: str
-    gold: str
+    offered: str
 
     @property
     def is_offered(self) -> bool:
-        """Whether the question has no note but that of its gold question."""
-        return bool(self.gold) and not self.text
+        """Whether the question has no note but the offered one."""
+        return bool(self.offered) and not self.text
 
 
 def notes(session: Session, study: Study) -> list[tuple[int, tuple[QuestionNote, ...]]]:
@@ -58,12 +58,12 @@ def put(session: Session, study: Study, typed: Mapping[int, str], now: datetime)
             studies.log(session, study, "set note", subject, line.text, text, now)
 
 
-def show_gold(
+def show_offered(
     session: Session, study: Study, now: datetime, question_id: int | None = None
 ) -> None:
-    """Let raters read the gold note of one question, or of all, that has no other note."""
+    """Let raters read the offered note of one question, or of all, that has no other note."""
     offered = {
-        line.id: line.gold
+        line.id: line.offered
         for _, lines in notes(session, study)
         for line in lines
         if line.is_offered and question_id in (None, line.id)
@@ -72,21 +72,21 @@ def show_gold(
 
 
 def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
-    of_gold: dict[int, str] = {}
+    known: dict[int, str] = {}
     for wing in rooms.contributions("services", "offered_notes"):
-        of_gold |= wing.offered(session, found.id)
+        known |= wing.offered(session, found.id)
     asked = select(Query.question_id, Query.query_id).join(Question)
     rows = session.execute(
         asked.where(Question.question_set_id == found.id).order_by(Query.query_id.desc())
     )
     numbers: dict[int, int] = dict(rows.all())
     for question in found.questions:
-        gold = of_gold.get(numbers.get(question.id, question.position), "")[:LONGEST]
+        offered = known.get(numbers.get(question.id, question.position), "")[:LONGEST]
         yield QuestionNote(
             id=question.id,
             position=question.position,
             question=question.text,
             category=question.category,
             text=question.note or "",
-            gold=gold,
+            offered=offered,
         )

@@ -42,27 +42,12 @@ class UnknownRule(Refused, ValueError):
 
 
 class MachineNotReleased(Conflict):
-    """The figures of this machine judge may not be chosen; its name is the argument."""
+    """The figures of this machine may not be chosen; its name is the argument."""
 
-    message = mark("The figures of the machine judge %(name)s are not in use")
+    message = mark("The figures of the machine %(name)s are not in use")
     remedy = mark(
-        "Open Study, Machine judges, and its page of agreement with people: once you have "
-        "seen it, its figures can be put in use there."
+        "Its page of agreement with people, under Study in the app, is where they are put in use."
     )
-    command_remedy = mark(
-        "See `relevansi judge agreement`, then put them in use in the app, under Study, "
-        "Machine judges."
-    )
-
-
-class MachineNotPacked(Conflict):
-    """A proof pack holds people's judgments; a machine's are not in it."""
-
-    message = mark("A proof pack holds what people judged")
-    remedy = mark(
-        "Choose a person, the majority or the adjudication: a pack's figures are people's."
-    )
-    command_remedy = mark("Leave --rater out or name a person.")
 
 
 class Rule(Struct, frozen=True):
@@ -75,7 +60,7 @@ class Rule(Struct, frozen=True):
 def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
     """Return the rule called `name`; unnamed, the only rater's own verdicts, else majority.
 
-    A machine judge counts alone or not at all. Raises ``UnknownRater``, ``UnknownRule`` and
+    A machine counts alone or not at all. Raises ``UnknownRater``, ``UnknownRule`` and
     ``MachineNotReleased``.
     """
     if name is None:

@@ -59,7 +59,7 @@ def raters(session: Session, study: Study) -> list[Rater]:
 
 
 def people_and_machines(session: Session, study: Study) -> list[Rater]:
-    """Return the study's raters and machine judges, the local rater first."""
+    """Return the study's raters and machines, the local rater first."""
     found = select(Rater).where(Rater.study_id == study.id).order_by(Rater.id)
     return list(session.scalars(found))
 

@@ -105,14 +105,14 @@ class NotYours(Refused):
     status = 403
 
 
-class NotAParticipants(NotYours):
-    """The address is the owner's or a rater's, and a participant is asking."""
+class NotForGuests(NotYours):
+    """The address is the owner's or a rater's, and a guest is asking."""
 
     remedy = mark("Your questions and their answers are on your own page.")
 
 
 class NotTakingPart(Refused):
-    """The address is a participant's, and somebody else is asking."""
+    """The address is a guest's, and somebody else is asking."""
 
     message = mark("This page belongs to somebody who takes part")
     remedy = mark("Open your personal link again: everything you gave is still there.")
@@ -128,7 +128,8 @@ class AnotherRater(Conflict):
 
 
 class Visitor(NamedTuple):
-    """The person who makes a request. A stranger and a participant have no ``rater_id``.
+    """The person who makes a request. A stranger has no ``rater_id``, nor has a
+    guest, whom a wing knows.
 
     ``is_local``: nobody signs in here, so the person at this machine may be any rater.
     ``is_shut_out``: the request is from another machine, and those are refused until somebody
@@ -141,7 +142,7 @@ class Visitor(NamedTuple):
     is_owner: bool = False
     is_local: bool = False
     is_shut_out: bool = False
-    participant_id: int | None = None
+    guest_id: int | None = None
     key: str | None = None
 
 
@@ -274,12 +275,12 @@ def _check() -> None:
 def _admit(asking: Visitor, wanted: Door) -> None:
     if asking.is_shut_out:
         raise NotFromHere
-    if wanted == Door.PARTICIPANTS:
-        if asking.participant_id is None:
+    if wanted == Door.GUESTS:
+        if asking.guest_id is None:
             raise NotTakingPart
         return
-    if asking.participant_id is not None:
-        raise NotAParticipants
+    if asking.guest_id is not None:
+        raise NotForGuests
     if asking.rater_id is None:
         raise NotSignedIn
     if wanted == Door.OWNER and not asking.is_owner:
@@ -287,15 +288,15 @@ def _admit(asking: Visitor, wanted: Door) -> None:
 
 
 def _visitor(session: Session) -> Visitor:
-    badge, taking_part = badges.carried(), badges.of_participant()
+    badge, taking_part = badges.carried(), badges.of_guest()
     if taking_part is not None:
         current = studies.current(session)
         assert current is not None
-        number = _participant(session, current, taking_part)
+        number = _guest(session, current, taking_part)
         if number is None:
             return Visitor(key="")
-        key = _key(current.id, current.created_at, "participant", number)
-        return Visitor(participant_id=number, key=key)
+        key = _key(current.id, current.created_at, badges.GUEST, number)
+        return Visitor(guest_id=number, key=key)
     asker = sign_in.asker(session, badge, now(), stays_open=current_app.config["IS_DEMO"])
     current_app.extensions["open house"].is_open = asker.is_open_house
     if asker.is_open_house and not is_from_here():
@@ -311,8 +312,8 @@ def _visitor(session: Session) -> Visitor:
     )
 
 
-def _participant(session: Session, study: Study, badge: Mapping[str, Any]) -> int | None:
-    """Return the id of the participant that a badge belongs to, if a wing knows them."""
+def _guest(session: Session, study: Study, badge: Mapping[str, Any]) -> int | None:
+    """Return the id of the guest whom a badge belongs to, if a wing knows them."""
     found = (
         module.recognise(session, study, badge, now())
         for module in rooms.contributions("web", "guests")
@@ -321,8 +322,8 @@ def _participant(session: Session, study: Study, badge: Mapping[str, Any]) -> in
 
 
 def name_of_guest() -> str:
-    """Return the name of the participant who asks; empty for everybody else."""
-    known = visitor().participant_id
+    """Return the name of the guest who asks; empty for everybody else."""
+    known = visitor().guest_id
     if known is None:
         return ""
     with database().reading() as session:
@@ -333,6 +334,11 @@ def name_of_guest() -> str:
 def home_of_guests() -> str:
     """Return the endpoint of the first page of those who take part."""
     return next((module.HOME for module in rooms.contributions("web", "guests")), "home.show")
+
+
+def guide_of_guests() -> str:
+    """Return the name of the guide for those who take part."""
+    return next((module.GUIDE for module in rooms.contributions("web", "guests")), "index")
 
 
 @lru_cache(maxsize=1024)

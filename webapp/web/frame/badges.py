@@ -25,6 +25,8 @@ from werkzeug.http import parse_cookie
 
 from webapp.services.people.sign_in import Badge
 
+GUEST = "participant"
+"""The name of a guest's badge in the cookies and things that browsers keep; it stays."""
 LIFETIME = timedelta(days=30)
 KNOWN_FOR = timedelta(days=400)
 """How long the owner's browser stays known: as long as browsers keep a cookie."""
@@ -143,7 +145,7 @@ def is_owner(app: Flask, environ: Mapping[str, str]) -> bool:
 
 def is_signed_in(app: Flask, environ: Mapping[str, str]) -> bool:
     """Whether a request brings any badge of ours; only its signature is checked."""
-    return not _signed(app, environ).keys().isdisjoint(("badge", "participant"))
+    return not _signed(app, environ).keys().isdisjoint(("badge", GUEST))
 
 
 def _signed(app: Flask, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -158,21 +160,21 @@ def give(badge: Badge) -> None:
     _give("badge", asdict(badge))
 
 
-def of_participant() -> dict[str, Any] | None:
-    """Return the badge of a participant of phase 3; ``None`` without one.
+def of_guest() -> dict[str, Any] | None:
+    """Return the badge of a guest; ``None`` without one.
 
-    It is what `give_participant` was given, of whichever version, with the ``sign_in`` of now.
+    It is what `give_guest` was given, of whichever version, with the ``sign_in`` of now.
     """
-    carried = session.get("participant")
+    carried = session.get(GUEST)
     return {**carried, "sign_in": sign_in()} if isinstance(carried, dict) else None
 
 
-def give_participant(badge: Mapping[str, Any]) -> None:
-    """Let the browser carry a participant's badge, and nothing that it carried before.
+def give_guest(badge: Mapping[str, Any]) -> None:
+    """Let the browser carry a guest's badge, and nothing that it carried before.
 
-    Else a participant who is handed the owner's telephone would be the owner too.
+    Else a guest who is handed the owner's telephone would be the owner too.
     """
-    _give("participant", dict(badge))
+    _give(GUEST, dict(badge))
 
 
 def sign_in() -> str:

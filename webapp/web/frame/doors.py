@@ -14,5 +14,5 @@ class Door(StrEnum):
 
     ANYBODY = "anybody"
     RATERS = "raters"
-    PARTICIPANTS = "participants"
+    GUESTS = "guests"
     OWNER = "owner"

@@ -69,7 +69,7 @@ def source() -> str:
 
 
 def origin() -> str:
-    """Return the name that is stored for the sending machine beside participants' actions.
+    """Return the name that is stored for the sending machine beside what guests do.
 
     Without this server's secret nobody can find out the address.
     """

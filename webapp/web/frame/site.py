@@ -22,7 +22,7 @@ class Site(Struct, frozen=True):
     """The frame of a page; the names are empty for a stranger.
 
     ``is_owner`` opens the owner's sections; ``is_local`` is true where nobody signs in.
-    ``participant`` is the pseudonym of a participant of phase 3, ``key`` names the person whose
+    ``guest`` is the name of a guest of a wing, ``key`` names the person whose
     things the browser keeps (see ``access.Visitor``). ``rater_menu`` is the menu of a rater.
     ``ratios`` is the notation of ratios, ``ways`` an example of each notation.
     ``home`` is the endpoint of the page that the name of the product leads to, ``guide`` the
@@ -38,7 +38,7 @@ class Site(Struct, frozen=True):
     languages: dict[str, str]
     database: str
     version: str
-    participant: str
+    guest: str
     home: str
     guide: str
     key: str | None
@@ -51,7 +51,7 @@ class Site(Struct, frozen=True):
 def site() -> Site:
     """Return the frame of the page that is being rendered."""
     study, rater, rater_menu = _names()
-    participant = _participant()
+    guest = _guest()
     return Site(
         study=study,
         rater=rater,
@@ -62,9 +62,9 @@ def site() -> Site:
         languages={code: own_name(code) for code in LANGUAGES},
         database=access.database().description,
         version=_version(),
-        participant=participant,
-        home=access.home_of_guests() if participant else "home.show",
-        guide=_guide(rater, participant),
+        guest=guest,
+        home=access.home_of_guests() if guest else "home.show",
+        guide=_guide(rater, guest),
         key=access.visitor().key,
         rater_menu=rater_menu,
         ratios=notation.ratios(),
@@ -103,14 +103,14 @@ def _names() -> tuple[str, str, tuple[MenuEntry, ...]]:
         return "", "", ()
 
 
-def _guide(rater: str, participant: str) -> str:
+def _guide(rater: str, guest: str) -> str:
     """Return the name of the guide for the reader; the list of guides for owner and stranger."""
     if access.visitor().is_owner:
         return "index"
-    return "raters" if rater else "participants" if participant else "index"
+    return "raters" if rater else access.guide_of_guests() if guest else "index"
 
 
-def _participant() -> str:
+def _guest() -> str:
     try:
         return access.name_of_guest()
     except SQLAlchemyError:

@@ -17,6 +17,8 @@ from webapp.web.frame import access
 
 HOME = "own_questions.index"
 """The first page of a participant, by endpoint."""
+GUIDE = "participants"
+"""The guide for participants, by name."""
 
 
 def recognise(
@@ -54,7 +56,7 @@ def writing() -> Iterator[tuple[Session, Participant]]:
 
 def _asking(session: Session) -> Participant:
     """Return the participant who asks; raises ``NotTakingPart`` for everybody else."""
-    known = access.visitor().participant_id
+    known = access.visitor().guest_id
     found = None if known is None else session.get(Participant, known)
     if found is None:
         raise access.NotTakingPart

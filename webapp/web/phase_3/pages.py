@@ -19,10 +19,10 @@ PAGES = Pages(
         "user_studies": Door.OWNER,
         "findings": Door.OWNER,
         "participants": Door.ANYBODY,
-        "participants.rename": Door.PARTICIPANTS,
-        "participants.link": Door.PARTICIPANTS,
-        "own_questions": Door.PARTICIPANTS,
-        "questionnaires": Door.PARTICIPANTS,
+        "participants.rename": Door.GUESTS,
+        "participants.link": Door.GUESTS,
+        "own_questions": Door.GUESTS,
+        "questionnaires": Door.GUESTS,
     },
     entries=(
         MenuEntry(

@@ -227,7 +227,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
         if cookie.get(DECLINED):
             participants.take_back_decline(session, study)
         session.commit()
-    badges.give_participant(asdict(badge))
+    badges.give_guest(asdict(badge))
     if not is_known:
         cookie["personal"] = token if is_own else personal
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
@@ -235,7 +235,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
 
 def _decline(token: str, page: str) -> Response:
     """Count a person who declines, once however often they say so in this browser."""
-    if not cookie.get(DECLINED) and access.visitor().participant_id is None:
+    if not cookie.get(DECLINED) and access.visitor().guest_id is None:
         _count_decline(token, page)
         cookie[DECLINED], cookie.permanent = True, True
     return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]

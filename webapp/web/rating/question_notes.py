@@ -19,7 +19,7 @@ class NotesPage(Struct, frozen=True):
     """The questions of every set with their notes, as stored or as typed.
 
     ``typed`` and ``errors`` are by the name of the note's field. ``offered`` counts the questions
-    whose only note is that of the gold question, which raters do not see.
+    whose only note is an offered one, which raters do not see.
     """
 
     sets: tuple[tuple[QuestionNote, ...], ...]
@@ -38,7 +38,7 @@ def show() -> Response:
 
 @blueprint.post("/")
 def save() -> Response:
-    """Store the notes as typed, then show gold notes where asked to.
+    """Store the notes as typed, then show offered notes where asked to.
 
     With a note that is too long nothing is stored.
     """
@@ -54,7 +54,7 @@ def save() -> Response:
     with access.writing() as (session, rater):
         question_notes.put(session, rater.study, typed, access.now())
         if "show" in said:
-            question_notes.show_gold(session, rater.study, access.now(), said["show"])
+            question_notes.show_offered(session, rater.study, access.now(), said["show"])
         session.commit()
     place = f"note-{said['show']}" if said.get("show") else None
     there = url_for("question_notes.show", saved=1, _anchor=place)

@@ -84,7 +84,7 @@ class StandingPage(Struct, frozen=True):
     """The progress of the study at ``at``; ``open_questions`` are those that miss a verdict.
 
     ``plan`` is set in a blind study, where raters are given their questions. ``machines`` counts
-    the machine judges, which nothing else on this page counts. ``brought`` are the parts of
+    the machines, which nothing else on this page counts. ``brought`` are the parts of
     wings, ``styles`` their style sheets.
     """
 
