@@ -118,6 +118,23 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
 
 
 @pytest.mark.parametrize(
+    ("language", "heading"), [("en", "Start your own study"), ("id", "Memulai studi Anda sendiri")]
+)
+def test_the_banner_leads_to_one_s_own_study_in_the_reader_s_language(
+    demo: Flask, language: str, heading: str
+) -> None:
+    client = demo.test_client()
+    spoken = {"Accept-Language": language}
+    banner = client.get("/", headers=spoken).text.partition('<div class="demo">')[2]
+    found = re.search(r'<a href="([^"]+)">[^<]+<code>relevansi serve</code></a>', banner)
+
+    assert found is not None
+    guide = client.get(found[1], headers=spoken).text
+    assert f"<h1>{heading}</h1>" in guide
+    assert "relevansi serve" in guide.partition("<article")[2]
+
+
+@pytest.mark.parametrize(
     ("path", "says", "leads_to"),
     [
         ("/runs/", "Each run of the chatbot will stand here", 'id="files"'),
