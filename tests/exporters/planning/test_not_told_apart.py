@@ -23,7 +23,9 @@ def test_the_smallest_difference_is_that_of_the_plan() -> None:
         said = not_told_apart.of_one(difference(), 0.05)
         assert said == "30 questions can show differences from 0.15 up (power 80%)."
         said = not_told_apart.of_all([difference(), difference("success_rate", 0.5)], 0.05)
-    assert said.endswith("differences from 0.15 on MRR, 0.26 on Success rate up.")
+    assert said == (
+        "which have a power of 80% to show a difference of 0.15 on MRR and 0.26 on Success rate"
+    )
 
 
 def test_of_several_pairs_the_one_that_varies_most_counts() -> None:

@@ -69,6 +69,15 @@ def unit_of(figure: str) -> Unit:
     return measure_of(figure).unit
 
 
+def joined(names: Sequence[str], word: str) -> str:
+    """Return the names as a list with `word` before the last.
+
+    >>> joined(["API Only", "Hybrid", "Vector Only"], "or")
+    'API Only, Hybrid or Vector Only'
+    """
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def difference_name(difference: Difference) -> str:
     """Return the name of a difference: the figure, with false negatives at 0 where they are."""
     if difference.measure is not None:

@@ -26,7 +26,7 @@ def of_one(difference: Difference, level: float) -> str:
 
 
 def of_all(differences: Sequence[Difference], level: float) -> str:
-    """Return the same for several differences: of each figure the pair that varies most."""
+    """Return the same as a clause on several tests: of each figure the pair that varies most."""
     found: dict[str, str] = {}
     by_size = sorted(
         ((shown, one) for one in differences if (shown := _shown(one, level)) is not None),
@@ -37,15 +37,16 @@ def of_all(differences: Sequence[Difference], level: float) -> str:
         found.setdefault(words.difference_name(one), amount)
     if not found:
         return ""
-    names = list(dict.fromkeys(map(words.difference_name, differences)))
+    names = dict.fromkeys(map(words.difference_name, differences))
+    amounts = [
+        gettext("%(difference)s on %(figure)s", difference=found[name], figure=name)
+        for name in names
+        if name in found
+    ]
     return gettext(
-        "Could have been shown (power %(power)s): differences from %(differences)s up.",
+        "which have a power of %(power)s to show a difference of %(differences)s",
         power=notation.percent(Demand().power),
-        differences=", ".join(
-            gettext("%(difference)s on %(figure)s", difference=found[name], figure=name)
-            for name in names
-            if name in found
-        ),
+        differences=words.joined(amounts, gettext("and")),
     )
 
 
