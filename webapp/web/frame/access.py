@@ -128,8 +128,7 @@ class AnotherRater(Conflict):
 
 
 class Visitor(NamedTuple):
-    """The person who makes a request. A stranger has no ``rater_id``, nor has a
-    guest, whom a wing knows.
+    """The person who makes a request. A stranger and a guest of a wing have no ``rater_id``.
 
     ``is_local``: nobody signs in here, so the person at this machine may be any rater.
     ``is_shut_out``: the request is from another machine, and those are refused until somebody
