@@ -22,7 +22,6 @@ def test_examples_in_docstrings_are_true(name: str) -> None:
     [
         "precision",
         "precision_at",
-        "trec_precision_at",
         "reciprocal_rank",
         "success",
         "suggested_quality",

@@ -22,7 +22,6 @@ Reference = Callable[[Verdicts], dict[str, float]]
 FIGURES: tuple[ListFigure, ...] = (
     ranking.precision,
     ranking.precision_at,
-    ranking.trec_precision_at,
     ranking.reciprocal_rank,
     ranking.success,
 )
@@ -70,7 +69,6 @@ class TestReferences:
         expected = reference(verdicts)
         by_own_length = 5 / min(len(verdicts), 5)
 
-        assert ranking.trec_precision_at(verdicts) == pytest.approx(expected["P@5"], abs=EXACT)
         assert ranking.precision_at(verdicts) == pytest.approx(
             expected["P@5"] * by_own_length, abs=EXACT
         )
@@ -83,11 +81,9 @@ class TestReferences:
         self, reference: Reference, verdicts: Verdicts
     ) -> None:
         if not without_cannot_tell(verdicts):
-            assert ranking.trec_precision_at(verdicts) is Undefined.NOTHING_DECIDED
             return
         expected = reference(verdicts)
 
-        assert ranking.trec_precision_at(verdicts) == pytest.approx(expected["P@5"], abs=EXACT)
         assert ranking.reciprocal_rank(verdicts) == pytest.approx(expected["RR"], abs=EXACT)
 
     @oracles

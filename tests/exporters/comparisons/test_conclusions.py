@@ -11,6 +11,7 @@ from tests.exporters.comparisons.comparisons import (
     run,
     three_runs,
 )
+from tests.metrics.comparisons.compared import differences_of
 from webapp.exporters.comparisons import conclusions
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference
@@ -60,7 +61,7 @@ def test_one_pair_has_no_interval() -> None:
 def test_a_tiny_difference_is_not_called_zero() -> None:
     # 1 relevant of 400 against none is 0.0025 in overall precision
     report = comparison_report([run("a", "R" + "N" * 399), run("b", "N" * 400)])
-    found = report.comparison.differences_of("mean_overall_precision")[0]
+    found = differences_of(report.comparison, "mean_overall_precision")[0]
 
     assert "a is 0.0025 higher than b" in conclusions.conclusion(report.comparison, found)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons.comparisons import Comparison
+from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.records import EmptyOutcome, QueryState, Relevance
@@ -31,6 +33,11 @@ def compared(
         if row is not None
     )
     return ComparedRun(name, name, name, "one", queries)
+
+
+def differences_of(comparison: Comparison, figure: str) -> tuple[Difference, ...]:
+    """Return the differences of one headline figure."""
+    return tuple(difference for difference in comparison.differences if difference.figure == figure)
 
 
 def _query(position: int, row: str, quality: int | None, category: str) -> ComparedQuery:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.metrics.comparisons.compared import QUICK, compared
+from tests.metrics.comparisons.compared import QUICK, compared, differences_of
 from webapp.metrics.comparisons.comparisons import compare
 
 
@@ -23,7 +23,7 @@ def test_what_a_run_lacks_is_said_and_a_question_not_run_is_in_no_pair() -> None
     assert lacks.partial
     assert not found.contenders[1].missing.partial
     assert found.questions[4].answers[0] is None
-    assert found.differences_of("success_rate")[0].n == 2  # questions 1 and 3
+    assert differences_of(found, "success_rate")[0].n == 2  # questions 1 and 3
 
 
 def test_a_run_that_nobody_judged_is_not_rated_even_where_calls_failed() -> None:

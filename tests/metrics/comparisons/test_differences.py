@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from tests.metrics.comparisons.compared import QUICK, compared
+from tests.metrics.comparisons.compared import QUICK, compared, differences_of
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.differences import MCNEMAR, SMALL, Difference
 
@@ -14,7 +14,7 @@ def difference(figure: str, *rows: tuple[str, str], at_zero: bool = False) -> Di
     """Return what two runs with these rows differ by in one figure."""
     first = compared("a", *(row[0] for row in rows))
     second = compared("b", *(row[1] for row in rows))
-    found = compare([first, second], rule="majority", settings=QUICK).differences_of(figure)
+    found = differences_of(compare([first, second], rule="majority", settings=QUICK), figure)
     (one,) = [entry for entry in found if entry.false_negatives_at_zero == at_zero]
     return one
 
@@ -67,7 +67,7 @@ def test_holm_is_over_the_run_pairs_of_one_figure() -> None:
         compared("c", *["1"] * 7, "0"),
     ]
 
-    found = compare(runs, rule="majority", settings=QUICK).differences_of("success_rate")
+    found = differences_of(compare(runs, rule="majority", settings=QUICK), "success_rate")
 
     # 8:0 gives 2/256, 1:0 gives 1, 0:7 gives 2/128; times 3, then 2, then 1.
     assert [entry.p for entry in found] == [2 / 256, 1.0, 2 / 128]
@@ -85,8 +85,8 @@ def test_quality_is_paired_where_both_answers_are_rated() -> None:
         compared("b", "1", "1", "1", qualities=[2, None, 4]),
     ]
 
-    (found,) = compare(runs, rule="majority", settings=QUICK).differences_of(
-        "mean_response_quality"
+    (found,) = differences_of(
+        compare(runs, rule="majority", settings=QUICK), "mean_response_quality"
     )
 
     assert (found.n, found.mean, found.headline) == (1, 3.0, 4.0 - 3.0)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.metrics.judging.verdicts import verdicts
@@ -53,25 +51,9 @@ def test_overall_precision_divides_by_what_is_decided_in_the_whole_list(
     assert ranking.precision(verdicts(letters)) == expected
 
 
-@pytest.mark.parametrize(
-    ("letters", "expected"),
-    [
-        ("RRRRN", 4 / 5),
-        ("RN", 1 / 5),  # always by 5, however short the list
-        ("RUUUU", 1 / 5),  # cannot tell counts like not relevant
-        ("UUUUU" + "R", 0.0),  # decided, but below the cutoff
-        ("UU", Undefined.NOTHING_DECIDED),
-        ("", Undefined.NO_RESULTS),
-    ],
-)
-def test_trec_precision_at_5_always_divides_by_5(letters: str, expected: float | Undefined) -> None:
-    assert ranking.trec_precision_at(verdicts(letters)) == expected
-
-
-@pytest.mark.parametrize("function", [ranking.precision_at, ranking.trec_precision_at])
-def test_a_cutoff_below_one_is_refused(function: Callable[..., object]) -> None:
+def test_a_cutoff_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="cutoff 0"):
-        function(verdicts("RN"), cutoff=0)
+        ranking.precision_at(verdicts("RN"), cutoff=0)
 
 
 @pytest.mark.parametrize(

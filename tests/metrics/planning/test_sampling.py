@@ -13,7 +13,6 @@ from webapp.metrics.planning.sampling import (
     Stratum,
     allocation,
     collapsed,
-    draw,
     extend,
     random_order,
     sampled_mean,
@@ -45,7 +44,7 @@ def test_the_shares_are_those_of_largest_remainders() -> None:
 
 
 def test_strata_get_their_shares_and_an_extension_keeps_what_was_drawn() -> None:
-    drawn = draw(STRATA, 4, 7, stratified=True)
+    drawn = extend((), STRATA, allocation(Counter(STRATA.values()), 4), 7)
     assert Counter(one.stratum for one in drawn) == {"a": 2, "b": 1, "c": 1}
     assert [one.position for one in drawn] == [1, 2, 3, 4]
     assert all(one.stratum == STRATA[one.question] for one in drawn)
@@ -58,7 +57,7 @@ def test_strata_get_their_shares_and_an_extension_keeps_what_was_drawn() -> None
 
 
 def test_without_strata_the_first_of_the_order_are_drawn_and_more_follow_it() -> None:
-    drawn = draw(STRATA, 3, 7, stratified=False)
+    drawn = extend((), STRATA, {"": 3}, 7)
     order = random_order(tuple(STRATA), 7)
     assert drawn == tuple(DrawnQuestion(q, n) for n, q in enumerate(order[:3], 1))
     assert [one.question for one in extend(drawn, STRATA, {"": 5}, 7)] == list(order[:5])

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.metrics.comparisons.compared import differences_of
 from tests.services.comparisons.stored_runs import judge, stored
 from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
@@ -60,7 +61,7 @@ def test_a_question_that_a_run_was_not_asked_is_in_no_pair(
     report = comparisons.report(session, study, [whole, part], Rule("majority"), settings=QUICK)
 
     assert report.comparison.contenders[1].missing.not_run == (2,)
-    assert report.comparison.differences_of("success_rate")[0].n == 1
+    assert differences_of(report.comparison, "success_rate")[0].n == 1
 
 
 def test_each_rater_is_left_out_and_every_other_rule_tried(
@@ -117,5 +118,5 @@ def test_a_failed_call_is_counted_and_shown_apart(
 
     assert found.comparison.contenders[0].missing.failed == (1,)
     assert not found.comparison.contenders[0].rated
-    (success,) = found.comparison.differences_of("success_rate")
+    (success,) = differences_of(found.comparison, "success_rate")
     assert (success.n, success.mean) == (1, -1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.metrics.comparisons.compared import differences_of
 from webapp.importers.runs.problems import ImportRefused
 from webapp.services.comparisons import rated_comparisons
 from webapp.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare
@@ -31,10 +32,10 @@ def test_the_mean_difference_is_that_of_the_questions_both_have() -> None:
 
     (precision,) = (
         one
-        for one in report.comparison.differences_of("mean_precision_at_5")
+        for one in differences_of(report.comparison, "mean_precision_at_5")
         if not one.false_negatives_at_zero
     )
-    (rank,) = report.comparison.differences_of("mrr")
+    (rank,) = differences_of(report.comparison, "mrr")
     assert precision.n == rank.n == 2
     assert precision.mean == pytest.approx(0.2)  # (.8 - .4 + .6 - .6) / 2
     assert rank.mean == pytest.approx(-0.25)  # (1 - 1 + 1/2 - 1) / 2

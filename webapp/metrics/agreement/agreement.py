@@ -48,10 +48,6 @@ __all__ = [
     "agreement",
     "agreements",
     "cohen_kappa",
-    "fleiss_kappa",
-    "gwet_ac1",
-    "krippendorff_alpha",
-    "raw_agreement",
 ]
 
 Table = Sequence[Sequence[int | None]]
@@ -107,7 +103,7 @@ def agreement(
     labels: Collection[int] = (),
     bootstrap: Bootstrap = DEFAULT,
 ) -> Agreement:
-    """All five coefficients of `table`, alpha by its `scale`; `labels` as in `gwet_ac1`.
+    """All five coefficients of `table`, alpha by its `scale`; `labels` as in `coefficients.gwet`.
 
     >>> found = agreement([[1, 1], [1, 0], [0, 0], [1, 1]])
     >>> found.raw.value, found.cohen.value, found.raw.n
@@ -142,19 +138,6 @@ def _agreement(items: _Sample, pairs: _Sample, scale: Scale, labels: Collection[
     )
 
 
-def raw_agreement(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
-    """Share of agreeing pairs of raters, averaged over the items that two or more decided.
-
-    ``Pa = mean over i of sum_k r_ik (r_ik - 1) / (r_i (r_i - 1))``: *r_i* labels on item *i*,
-    *r_ik* of them *k*; with two raters the share of items on which they agree. Each item
-    counts the same, however many raters it had. Defined when only one label was used.
-
-    >>> raw_agreement([[1, 1, 0], [1, 1, 1], [0, None, None]]).value  # (1/3 + 1) / 2
-    0.6666666666666666
-    """
-    return _Sample.of(_Units.items(_rows(table)), bootstrap).measured(coefficients.observed)
-
-
 def cohen_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
     """Agreement of two raters beyond what their own habits would give (Cohen 1960).
 
@@ -167,57 +150,6 @@ def cohen_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
     0.5
     """
     return _Sample.of(_Units.pairs(_rows(table)), bootstrap).measured(coefficients.cohen)
-
-
-def fleiss_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
-    """Agreement of any number of raters beyond the labels' overall shares (Fleiss 1971).
-
-    ``kappa = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k^2``: *Pa* as in raw agreement, *p_k* the
-    mean over items of the share of label *k* among an item's labels. Where items have
-    unequal numbers of labels this is the generalised form of irrCAC: *Pa* over items with two
-    labels or more, *p_k* over all that have any, each item weighing the same. Undefined when
-    only one label was used.
-
-    >>> round(fleiss_kappa([[1, 1, 0], [0, 0, 0]]).value, 12)  # (2/3 - 5/9) / (1 - 5/9)
-    0.25
-    """
-    return _Sample.of(_Units.items(_rows(table)), bootstrap).measured(coefficients.fleiss)
-
-
-def krippendorff_alpha(
-    table: Table, *, scale: Scale = Scale.NOMINAL, bootstrap: Bootstrap = DEFAULT
-) -> Coefficient:
-    """One minus observed over expected disagreement (Hayes & Krippendorff 2007).
-
-    ``alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck``: *o_ck* how often labels *c* and
-    *k* met on an item, an item's *m* labels giving ``1 / (m - 1)`` per ordered pair; *n_c* the
-    labels *c* and *n* all labels on items with two or more (an item with one says nothing);
-    *d_ck* the squared distance (Krippendorff 2011), nominal 0 or 1, ordinal
-    ``(sum of n_g for g from c to k - (n_c + n_k) / 2)^2``. Undefined when only one label
-    was used on those items.
-
-    >>> krippendorff_alpha([[1, 1], [1, 0], [0, 0], [1, 1]]).value  # 1 - 7 x 2 / (2 x 5 x 3)
-    0.5333333333333333
-    """
-    sample = _Sample.of(_Units.items(_rows(table)), bootstrap)
-    return sample.measured(partial(coefficients.alpha, distance=_DISTANCES[scale]))
-
-
-def gwet_ac1(
-    table: Table, *, labels: Collection[int] = (), bootstrap: Bootstrap = DEFAULT
-) -> Coefficient:
-    """Agreement beyond chance on hard items, steady where one label prevails (Gwet 2008).
-
-    ``AC1 = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k (1 - p_k) / (q - 1)``: *Pa* and *p_k* as in
-    Fleiss' kappa, unequal numbers of labels too (as irrCAC), *q* the number of labels of
-    the scale: of `labels`, else of those used, at least 2. Defined (as 1) when only one was.
-
-    >>> gwet_ac1([[1, 1], [1, 0], [1, 1], [1, 1]]).value  # (3/4 - 7/32) / (1 - 7/32)
-    0.68
-    """
-    sample = _Sample.of(_Units.items(_rows(table)), bootstrap)
-    n_labels = _scale_size(sample.kinds, labels)
-    return sample.measured(partial(coefficients.gwet, n_labels=n_labels))
 
 
 class _Units(Struct, frozen=True):

@@ -59,10 +59,11 @@ def shared(kinds: Kinds, times: Times) -> Floats:
 
 
 def observed(kinds: Kinds, times: Times) -> Floats:
-    """Mean share of agreeing pairs of labels over the items that have two or more.
+    """Raw agreement: share of agreeing pairs of raters, averaged over the items of two or more.
 
-    ``Pa = mean over i of sum_k r_ik (r_ik - 1) / (r_i (r_i - 1))``: *r_ik* labels *k* among
-    the *r_i* labels of item *i*.
+    ``Pa = mean over i of sum_k r_ik (r_ik - 1) / (r_i (r_i - 1))``: *r_i* labels on item *i*,
+    *r_ik* of them *k*; with two raters the share of items on which they agree. Each item
+    counts the same, however many raters it had. Defined when only one label was used.
     """
     agreeing = [
         times[:, place] * _agreeing(kind) for place, kind in enumerate(kinds) if len(kind) > 1
@@ -71,14 +72,26 @@ def observed(kinds: Kinds, times: Times) -> Floats:
 
 
 def fleiss(kinds: Kinds, times: Times) -> Floats:
-    """Fleiss' kappa: chance is two labels drawn by their mean shares, ``Pe = sum_k p_k^2``."""
+    """Fleiss' kappa: agreement beyond the labels' overall shares (Fleiss 1971).
+
+    ``kappa = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k^2``: *Pa* as in raw agreement, *p_k* the
+    mean over items of the share of label *k* among an item's labels. Where items have
+    unequal numbers of labels this is the generalised form of irrCAC: *Pa* over items with two
+    labels or more, *p_k* over all that have any, each item weighing the same. Undefined when
+    only one label was used.
+    """
     shares = _shares(kinds, times)
     chance = _sum([share * share for share in shares], times)
     return _defined(_beyond_chance(observed(kinds, times), chance), shares)
 
 
 def gwet(kinds: Kinds, times: Times, n_labels: int) -> Floats:
-    """Gwet's AC1 on a scale of `n_labels`: ``Pe = sum_k p_k (1 - p_k) / (q - 1)``."""
+    """Gwet's AC1: agreement beyond chance on hard items, steady where one label prevails (2008).
+
+    ``AC1 = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k (1 - p_k) / (q - 1)``: *Pa* and *p_k* as in
+    Fleiss' kappa, unequal numbers of labels too (as irrCAC), *q* the number of labels of
+    the scale: of those stated, else of those used, at least 2. Defined (as 1) when only one was.
+    """
     uneven = [share * (1 - share) for share in _shares(kinds, times)]
     return _beyond_chance(observed(kinds, times), _sum(uneven, times) / (n_labels - 1))
 
@@ -97,7 +110,14 @@ def cohen(kinds: Kinds, times: Times) -> Floats:
 
 
 def alpha(kinds: Kinds, times: Times, distance: Distance) -> Floats:
-    """Krippendorff's alpha: one minus observed over expected disagreement, by `distance`."""
+    """Krippendorff's alpha: one minus observed over expected disagreement (2007).
+
+    ``alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck``: *o_ck* how often labels *c* and
+    *k* met on an item, an item's *m* labels giving ``1 / (m - 1)`` per ordered pair; *n_c* the
+    labels *c* and *n* all labels on items with two or more (an item with one says nothing);
+    *d_ck* the squared `distance` (Krippendorff 2011). Undefined when only one label was used
+    on those items.
+    """
     together, totals = _coincidences(kinds, times)
     apart = {(c, k): distance(c, k, totals) for c in totals for k in totals}
     seen = _sum([met * apart[labels] for labels, met in together.items()], times)

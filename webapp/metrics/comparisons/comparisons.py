@@ -109,10 +109,6 @@ class Comparison(Struct, frozen=True):
         """Whether another verdict could still move a run's figures; raises ``KeyError``."""
         return {c.run.run: c.missing.partial for c in self.contenders}[run]
 
-    def differences_of(self, figure: str) -> tuple[Difference, ...]:
-        """The differences of one headline figure, with false negatives at 0 after those without."""
-        return tuple(difference for difference in self.differences if difference.figure == figure)
-
     def order(self, figure: str) -> tuple[tuple[str, ...], ...]:
         """Run ids from the highest to the lowest value of `figure`; equal ones together.
 

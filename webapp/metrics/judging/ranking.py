@@ -75,8 +75,8 @@ def precision_at(verdicts: Sequence[Relevance | None], *, cutoff: int = 5) -> fl
 
     ``P@k = R / D`` over ranks 1 to min(k, n): *k* the cutoff, *n* the length of the list,
     *R* relevant and *D* decided results there (Manning et al. 2008, ch. 8). A list shorter
-    than *k* is divided by its own length, unlike in ``trec_precision_at``. "Cannot tell"
-    and unjudged results are left out of both. None relevant gives 0, an empty list
+    than *k* is divided by its own length, unlike trec_eval's ``P.k``. "Cannot tell" and
+    unjudged results are left out of both. None relevant gives 0, an empty list
     ``NO_RESULTS``, nothing decided in those ranks ``NOTHING_DECIDED``. Raises
     ``ValueError`` for a cutoff below 1.
 
@@ -84,26 +84,6 @@ def precision_at(verdicts: Sequence[Relevance | None], *, cutoff: int = 5) -> fl
     1.0
     """
     return precision(_top(verdicts, cutoff))
-
-
-def trec_precision_at(
-    verdicts: Sequence[Relevance | None], *, cutoff: int = 5
-) -> float | Undefined:
-    """Relevant results among the first `cutoff` ranks divided by `cutoff`, as trec_eval does.
-
-    ``P@k = R / k``: *R* relevant results in ranks 1 to k, *k* the cutoff, however short the
-    list (Manning et al. 2008, ch. 8; trec_eval ``P.k``). "Cannot tell" and unjudged results
-    count like not relevant ones. None relevant gives 0; an empty list ``NO_RESULTS`` and a
-    list without any decided result ``NOTHING_DECIDED``, since neither reaches trec_eval.
-    Raises ``ValueError`` for a cutoff below 1.
-
-    >>> trec_precision_at([Relevance.RELEVANT, Relevance.RELEVANT, Relevance.NOT_RELEVANT])
-    0.4
-    """
-    overall = precision(verdicts)
-    if isinstance(overall, Undefined):
-        return overall
-    return _top(verdicts, cutoff).count(Relevance.RELEVANT) / cutoff
 
 
 def reciprocal_rank(verdicts: Sequence[Relevance | None]) -> float | Undefined:

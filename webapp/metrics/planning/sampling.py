@@ -92,20 +92,6 @@ def allocation(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     return found
 
 
-def draw(
-    strata: Mapping[int, str], n: int, seed: int, *, stratified: bool
-) -> tuple[DrawnQuestion, ...]:
-    """Return `n` of the questions in the order of drawing; `strata` has the stratum of each.
-
-    Without strata they are the first of ``random_order``. With strata each gets its share
-    (``allocation``) of the first of its own in that order.
-    """
-    order = random_order(tuple(strata), seed)
-    if not stratified:
-        return tuple(DrawnQuestion(question, place) for place, question in enumerate(order[:n], 1))
-    return extend((), strata, allocation(Counter(strata.values()), n), seed)
-
-
 def extend(
     drawn: Sequence[DrawnQuestion], strata: Mapping[int, str], wanted: Mapping[str, int], seed: int
 ) -> tuple[DrawnQuestion, ...]:

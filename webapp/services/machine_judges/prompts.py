@@ -31,7 +31,7 @@ VERDICTS: Mapping[str, Relevance] = {
 }
 FENCED = str(SchemaFailure.CODE_FENCE)
 """The flaw of an answer that was read out of a code fence."""
-_PLACE = re.compile(r"\{(question|earlier|card)\}")
+_PLACE = re.compile(rf"\{{({'|'.join(PLACES)})\}}")
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 
 
