@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import OpenTab
 from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server
 
@@ -239,3 +240,25 @@ def test_the_keys_are_in_their_buttons_until_they_are_known(rating: RatingPage) 
     assert rating.page.evaluate(shown, '#rank-1 [value="1"]') == "none"
     rating.press("h")
     assert rating.page.evaluate(shown, '#rank-1 [value="1"]') != "none"
+
+
+@pytest.mark.parametrize("locale", ["id-ID", "en-GB"])
+def test_the_key_of_a_pressed_button_stands_beside_its_words(
+    server: Server, run_id: str, open_tab: OpenTab, locale: str
+) -> None:
+    page = open_tab(locale=locale, viewport={"width": 1366, "height": 900})
+    page.goto(f"{server.url}/runs/{run_id}/queries/24")
+    expect(page.locator(".card").first).to_be_focused()
+    left = page.evaluate(
+        """() => [...document.querySelectorAll("#rank-1 .verdict button[aria-pressed]")].map(
+          (button) => {
+            button.ariaPressed = "true";
+            const words = document.createRange(), key = getComputedStyle(button, "::after");
+            words.selectNodeContents(button);
+            const needed = ["width", "insetInlineEnd"].map((name) => parseFloat(key[name]));
+            return button.getBoundingClientRect().right - words.getBoundingClientRect().right
+              - needed[0] - needed[1];
+          })"""
+    )
+    assert len(left) == 3
+    assert all(space >= 0 for space in left), left
