@@ -87,6 +87,13 @@ def test_raters_find_nothing_before_the_owner_opens_an_evaluation(
     assert ani.get(f"{base}/1").status_code == 404
 
 
+def test_their_own_page_says_once_what_the_items_are(owner: FlaskClient, ani: FlaskClient) -> None:
+    opened(owner, "answers")
+    headings = re.findall(r"<h(\d)[^>]*>([^<]*)", ani.get("/items/").text)
+
+    assert headings == [("1", "Items to judge"), ("2", "Cited answers 1")]
+
+
 def test_without_its_wings_the_end_of_rating_offers_no_items(
     owner: FlaskClient, ani: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
