@@ -69,6 +69,15 @@ def test_tables_are_reached_by_keys_and_have_no_style_that_the_policy_forbids(
     assert ('<td class="n">' in text) == ("-:" in (DOCS / f"{name}.md").read_text("utf-8"))
 
 
+def test_no_line_ends_within_an_option_of_a_command(client: FlaskClient) -> None:
+    """Neither in a block of commands nor in the text, and nowhere else."""
+    text = client.get("/help/thesis").text
+
+    assert 'api_only    <span class="option">--llm</span> gpt-4o-mini' in text
+    assert "<code>relevansi invite NAME</code>" in text
+    assert '<code><span class="option">--rater</span> NAME</code>' in text
+
+
 @pytest.mark.parametrize("language", ["en", "id"])
 @pytest.mark.parametrize("name", [*GUIDES, *REFERENCES])
 def test_links_and_pictures_of_a_guide_lead_somewhere(

@@ -30,6 +30,8 @@ blueprint = Blueprint("guides", __name__, url_prefix="/help")
 NAME = re.compile(r"[a-z][a-z0-9-]*")
 OTHER_LANGUAGE = re.compile(r"^\[[^\]]+\]\(\.\./\w+/[\w-]+\.md\)\n", re.MULTILINE)
 TO_GUIDE = re.compile(rf"(?:\.\./)?(?:\w\w/)?({NAME.pattern})\.md(#.*)?")
+CODE = re.compile(r"<code\b[^>]*>.*?</code>", re.DOTALL)
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.(?:png|svg))")
 
 
@@ -101,8 +103,13 @@ def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
         if before.attrs.pop("style", None) == "text-align:right":  # styles the policy forbids
             before.attrSet("class", "n")
         _lead_inside(token.children or ())
-    html = parser.renderer.render(below, parser.options, {})
+    html = CODE.sub(_unbroken, parser.renderer.render(below, parser.options, {}))
     return title, parts, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
+
+
+def _unbroken(code: re.Match[str]) -> str:
+    """Return a command whose options no line ends within; browsers break after hyphens."""
+    return OPTION.sub(r'<span class="option">\g<0></span>', code[0])
 
 
 def _anchor(heading: str) -> str:
