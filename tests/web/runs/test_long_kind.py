@@ -110,8 +110,9 @@ def test_an_import_in_a_server_that_ended_goes_on_or_is_cancelled_with_its_files
 
     assert "It begins in a moment." in page
     assert "the page Import leads back" in page
+    assert page.count('<a href="/runs/import" aria-current="page">') == 1
     assert "under way" in client.get("/runs/import").text
-    client.post(f"{reading}/give-up")
+    assert client.post(f"{reading}/give-up").headers["Location"] == "/runs/import"
     assert client.get(reading).status_code == 404
     assert rows(web_database) == (0, 1)
 

@@ -66,6 +66,6 @@ def _address_of_files(wanted: Mapping[str, Any], kept: str | None = None) -> str
 
 
 KINDS = {
-    long_kind.COMPARISON: LongKindOnPages(words, seen_at),
-    long_kind.FILES: LongKindOnPages(words_of_files, seen_at_of_files),
+    long_kind.COMPARISON: LongKindOnPages(words, seen_at, "comparisons.show"),
+    long_kind.FILES: LongKindOnPages(words_of_files, seen_at_of_files, "comparisons.show"),
 }

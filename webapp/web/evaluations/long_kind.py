@@ -36,4 +36,4 @@ def seen_at(work: LongProgress) -> str:
     return url_for("evaluations.show", evaluation_id=found["evaluation"], again=again)
 
 
-KINDS = {long_kind.SCORING: LongKindOnPages(words, seen_at)}
+KINDS = {long_kind.SCORING: LongKindOnPages(words, seen_at, "evaluations.index")}

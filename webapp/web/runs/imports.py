@@ -34,7 +34,7 @@ from webapp.services.workers.long_work import LongProgress
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import UnusableForm
 from webapp.web.runs.forms import WaitingFileForm, WaitingForm
-from webapp.web.workers.long_work import LongWorkPage, led_to, words
+from webapp.web.workers.long_work import LongWorkPage, led_to, shown
 
 blueprint = Blueprint("imports", __name__)
 
@@ -104,7 +104,7 @@ def show() -> Response:
     with access.reading() as (session, rater):
         found = [_waiting(session, rater.study, token) for token in tokens]
         works = () if tokens else _works(session, rater.study)
-        listed = tuple(LongWorkPage(work, words(work)) for work in works)
+        listed = tuple(map(shown, works))
     runs = tuple(file for file in found if isinstance(file, Waiting))
     ratings = tuple(file for file in found if isinstance(file, WaitingRatings))
     rated = tuple(file for file in found if isinstance(file, WaitingRatedCsv))

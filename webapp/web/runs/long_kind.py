@@ -57,6 +57,6 @@ def seen_at(work: LongProgress) -> str:
 
 
 KINDS = {
-    long_kind.READING: LongKindOnPages(reading, seen_at),
-    long_kind.STORING: LongKindOnPages(storing, seen_at),
+    long_kind.READING: LongKindOnPages(reading, seen_at, "imports.show"),
+    long_kind.STORING: LongKindOnPages(storing, seen_at, "imports.show"),
 }

@@ -39,18 +39,21 @@ class LongWorkWords(Struct, frozen=True):
 class LongKindOnPages(Struct, frozen=True):
     """A kind of work: its ``words`` for what is wanted, and the address ``seen_at`` once done.
 
-    Without ``seen_at`` its file is taken away from its own page.
+    Without ``seen_at`` its file is taken away from its own page. That page stands ``under`` an
+    entry of the owner's menu.
     """
 
     words: Callable[[Mapping[str, Any]], LongWorkWords]
     seen_at: Callable[[LongProgress], str] | None = None
+    under: str = "runs.index"
 
 
 class LongWorkPage(Struct, frozen=True):
-    """How far a work is, and its words."""
+    """How far a work is, its words, and the page of the menu that it stands ``under``."""
 
     work: LongProgress
     words: LongWorkWords
+    under: str
 
 
 @blueprint.get("/<work_id>")
@@ -65,8 +68,7 @@ def show(work_id: str) -> Response:
         if htmx.wants_part():
             return htmx.reload()
         return redirect(seen_at(work), 303)  # type: ignore[return-value]
-    page = LongWorkPage(work, words(work))
-    return htmx.respond("workers/page.html", "workers/_work.html", page)
+    return htmx.respond("workers/page.html", "workers/_work.html", shown(work))
 
 
 @blueprint.get("/<work_id>/file")
@@ -78,11 +80,12 @@ def take_away(work_id: str) -> Response:
 
 @blueprint.post("/<work_id>/give-up")
 def give_up(work_id: str) -> Response:
-    """Forget a work, done or not, and go to the list of runs."""
+    """Forget a work, done or not, and go to the page that it stands under."""
     with access.writing() as (session, rater):
+        work = long_work.find(session, rater.study, work_id)
         long_work.give_up(session, rater.study, work_id)
         session.commit()
-    return redirect(url_for("runs.index"), 303)  # type: ignore[return-value]
+    return redirect(url_for(_kind(work.kind).under), 303)  # type: ignore[return-value]
 
 
 def led_to(kind: str, wanted: Mapping[str, Any], *, instead_of: str = "") -> Response:
@@ -99,9 +102,10 @@ def led_to(kind: str, wanted: Mapping[str, Any], *, instead_of: str = "") -> Res
     return redirect(url_for("long_work.show", work_id=work_id), 303)  # type: ignore[return-value]
 
 
-def words(work: LongProgress) -> LongWorkWords:
-    """Return the words of a work."""
-    return _kind(work.kind).words(work.wanted)
+def shown(work: LongProgress) -> LongWorkPage:
+    """Return a work as pages show it."""
+    kind = _kind(work.kind)
+    return LongWorkPage(work, kind.words(work.wanted), kind.under)
 
 
 def taken_away(file: ExportedFile) -> Response:
