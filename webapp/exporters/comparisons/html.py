@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 3
 """Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
+
+UNBROKEN = re.compile(r"\[[^\[\]]+; [^\[\]]+\]|\b[nK] = ")
+"""What stands on one line: an interval, and what n or K is."""
 
 READ_FIRST = "summary"
 """The section whose tables a phone shows at once; it folds those of the others."""
@@ -107,5 +111,11 @@ def _row_heading(table: Table) -> int:
 
 
 def _unbroken(text: str) -> str:
-    """The text of a cell, in which an interval or an n is not broken between two lines."""
-    return printable_line(text).replace("n = ", "n\N{NBSP}=\N{NBSP}").replace("; ", ";\N{NBSP}")
+    r"""The text of a cell, in which no interval, n or K is broken between two lines.
+
+    >>> _unbroken("0.76 [0.60; 0.90] n = 25").split(" ")
+    ['0.76', '[0.60;\xa00.90]', 'n\xa0=\xa025']
+    >>> _unbroken("changes in 2 of 3; K = 1, K = 3").split(" ")
+    ['changes', 'in', '2', 'of', '3;', 'K\xa0=\xa01,', 'K\xa0=\xa03']
+    """
+    return UNBROKEN.sub(lambda held: held[0].replace(" ", "\N{NBSP}"), printable_line(text))
