@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -68,6 +69,12 @@ def test_a_mean_weighs_strata_by_their_size() -> None:
     found = sampled_mean([Stratum(6, (0.25, 0.75)), Stratum(2, (1.0, 1.0))])
     assert found.value == pytest.approx(0.625)
     assert (found.values, found.drawn, found.of) == (4, 4, 8)
+
+
+def test_the_order_of_the_questions_changes_no_digit_of_the_mean() -> None:
+    # Added one after the other 1/3, 2/3, 0.1 and 0.6 give 1.7 or 1.7000000000000002.
+    orders = permutations((1 / 3, 2 / 3, 0.1, 0.6))
+    assert len({sampled_mean([Stratum(9, values)]).value for values in orders}) == 1
 
 
 def test_questions_without_a_value_are_in_no_mean() -> None:

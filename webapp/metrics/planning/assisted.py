@@ -180,7 +180,7 @@ def needed(found: AssistedMean, *, width: float, help_given: bool = True) -> int
         weight = _weight(moments, n, of) if help_given and moments.machine > 0 else 0.0
         of_machine = weight**2 * moments.machine
         of_sample = moments.people - 2 * weight * moments.covariance + of_machine
-        squares = n * of_sample + sum(end**2 for end in ends) - sum(ends) ** 2 / (n + FURTHER)
+        squares = n * of_sample + fsum(end**2 for end in ends) - fsum(ends) ** 2 / (n + FURTHER)
         variance = _of_mean(squares, n + FURTHER) + of_machine / (of - n)
         if 2 * normal * sqrt(variance) > width:
             continue

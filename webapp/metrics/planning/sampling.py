@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import fsum
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -176,12 +177,13 @@ def _drawn(strata: Sequence[Stratum]) -> int:
 
 
 def _estimate(strata: Sequence[Stratum]) -> float:
-    above = below = 0.0
+    above, below = [], []
     for one in strata:
         known = [value for value in one.values if value is not None]
         weight = one.of / one.drawn
-        above, below = above + weight * sum(known), below + weight * len(known)
-    return above / below
+        above.append(weight * fsum(known))
+        below.append(weight * len(known))
+    return fsum(above) / fsum(below)
 
 
 def _bootstrap(
@@ -221,7 +223,7 @@ def _degrees(parts: Sequence[tuple[float, float]]) -> float:
 
     ``(sum_h v_h)^2 / sum_h (v_h^2 / d_h)`` (Satterthwaite).
     """
-    total = sum(added for added, _ in parts)
+    total = fsum(added for added, _ in parts)
     if not total:  # of one resample
         return 1.0
-    return max(1.0, total**2 / sum(added**2 / freedom for added, freedom in parts))
+    return max(1.0, total**2 / fsum(added**2 / freedom for added, freedom in parts))
