@@ -20,6 +20,7 @@ from webapp.i18n import gettext, ngettext, speaking
 PACKAGE = Path(webapp.__file__).parent
 KEYWORDS = ("_", "gettext", "ngettext", "mark")
 PLACE = re.compile(r"%\((\w+)\)s")
+POINT = re.compile(r"(?<![\d.])\d+\.\d{1,2}(?!\.?\d)")  # 0.6, and neither 1.200 nor 127.0.0.1
 
 
 @cache
@@ -92,6 +93,10 @@ def test_a_translation_has_the_places_of_its_message() -> None:
     }
 
     assert wrong == {}
+
+
+def test_a_number_in_indonesian_has_a_decimal_comma() -> None:
+    assert [text for text in pairs().values() if POINT.search(text)] == []
 
 
 def test_messages_come_in_the_language_in_force() -> None:

@@ -89,8 +89,8 @@ _MEASURES = (
         meaning=mark("Whether two runs succeed on different questions more often than by chance."),
         unit="probability",
         formula=mark(
-            "min(1, 2 × sum of C(n, i) for i from 0 to k / 2^n): n the questions on which only one "
-            "run succeeds, k the smaller side"
+            "min(1, 2 × (sum of C(n, i) for i from 0 to k) / 2^n): n the questions on which only "
+            "one run succeeds, k the smaller side"
         ),
         denominator=mark("questions on which exactly one of two runs succeeds"),
         edge_cases=(

@@ -8,8 +8,8 @@ from math import comb
 def sign_test(one: int, other: int) -> float:
     """The exact two-sided p-value of `one` against `other` (the sign test).
 
-    Null hypothesis: each case favours either side with probability 1/2. ``p = min(1, 2 x sum
-    of C(n, i) for i from 0 to k / 2^n)``: *n* the cases, *k* the smaller count. Ties
+    Null hypothesis: each case favours either side with probability 1/2. ``p = min(1, 2 x (sum
+    of C(n, i) for i from 0 to k) / 2^n)``: *n* the cases, *k* the smaller count. Ties
     are no cases and are left out beforehand. No cases give 1: nothing speaks against it.
     Reference: Conover (1999), Practical Nonparametric Statistics, section 3.4.
 

@@ -126,8 +126,8 @@ _MEASURES = (
         ),
         unit="difference",
         formula=mark(
-            "mean of l f over the questions not sampled + mean of y − l f over those sampled (y "
-            "people, f machine, l its weight); the interval from both variances, t of Student"
+            "mean of w f over the questions not sampled + mean of y − w f over those sampled (y "
+            "people, f machine, w its weight); the interval from both variances, t of Student"
         ),
         denominator=mark("the sampled questions that people have judged, and all others"),
         edge_cases=(
