@@ -5,6 +5,7 @@
 
 import { keep, kept } from "../frame/memory.js";
 import { drained, pending, resume, send } from "../frame/outbox.js";
+import { DECIDED, REPEATING, isGrade, walking } from "../rating/keys.js";
 
 const { htmx } = window;
 const one = (selector, within = document) => within.querySelector(selector);
@@ -13,7 +14,6 @@ const words = one("#judging").dataset;
 const item = () => one("#item");
 const PLACES = ".part.asked, #grade";
 const TYPING = "input:not([type=checkbox]), textarea, select, dialog[open]";
-const VERDICTS = { y: "1", v: "1", t: "0", x: "0" };
 
 let moving = false; // from the key that leaves an item until the next one is there
 
@@ -123,30 +123,17 @@ async function grade(value) {
   else follow("[data-jump]");
 }
 
-const [FORTH, BACK] = document.dir === "rtl" ? ["arrowleft", "arrowright"] : ["arrowright", "arrowleft"];
-const KEYS = {
-  j: () => step(1),
-  k: () => step(-1),
-  arrowdown: () => step(1),
-  arrowup: () => step(-1),
-  [FORTH]: () => follow('[rel="next"]'),
-  [BACK]: () => follow('[rel="prev"]'),
-  l: () => follow('[rel="next"]'),
-  p: () => follow('[rel="prev"]'),
-  g: () => follow("[data-jump]"),
-  u: undo,
-};
-const REPEATING = ["j", "k", "arrowdown", "arrowup"];
+const KEYS = walking({ step, follow, undo });
 
 function pressed(event) {
   const key = event.key.toLowerCase();
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.isComposing) return;
-  if (!(key in KEYS || key in VERDICTS || /^[0-5]$/.test(key))) return;
+  if (!(key in KEYS || key in DECIDED || isGrade(key))) return;
   if (event.target.closest(TYPING) || !one("#keys-on").checked) return;
   event.preventDefault();
   if (moving || (event.repeat && !REPEATING.includes(key))) return;
-  if (key in VERDICTS) verdict(VERDICTS[key]);
-  else if (/^[0-5]$/.test(key)) grade(key);
+  if (key in DECIDED) verdict(DECIDED[key]);
+  else if (isGrade(key)) grade(key);
   else KEYS[key]();
 }
 

@@ -7,6 +7,7 @@
 
 import { keep, kept } from "../frame/memory.js";
 import { load, pending, resume, send, settled } from "../frame/outbox.js";
+import { DECIDED, REPEATING, isGrade, walking } from "./keys.js";
 
 const { htmx } = window;
 const one = (selector, within = document) => within.querySelector(selector);
@@ -14,7 +15,7 @@ const all = (selector, within = document) => [...within.querySelectorAll(selecto
 const words = one("#rating").dataset;
 const question = () => one("#question");
 const walk = () => one("#walk");
-const VERDICTS = { y: "1", v: "1", t: "0", x: "0", r: "unsure" };
+const VERDICTS = { ...DECIDED, r: "unsure" };
 const OUTCOMES = { y: "correct_empty", t: "false_negative" };
 const PLACES = ".card, #outcome, .grades";
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]";
@@ -327,32 +328,21 @@ function step(by) {
 
 // ---- keys -------------------------------------------------------------------------------
 
-const [FORTH, BACK] = document.dir === "rtl" ? ["arrowleft", "arrowright"] : ["arrowright", "arrowleft"];
 const KEYS = {
-  j: () => step(1),
-  k: () => step(-1),
-  arrowdown: () => step(1),
-  arrowup: () => step(-1),
-  [FORTH]: () => follow('[rel="next"]'),
-  [BACK]: () => follow('[rel="prev"]'),
-  l: () => follow('[rel="next"]'),
-  p: () => follow('[rel="prev"]'),
-  g: () => follow("[data-jump]"),
-  u: undo,
+  ...walking({ step, follow, undo }),
   n: () => writeNotes(),
   d: () => unfold(),
   h: help,
   "?": help,
 };
 if (words.give) KEYS.s = putOff; // only who is given questions can put one off
-const REPEATING = ["j", "k", "arrowdown", "arrowup"];
 
 function act(key) {
   if (OUTCOMES[key] && (within("#outcome") || (one("#outcome") && !cards().length))) {
     classify(OUTCOMES[key]);
   } else if (VERDICTS[key] && cards().length) {
     verdict(VERDICTS[key]);
-  } else if (/^[0-5]$/.test(key)) {
+  } else if (isGrade(key)) {
     grade(key);
   } else {
     KEYS[key]?.();
@@ -409,7 +399,7 @@ function follow(selector) {
 }
 
 function isKnown(key) {
-  return key in KEYS || key in VERDICTS || /^[0-5]$/.test(key);
+  return key in KEYS || key in VERDICTS || isGrade(key);
 }
 
 function pressed(event) {

@@ -118,11 +118,10 @@ def _store(
     done: StoredFiles,
 ) -> bool:
     """Store one waiting file and note its run; ratings that cannot be stored yet stay."""
-    if is_rated_csv(file):
-        return _store_rated(session, study, file, decision, now, done)
-    if offline_ratings.examine(session, study, file.name, file.data, now) is not None:
+    about = session, study, file.name, file.data
+    if is_rated_csv(file) or offline_ratings.examine(*about, now) is not None:
         return _store_ratings(session, study, file, decision, now, done)
-    report = report or imports.examine(session, study, file.name, file.data)
+    report = report or imports.examine(*about)
     if report.read is not None:
         labels = decision.labels(report)
         done.runs.append(imports.store(session, study, report.read, labels, now).id)
@@ -137,33 +136,23 @@ def _store_ratings(
     now: datetime,
     done: StoredFiles,
 ) -> bool:
-    """Store ratings for the rater whose report was shown; for one who exists, where ticked."""
-    if decision.rater is None:
+    """Store ratings for the rater whose report was shown; over what is there where ticked."""
+    rater = decision.rater
+    if rater is None:
         return False
-    brought = offline_ratings.store(
-        *(session, study, file.name, file.data, now, decision.rater),
-        confirmed=decision.confirm or decision.rater in done.newcomers,
-    )
-    if brought is None or not brought.stored:
-        return False
-    done.runs.extend([brought.run_id] if brought.run_id else [])
-    done.newcomers.update([brought.rater] if brought.rater_is_new else [])
-    return True
-
-
-def _store_rated(
-    session: Session,
-    study: Study,
-    file: Upload,
-    decision: FileDecision,
-    now: datetime,
-    done: StoredFiles,
-) -> bool:
-    """Store a rated CSV for the rater whose report was shown; other values where ticked."""
-    if decision.rater is None:
-        return False
-    taken = rated_imports.store(
-        session, study, file.name, file.data, decision.rater, now, overwrite=decision.confirm
-    )
-    done.runs.extend([taken.run_id] if taken.run_id and taken.storable else [])
-    return taken.storable
+    if is_rated_csv(file):
+        taken = rated_imports.store(
+            session, study, file.name, file.data, rater, now, overwrite=decision.confirm
+        )
+        run_id, is_stored = taken.run_id, taken.storable
+    else:
+        confirmed = decision.confirm or rater in done.newcomers
+        brought = offline_ratings.store(
+            session, study, file.name, file.data, now, rater, confirmed=confirmed
+        )
+        if brought is None:
+            return False
+        run_id, is_stored = brought.run_id, brought.stored
+        done.newcomers.update([brought.rater] if is_stored and brought.rater_is_new else [])
+    done.runs.extend([run_id] if run_id and is_stored else [])
+    return is_stored

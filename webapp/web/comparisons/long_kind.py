@@ -2,57 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flask import url_for
 
-from webapp.i18n import gettext
+from webapp.i18n import gettext, mark
 from webapp.services.comparisons import long_kind
 from webapp.services.workers.long_work import LongProgress
 from webapp.web.workers.long_work import LongKindOnPages, LongWorkWords
 
 
-def words(wanted: Mapping[str, Any]) -> LongWorkWords:
-    """Return the words of the page, and where the same comparison is asked for again."""
-    return _words(
-        _address(wanted),
-        gettext(
-            "You may close this page: the comparison is made all the same, and the page "
-            "Comparison shows it as long as nothing has changed."
-        ),
-    )
+def _kind(address: Callable[..., str], leaving: str) -> LongKindOnPages:
+    """Return a kind of comparison by the `address` that shows it, with what `leaving` does."""
 
+    def words(wanted: Mapping[str, Any]) -> LongWorkWords:
+        return LongWorkWords(
+            gettext("Comparison"),
+            address(wanted),
+            gettext("The comparison is being made: %(done)s of %(of)s steps done."),
+            gettext("All steps are done. The comparison is being put down."),
+            gettext(leaving),
+        )
 
-def words_of_files(wanted: Mapping[str, Any]) -> LongWorkWords:
-    """Return the words of the page for files, which are found by its address alone."""
-    return _words(
-        _address_of_files(wanted),
-        gettext(
-            "You may close this page: the comparison is made all the same, and the address of "
-            "this page leads to it for a day."
-        ),
-    )
+    def seen_at(work: LongProgress) -> str:
+        return address(work.wanted, kept=work.id)
 
-
-def _words(again: str, leaving: str) -> LongWorkWords:
-    return LongWorkWords(
-        gettext("Comparison"),
-        again,
-        gettext("The comparison is being made: %(done)s of %(of)s steps done."),
-        gettext("All steps are done. The comparison is being put down."),
-        leaving,
-    )
-
-
-def seen_at(work: LongProgress) -> str:
-    """Return the address of the comparison as it was made."""
-    return _address(work.wanted, kept=work.id)
-
-
-def seen_at_of_files(work: LongProgress) -> str:
-    """Return the address of the comparison of files as it was made."""
-    return _address_of_files(work.wanted, kept=work.id)
+    return LongKindOnPages(words, seen_at, "comparisons.show")
 
 
 def _address(wanted: Mapping[str, Any], kept: str | None = None) -> str:
@@ -66,6 +42,18 @@ def _address_of_files(wanted: Mapping[str, Any], kept: str | None = None) -> str
 
 
 KINDS = {
-    long_kind.COMPARISON: LongKindOnPages(words, seen_at, "comparisons.show"),
-    long_kind.FILES: LongKindOnPages(words_of_files, seen_at_of_files, "comparisons.show"),
+    long_kind.COMPARISON: _kind(
+        _address,
+        mark(
+            "You may close this page: the comparison is made all the same, and the page "
+            "Comparison shows it as long as nothing has changed."
+        ),
+    ),
+    long_kind.FILES: _kind(
+        _address_of_files,
+        mark(
+            "You may close this page: the comparison is made all the same, and the address of "
+            "this page leads to it for a day."
+        ),
+    ),
 }
