@@ -91,6 +91,23 @@ def test_tasks_given_before_studies_had_a_secret_keep_the_order_of_the_seed(
     older.close()
 
 
+def test_a_machine_session_counts_the_calls_that_failed_in_it(
+    database: Database, tmp_path: Path
+) -> None:
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        command.upgrade(_alembic(connection), "0021")
+        for row in (*OLDER_ROWS[:5], *OLDER_CALLS):
+            connection.execute(text(row))
+
+    older.upgrade()
+
+    with older.engine.connect() as connection:
+        kept = connection.scalars(text("SELECT failed FROM machine_sessions ORDER BY id")).all()
+    assert kept == [1, 0]
+    older.close()
+
+
 OLDER_STUDY = """INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,
  shuffle_questions, figures, badges_while_blind, repeat_percent, guidelines, created_at)
  VALUES ({id}, 'Lama', false, false, 7, false, 'progress', false, 5, '', '2026-03-01 09:00:00')"""
@@ -104,6 +121,30 @@ OLDER_ROWS = (
      context_dependent) VALUES (1, 1, 1, 'rumah', 'rumah', 'x', false)""",
     """INSERT INTO tasks (id, rater_id, question_id, kind, claimed_at)
      VALUES ('abc', 1, 1, 'pool', '2026-03-01 09:00:00')""",
+)
+
+OLDER_CALLS = (
+    """INSERT INTO machine_judges (rater_id, endpoint, model, language, prompt, prompt_sha256,
+     temperature, created_at) VALUES (1, 'http://x', 'm', 'id', 'p', 'h', 0,
+     '2026-03-01 09:00:00')""",
+    *(
+        f"""INSERT INTO machine_sessions (id, rater_id, state, started_at, ended_at, things,
+         estimated_prompt_tokens, estimated_completion_tokens, currency, at_once, calls,
+         prompt_tokens, completion_tokens, uncounted, failed_in_a_row) VALUES ({number}, 1,
+         'finished', '2026-03-01 09:00:00', '2026-03-01 10:00:00', 1, 0, 0, '', 2, 1, 0, 0, 0, 0)"""
+        for number in (1, 2)
+    ),
+    *(
+        f"""INSERT INTO judged_things (id, question_id, content)
+         VALUES ({thing}, 1, {thing})"""
+        for thing in (1, 2, 3)
+    ),
+    *(
+        f"""INSERT INTO machine_calls (rater_id, judged_thing_id, session_id, state, attempt,
+         reason, prompt_characters, reserved_calls, reserved_tokens, at)
+         VALUES (1, {thing}, {number}, '{state}', 1, '', 9, 0, 0, '2026-03-01 09:30:00')"""
+        for thing, number, state in ((1, 1, "failed"), (2, 1, "judged"), (3, 2, "judged"))
+    ),
 )
 
 

@@ -187,6 +187,9 @@ def test_what_failed_is_asked_again_the_next_time_and_what_was_judged_is_not(
     assert (first.state, second.state, second.things) == ("finished", "finished", 2)
     assert len(said(session, judge)) == CARDS
     assert [call.attempt for call in calls(session, judge) if call.attempt > 1] == [2, 2]
+    found = progress.work(session, judge, NOW)
+    assert [line.failed for line in found.earlier] == [0, 2]  # as when each ended
+    assert found.n_failed == 0
     with pytest.raises(NothingToJudge):
         sessions.start(session, judge, at, Terms(), NOW)
 

@@ -50,7 +50,8 @@ class MachineSession(Base):
     ``state``: "running", "finished" (nothing is left), "stopped" (by the owner), "capped"
     (the budget is used up) or "failing" (too many calls failed in a row; ``why``). The
     estimate is for ``things``; prices are for a million tokens. ``calls`` counts every try,
-    ``uncounted`` the answers that stated no tokens: theirs are estimated in the sums.
+    ``uncounted`` the answers that stated no tokens: theirs are estimated in the sums. ``failed``
+    counts the cards at which it failed, also those that a later session asked again.
     """
 
     __tablename__ = "machine_sessions"
@@ -73,6 +74,7 @@ class MachineSession(Base):
     prompt_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
     completion_tokens: Mapped[int] = mapped_column(BigInteger, default=0)
     uncounted: Mapped[int] = mapped_column(default=0)
+    failed: Mapped[int] = mapped_column(default=0, server_default="0")
     failed_in_a_row: Mapped[int] = mapped_column(default=0)
     why: Mapped[str | None] = mapped_column(Text)
 

@@ -278,6 +278,7 @@ def _fail(found: MachineSession, row: MachineCall, outcome: CallOutcome, now: da
     leases.give_back(row, CallState.FAILED)
     row.error_code, row.error = outcome.code, storable_text(outcome.detail)
     row.excerpt = storable_text(outcome.excerpt) or None
+    found.failed += 1
     found.failed_in_a_row += 1
     if found.failed_in_a_row >= MOST_FAILURES and found.ended_at is None:
         sessions.end(found, SessionState.FAILING, now, outcome.code)

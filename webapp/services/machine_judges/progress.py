@@ -114,7 +114,6 @@ def _line(
     counts: dict[str, Any] = {
         "state": sessions.state(session, found, now),
         "judged": counted.get(CallState.JUDGED, 0),
-        "failed": counted.get(CallState.FAILED, 0),
     }
     names = set(SessionLine.__struct_fields__) - counts.keys()
     return SessionLine(**counts, **{name: getattr(found, name) for name in names})
