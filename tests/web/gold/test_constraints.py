@@ -290,7 +290,7 @@ def test_people_stand_beside_the_constraints(
         "Precision Of the cards that meet everything, those that people call relevant. 1.0000 1"
         in shown
     )
-    assert "Machine: ✗ 0.7500 ( ✗ Price: Rp 2 bn )" in shown
+    assert "Machine: ✗&nbsp;0.7500 ( ✗ Price: Rp 2 bn )" in shown
 
 
 def test_a_phone_folds_all_but_the_cards_that_are_furthest_apart(
@@ -301,9 +301,9 @@ def test_a_phone_folds_all_but_the_cards_that_are_furthest_apart(
 
     first, folded = client.get(f"{page}/people/").text.split('<details class="fold">')
 
-    assert "✓ 1.0000" in first.partition('<ol class="apart" start="1">')[2]
+    assert "✓&nbsp;1.0000" in first.partition('<ol class="apart" start="1">')[2]
     assert "and 1 more" in folded
-    assert "✗ 0.7500" in folded.partition('<ol class="apart" start="2">')[2]
+    assert "✗&nbsp;0.7500" in folded.partition('<ol class="apart" start="2">')[2]
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
