@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import date
 
 import openpyxl
@@ -142,3 +143,11 @@ def test_the_picture_has_a_dot_for_each_and_says_its_numbers_in_words(width: flo
     assert picture.markup.count("<circle") == 6 * (3 + 1)
     assert picture.width == width
     assert "0,62" in picture.description.replace(".", ",")
+
+
+def test_every_dot_of_many_equal_values_is_at_a_place_of_its_own() -> None:
+    person = user_study_report().people[0]
+    picture = chart.draw(user_study_report((person,) * 9), PAGE, WIDE)
+
+    hollow = re.findall(r'<circle fill="none"[^>]* cx="(\S+)" cy="(\S+)"', picture.markup)
+    assert len(hollow) == len(set(hollow)) == 6 * 9

@@ -387,6 +387,7 @@ def test_fields_stand_side_by_side_with_their_points_and_why(client: FlaskClient
 
     assert "✓ Target audience 10 of 10 points One text contains the other." in page
     assert "✗ Main topic 0 of 10 points Jaccard of character pairs 0.00, below 0.72." in page
+    assert "1 pair; 1 expected, 1 given and looked at, 0 beyond the limit." in page
     assert "2 pairs; 2 expected, 2 given and looked at, 0 beyond the limit." in page
     assert "1 of 1 references lead back to the contexts. Contexts a.md References a.md" in page
 
@@ -479,7 +480,10 @@ def test_people_are_put_beside_the_machine(client: FlaskClient) -> None:
     assert re.search(r"All 4 0\.50 0\.00 .*?0\.50 0\.50", page)
     # overlap 0.5, 0, 1 against 3, 0, 5
     assert re.search(r"Supported claims \(overlap\) 3 1\.00 .*? 1\.00", page)
-    assert "1 of 2 parts differ · grade 3 of 5" in page
+    assert "1 of 2 parts differ · grade 3 of 5, Supported claims (overlap) 0.50" in page
+    assert "By the number of parts that differ, then by how far the grade / 5 lies" in page
+    items = text(client.get(f"{base}/items").text)
+    assert "✓ 2 ✗ 0 grade 3 " in items
     assert "Fewer than 30 items are graded" in page
     document = client.get(f"{base}/people.json").get_json()
     assert document["verdicts"]["cohen_kappa"]["value"] == 0

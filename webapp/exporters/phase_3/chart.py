@@ -33,8 +33,8 @@ FIGURES = (
 )
 EACH, ALL, AXIS, HEIGHT = 46.0, 66.0, 76.0, 116.0
 """How far below a panel's top the participants, the figure and the axis lie; its height."""
-STEP = 7.0
-"""How far apart equal values of two participants are drawn."""
+STEP, HIGHEST = 7.0, 21.0
+"""How far apart equal values of two participants are drawn, and how high all of them go."""
 
 
 def draw(report: UserStudyReport, palette: Palette, width: float = WIDE) -> Picture:
@@ -70,17 +70,20 @@ def drawing(report: UserStudyReport) -> Drawing:
 def _everybody(
     canvas: Canvas, report: UserStudyReport, figure: str, track: Track, middle: float
 ) -> None:
-    """A hollow dot for each participant; dots of equal values are stacked."""
+    """A hollow dot for each participant; dots of equal values are stacked, many more densely."""
+    values = (person.figures[figure].value for person in report.taking_part)
+    dots = [track.at(value) for value in values if value is not None]
+    of_place = Counter(_place(where) for where in dots)
     seen: Counter[int] = Counter()
-    for person in report.taking_part:
-        value = person.figures[figure].value
-        if value is None:
-            continue
-        where = track.at(value)
-        place = round(where / STEP)
-        up = min(seen[place], 3) * STEP
+    for where in dots:
+        place = _place(where)
+        step = min(STEP, HIGHEST / max(of_place[place] - 1, 1))
+        canvas.dot((where, middle - seen[place] * step), radius=3.5, fill="", stroke="edge")
         seen[place] += 1
-        canvas.dot((where, middle - up), radius=3.5, fill="", stroke="edge")
+
+
+def _place(where: float) -> int:
+    return round(where / STEP)
 
 
 def _description(report: UserStudyReport) -> str:

@@ -207,8 +207,6 @@ def notes(report: UserStudyReport) -> Iterator[str]:
 
 
 def _n(found: ClusteredMean) -> str:
-    return gettext(
-        "n = %(people)s participants, %(n)s questions",
-        people=notation.number(found.clusters),
-        n=notation.number(found.n),
-    )
+    people = ngettext("%(n)s participant", "%(n)s participants", found.clusters)
+    questions = ngettext("%(n)s question", "%(n)s questions", found.n)
+    return f"n = {people}, {questions}"

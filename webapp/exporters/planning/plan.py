@@ -229,6 +229,15 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
     }
 
 
+def curve_title(found: RatingPlan) -> str:
+    """Return what the curve shows, and what its dashed line is, where it has one."""
+    if all(point.upper is None for point in found.curve):
+        return gettext("Smallest difference that a number of questions shows")
+    return gettext(
+        "Smallest difference that a number of questions shows (dashed: with the upper limit)"
+    )
+
+
 def curve(found: RatingPlan, width: float) -> Picture:
     """Return the smallest difference against the number of questions, as a picture.
 
@@ -269,7 +278,7 @@ def curve(found: RatingPlan, width: float) -> Picture:
         canvas.text((mark[0] + 8, mark[1] - 8), label)
     return canvas.picture(
         "plan-curve",
-        gettext("Smallest difference that a number of questions shows"),
+        curve_title(found),
         " ".join(sentences(found)),
         HEIGHT,
     )

@@ -30,7 +30,7 @@ class ItemDisagreement(Struct, frozen=True):
     """One item on which people and machine differ.
 
     ``n_differ`` of ``n_parts`` parts that both judged; ``gap`` is how far the grade / 5 lies
-    from the item's headline figure, ``None`` without both.
+    from ``headline``, the value of the item's headline ``figure``, ``None`` without both.
     """
 
     position: int
@@ -39,6 +39,7 @@ class ItemDisagreement(Struct, frozen=True):
     n_differ: int
     n_parts: int
     grade: float | None
+    figure: str | None
     headline: float | None
 
     @property
@@ -95,7 +96,8 @@ def report(
     kind = evaluations.kind(evaluation)
     judged, n_raters = _judged(session, evaluation, rater_id)
     pairs = [pair for one in judged for pair in one.pairs()]
-    keys = dict.fromkeys(key for key, _, _ in pairs) if kind is EvaluationKind.JSON else {}
+    said = {key for key, _, _ in pairs}
+    keys = [key for key in FIGURES[kind] if key in said] if kind is EvaluationKind.JSON else []
     graded = [one for one in judged if one.grade is not None]
     return MachineAgreementReport(
         n_raters=n_raters,
@@ -179,6 +181,7 @@ def _disagreements(
     found = []
     for one in judged:
         pairs = one.pairs()
+        figure, value = headline(kind, one.item.result) or (None, None)
         found.append(
             ItemDisagreement(
                 position=one.item.position,
@@ -187,7 +190,8 @@ def _disagreements(
                 n_differ=sum(machine != people for _, machine, people in pairs),
                 n_parts=len(pairs),
                 grade=one.grade,
-                headline=headline(kind, one.item.result),
+                figure=figure,
+                headline=value,
             )
         )
     differing = [one for one in found if one.n_differ or one.gap]

@@ -134,10 +134,12 @@ def score_again(
     return json_answers.score(JsonQuestion(**{**row, "contexts": contexts})), ()
 
 
-def headline(kind: EvaluationKind, result: Mapping[str, Any]) -> float | None:
-    """Return the headline figure of an item, from 0 to 1; ``None`` where it has none."""
-    found = next((result[name] for name in HEADLINES[kind] if result[name] is not None), None)
-    return found / 100 if found is not None and kind is EvaluationKind.JSON else found
+def headline(kind: EvaluationKind, result: Mapping[str, Any]) -> tuple[str, float] | None:
+    """Return the headline figure of an item, its name and value from 0 to 1, if it has one."""
+    name = next((name for name in HEADLINES[kind] if result[name] is not None), None)
+    if name is None:
+        return None
+    return name, result[name] / 100 if kind is EvaluationKind.JSON else result[name]
 
 
 def _supported(support: Support) -> bool | None:

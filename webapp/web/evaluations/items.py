@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from webapp.i18n import gettext, mark
+from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.evaluations.answers import SentenceVerdict, Support
 from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonScore
@@ -235,10 +235,12 @@ def _why(score: JsonScore, name: str) -> str:
     if name in CLASSES:
         return _why_alike(score.classes[name])
     if (pairs := _coverage(score, name)) is not None:
-        return gettext(
-            "%(pairs)s pairs; %(expected)s expected, %(given)s given and looked at, "
+        return ngettext(
+            "%(n)s pair; %(expected)s expected, %(given)s given and looked at, "
             "%(ignored)s beyond the limit.",
-            pairs=len(pairs.pairs),
+            "%(n)s pairs; %(expected)s expected, %(given)s given and looked at, "
+            "%(ignored)s beyond the limit.",
+            len(pairs.pairs),
             expected=pairs.n_expected,
             given=pairs.n_given,
             ignored=pairs.n_ignored,

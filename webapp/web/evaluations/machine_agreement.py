@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from flask import Blueprint, Response, render_template, request
 from msgspec import Struct
@@ -68,7 +68,7 @@ class PeoplePage(Struct, frozen=True):
     overall: BinaryAgreementInWords
     fields: tuple[BinaryAgreementInWords, ...]
     figures: tuple[Ordered, ...]
-    headline: str
+    labels: Mapping[str, str]
     reasons: tuple[UndefinedReason, ...]
     raters: tuple[ItemRaterStanding, ...]
     chosen: int | None
@@ -94,7 +94,7 @@ def show(evaluation_id: str) -> str:
             for name, one in report.fields.items()
         ),
         figures=tuple(_ordered(kind, name, one) for name, one in report.figures.items()),
-        headline=" / ".join(evaluation_figures.item_label(kind, name) for name in HEADLINES[kind]),
+        labels={name: evaluation_figures.item_label(kind, name) for name in HEADLINES[kind]},
         reasons=_reasons(),
         raters=raters,
         chosen=chosen,

@@ -65,6 +65,7 @@ class PlanShown(Struct, frozen=True):
     sentences: tuple[str, ...]
     wide: Markup | None
     narrow: Markup | None
+    caption: str
     table: Table | None
     raters: int
 
@@ -116,6 +117,7 @@ def _shown(
         sentences=plan_words.sentences(found),
         wide=_curve(found, WIDE) if known else None,
         narrow=_curve(found, NARROW) if known else None,
+        caption=plan_words.curve_title(found),
         table=plan_words.curve_table(found) if known else None,
         raters=found.effort.raters,
     )
