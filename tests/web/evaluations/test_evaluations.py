@@ -261,6 +261,15 @@ def test_more_rows_than_are_kept_point_to_the_command_line(
     assert "which takes any number" in send(client, "chunks", DATA["chunks"]).text
 
 
+@pytest.mark.parametrize(("code", "shown"), [("en", "0.6"), ("id", "0,6")])
+def test_the_usual_threshold_is_written_as_the_reader_writes_it(
+    client: FlaskClient, code: str, shown: str
+) -> None:
+    client.post("/language", data={"to": code})
+
+    assert f'placeholder="{shown}"' in client.get("/evaluations/").text
+
+
 def test_a_threshold_of_zero_is_honoured(client: FlaskClient) -> None:
     answer = send(client, "answers", DATA["answers"], tau_sim="0")
 

@@ -17,6 +17,9 @@ from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem
 from webapp.db.tables.runs import Upload
 from webapp.services.evaluations import embedders, long_kind
+from webapp.services.study import studies
+from webapp.services.workers import long_work
+from webapp.web.frame.access import now
 from webapp.web.frame.workers import workers
 
 WAIT = 60
@@ -79,7 +82,8 @@ def test_the_evaluation_is_the_one_that_a_request_would_store(
 def test_what_a_file_is_refused_for_is_shown_beside_the_form(
     app: Flask, client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = client.get(done(app, client, "answers", DATA["chunks"])).text
+    data = DATA["chunks"]
+    page = client.get(done(app, client, "answers", data, tau_sim="0.45", first="7")).text
     monkeypatch.setattr(long_kind, "LONG_FROM", 10**9)
     refused = send(client, "answers", DATA["chunks"]).text
 
@@ -88,9 +92,24 @@ def test_what_a_file_is_refused_for_is_shown_beside_the_form(
 
     assert told(page)
     assert told(page) == told(refused)
+    assert 'name="tau_sim" value="0.45"' in page
+    assert 'name="first" value="7"' in page
     with web_database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Upload)) == 0
         assert session.scalar(select(func.count()).select_from(Evaluation)) == 0
+
+
+def test_what_is_no_scoring_was_not_refused_here(
+    client: FlaskClient, web_database: Database
+) -> None:
+    wanted = {"run": None, "rule": "majority"}
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, now())
+        work_id = long_work.put_down(session, study, "proof pack", wanted, now())
+        session.commit()
+
+    assert client.get(f"/evaluations/?refused={work_id}").status_code == 404
+    assert client.get("/evaluations/?refused=unknown").status_code == 404
 
 
 def test_an_endpoint_that_gives_no_vectors_is_named(

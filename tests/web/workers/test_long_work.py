@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -113,6 +116,35 @@ def test_it_can_be_given_up(client: FlaskClient) -> None:
 
     assert client.post(f"{page}/give-up").status_code == 303
     assert client.get(page).status_code == 404
+
+
+@pytest.mark.usefixtures("nobody_works")
+@pytest.mark.parametrize(
+    ("kind", "wanted", "at", "back"),
+    [
+        ("proof pack", {"run": None, "rule": "majority"}, "/runs/", "/runs/"),
+        ("comparison", {"runs": ["a", "b"], "rule": "majority"}, "/comparisons/", "/runs/"),
+        ("scoring", {"names": ["a.csv"]}, "/evaluations/", "/evaluations/"),
+        ("reading", {"names": ["a.json"], "tokens": ["a"]}, "/runs/import", "/runs/import"),
+    ],
+)
+def test_its_page_is_in_the_menu_where_it_was_begun_and_leads_back_to_what_begins_none(
+    client: FlaskClient,
+    web_database: Database,
+    kind: str,
+    wanted: dict[str, Any],
+    at: str,
+    back: str,
+) -> None:
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, now())
+        work_id = long_work.put_down(session, study, kind, wanted, now())
+        session.commit()
+    text = client.get(f"/files/{work_id}").text
+
+    assert re.findall(r'<a href="([^"]+)" aria-current="page">', text) == [at]
+    assert f'<p class="eyebrow"><a href="{back}">' in text
+    assert client.post(f"/files/{work_id}/give-up").headers["Location"] == back
 
 
 @pytest.mark.usefixtures("run_id")

@@ -7,18 +7,20 @@ from typing import Any
 
 from flask import url_for
 
-from webapp.i18n import gettext, mark
+from webapp.i18n import gettext, mark, ngettext
 from webapp.services.comparisons import long_kind
 from webapp.services.workers.long_work import LongProgress
 from webapp.web.workers.long_work import LongKindOnPages, LongWorkWords
 
 
-def _kind(address: Callable[..., str], leaving: str) -> LongKindOnPages:
+def _kind(
+    title: Callable[[Mapping[str, Any]], str], address: Callable[..., str], leaving: str
+) -> LongKindOnPages:
     """Return a kind of comparison by the `address` that shows it, with what `leaving` does."""
 
     def words(wanted: Mapping[str, Any]) -> LongWorkWords:
         return LongWorkWords(
-            gettext("Comparison"),
+            title(wanted),
             address(wanted),
             gettext("The comparison is being made: %(done)s of %(of)s steps done."),
             gettext("All steps are done. The comparison is being put down."),
@@ -28,7 +30,17 @@ def _kind(address: Callable[..., str], leaving: str) -> LongKindOnPages:
     def seen_at(work: LongProgress) -> str:
         return address(work.wanted, kept=work.id)
 
-    return LongKindOnPages(words, seen_at, "comparisons.show")
+    return LongKindOnPages(words, seen_at, "comparisons.show", "runs.index")
+
+
+def _of_runs(wanted: Mapping[str, Any]) -> str:
+    runs = len(wanted["runs"])
+    return ngettext("Comparison of %(n)s run", "Comparison of %(n)s runs", runs)
+
+
+def _of_files(wanted: Mapping[str, Any]) -> str:
+    files = len(wanted["tokens"])
+    return ngettext("Comparison of %(n)s file", "Comparison of %(n)s files", files)
 
 
 def _address(wanted: Mapping[str, Any], kept: str | None = None) -> str:
@@ -43,6 +55,7 @@ def _address_of_files(wanted: Mapping[str, Any], kept: str | None = None) -> str
 
 KINDS = {
     long_kind.COMPARISON: _kind(
+        _of_runs,
         _address,
         mark(
             "You may close this page: the comparison is made all the same, and the page "
@@ -50,6 +63,7 @@ KINDS = {
         ),
     ),
     long_kind.FILES: _kind(
+        _of_files,
         _address_of_files,
         mark(
             "You may close this page: the comparison is made all the same, and the address of "

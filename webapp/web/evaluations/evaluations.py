@@ -153,9 +153,10 @@ class EvaluationDeletion(Struct, frozen=True):
 @blueprint.get("/")
 def index() -> Response:
     """Show the form and the study's evaluations, or why files beside the requests were refused."""
-    refused = request.args.get("refused", "")
-    refusals = uploads.refusals(refused) if refused else ()
-    return _index(ScoringForm(kind=EvaluationKind.ANSWERS), refusals)
+    work_id = request.args.get("refused", "")
+    if work_id:
+        return _index(*uploads.refused(work_id))
+    return _index(ScoringForm(kind=EvaluationKind.ANSWERS), ())
 
 
 @blueprint.post("/")

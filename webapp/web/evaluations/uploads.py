@@ -13,11 +13,12 @@ from webapp.importers.runs.problems import message
 from webapp.metrics.evaluations.json_answer_summary import Gate
 from webapp.printable import printable_line
 from webapp.records import Problem
-from webapp.services.evaluations import embedders
+from webapp.services.evaluations import embedders, long_kind
 from webapp.services.evaluations.files import ScoringSettings
 from webapp.services.evaluations.rows import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.workers import long_work
+from webapp.services.workers.long_work import UnknownLongWork
 from webapp.web.frame import access
 from webapp.web.frame.fields import ChoiceField, DecimalField, WholeField
 from webapp.web.frame.forms import UnusableForm
@@ -89,12 +90,23 @@ def files(kind: EvaluationKind) -> tuple[NamedBytes, ...]:
     return found
 
 
-def refusals(work_id: str) -> tuple[str, ...]:
-    """Return why files were refused that were scored beside the requests."""
+def refused(work_id: str) -> tuple[ScoringForm, tuple[str, ...]]:
+    """Return the form of files that were refused beside the requests as it was sent, and why."""
     with access.reading() as (session, rater):
-        why = long_work.find(session, rater.study, work_id).result or {}
+        work = long_work.find(session, rater.study, work_id)
+    if work.kind != long_kind.SCORING:
+        raise UnknownLongWork(work_id)
+    wanted, why = work.wanted, work.result or {}
+    average, rate = map(Fraction, wanted["gate"])
+    names = ("embedder", "tau_sim", "keep_citations", "first", "stop_at_gate")
+    asked = ScoringForm(
+        kind=EvaluationKind(wanted["kind"]),
+        min_average=average,
+        min_pass_rate=rate,
+        **{name: wanted[name] for name in names},
+    )
     problems = [Problem.stored(stored) for stored in why.get("problems", ())]
-    return told(problems) or (why.get("sentence", ""),)
+    return asked, told(problems) or (why.get("sentence", ""),)
 
 
 def told(problems: Iterable[Problem]) -> tuple[str, ...]:

@@ -40,20 +40,22 @@ class LongKindOnPages(Struct, frozen=True):
     """A kind of work: its ``words`` for what is wanted, and the address ``seen_at`` once done.
 
     Without ``seen_at`` its file is taken away from its own page. That page stands ``under`` an
-    entry of the owner's menu.
+    entry of the owner's menu and leads ``back`` to one that begins no work, the same by default.
     """
 
     words: Callable[[Mapping[str, Any]], LongWorkWords]
     seen_at: Callable[[LongProgress], str] | None = None
     under: str = "runs.index"
+    back: str = ""
 
 
 class LongWorkPage(Struct, frozen=True):
-    """How far a work is, its words, and the page of the menu that it stands ``under``."""
+    """How far a work is, its words, and where in the menu it stands and leads back to."""
 
     work: LongProgress
     words: LongWorkWords
     under: str
+    back: str
 
 
 @blueprint.get("/<work_id>")
@@ -80,12 +82,12 @@ def take_away(work_id: str) -> Response:
 
 @blueprint.post("/<work_id>/give-up")
 def give_up(work_id: str) -> Response:
-    """Forget a work, done or not, and go to the page that it stands under."""
+    """Forget a work, done or not, and go to the page that it leads back to."""
     with access.writing() as (session, rater):
         work = long_work.find(session, rater.study, work_id)
         long_work.give_up(session, rater.study, work_id)
         session.commit()
-    return redirect(url_for(_kind(work.kind).under), 303)  # type: ignore[return-value]
+    return redirect(url_for(shown(work).back), 303)  # type: ignore[return-value]
 
 
 def led_to(kind: str, wanted: Mapping[str, Any], *, instead_of: str = "") -> Response:
@@ -105,7 +107,7 @@ def led_to(kind: str, wanted: Mapping[str, Any], *, instead_of: str = "") -> Res
 def shown(work: LongProgress) -> LongWorkPage:
     """Return a work as pages show it."""
     kind = _kind(work.kind)
-    return LongWorkPage(work, kind.words(work.wanted), kind.under)
+    return LongWorkPage(work, kind.words(work.wanted), kind.under, kind.back or kind.under)
 
 
 def taken_away(file: ExportedFile) -> Response:
