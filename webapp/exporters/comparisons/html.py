@@ -29,7 +29,7 @@ MOST_PAIRS = 3
 """Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
 
 UNBROKEN = re.compile(r"\[[^\[\]]+; [^\[\]]+\]|\b[nK] = ")
-"""What stands on one line: an interval, and what n or K is."""
+"""Parts that stay on one line: an interval, and the value of n or K."""
 
 READ_FIRST = "summary"
 """The section whose tables a phone shows at once; it folds those of the others."""
