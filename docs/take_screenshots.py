@@ -1,12 +1,14 @@
 """Takes the pictures of README and guides, of the sample study: ``nox -s screenshots``.
 
-Starts the product on a folder of its own, so nobody's ratings are touched. The guides use
-rating-blind-phone.png (raters), import-report.png, rating-desktop.png and
-comparison-desktop.png (thesis).
+Starts the product on a folder of its own, so nobody's ratings are touched. Each picture is taken
+in both languages, as NAME-id.png and NAME-en.png, and has few colours, so that it stays small. The
+raters' guide uses rating-card, rating-empty and rating-phone, that of a thesis import-report,
+rating-desktop and comparison-desktop, the README all the others too.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -18,26 +20,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from PIL import Image
+from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 
 HERE = Path(__file__).parent
 SAMPLE = HERE.parent / "seeds" / "runs" / "hybrid" / "test_results.json"
 CHROMIUM = os.environ.get("RELEVANSI_CHROMIUM")
-LAPTOP, PHONE = (1440, 900), (390, 844)
+LAPTOP, PHONE, NARROW = (1280, 800), (390, 720), (560, 900)
+LANGUAGES = {"id": "id-ID", "en": "en-GB"}
+COLOURS = 64
+HALLS = "apakah ada gudang yang dijual"  # its first answer lists nothing
 NAME_NO_FOLDER = r"""for (const part of document.querySelectorAll("footer > span"))
   part.textContent = part.textContent.replace(/\S+[/\\](?=demo\.sqlite)/, "instance/");"""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture: its file, the page, and who looks at it on what."""
+    """One picture: its file, the page, and who looks at it on what.
+
+    ``question`` is the beginning of the question that a rater goes on to. ``parts`` are the first
+    and the last part of the page that it shows, where it is not the page as it is opened.
+    """
 
     name: str
     page: str
     size: tuple[int, int]
     scheme: str = "light"
-    language: str = "id-ID"
     rater: str = ""
+    question: str = ""
+    parts: tuple[str, ...] = ()
 
 
 def main() -> None:
@@ -45,19 +56,30 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as address:
         run = begun_run(address)
         pictures = (
-            Picture("rating-desktop.png", f"{run}/queries/13", LAPTOP),
-            Picture("run-desktop.png", run, LAPTOP, language="en-GB"),
-            Picture("rating-phone-dark.png", f"{run}/queries/13", PHONE, "dark"),
-            Picture("comparison-desktop.png", "/comparisons/#summary", LAPTOP, language="en-GB"),
-            Picture("import-report.png", "/runs/import", LAPTOP),
+            Picture("rating-desktop", f"{run}/queries/13", LAPTOP),
+            Picture("run-desktop", run, LAPTOP),
+            Picture("rating-phone-dark", f"{run}/queries/13", PHONE, "dark"),
+            Picture("comparison-desktop", "/comparisons/", LAPTOP),
+            Picture("import-report", "/runs/import", LAPTOP),
+        )
+        blind = (
+            Picture("rating-phone", "/rate/", PHONE, rater="Budi"),
+            Picture("rating-card", "/rate/", NARROW, rater="Budi", parts=("#card-1",)),
+            Picture(
+                "rating-empty",
+                "/rate/",
+                NARROW,
+                rater="Budi",
+                question=HALLS,
+                parts=("#outcome", "#answer-A .grades"),
+            ),
         )
         with sync_playwright() as playwright:
             arguments = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-            for picture in pictures:
-                take(browser, address, picture)
+            take_all(browser, address, pictures)
             rate_blind(browser, address)
-            take(browser, address, Picture("rating-blind-phone.png", "/rate/", PHONE, rater="Budi"))
+            take_all(browser, address, blind)
             browser.close()
 
 
@@ -88,14 +110,21 @@ def begun_run(address: str) -> str:
     return found[1]
 
 
-def take(browser: Browser, address: str, picture: Picture) -> None:
+def take_all(browser: Browser, address: str, pictures: tuple[Picture, ...]) -> None:
+    """Take each of `pictures` in each language."""
+    for picture in pictures:
+        for language in LANGUAGES:
+            take(browser, address, picture, language)
+
+
+def take(browser: Browser, address: str, picture: Picture, language: str) -> None:
     """Take one picture."""
     width, height = picture.size
     context = browser.new_context(
         base_url=address,
         viewport={"width": width, "height": height},
         color_scheme="dark" if picture.scheme == "dark" else "light",
-        locale=picture.language,
+        locale=LANGUAGES[language],
     )
     page = context.new_page()
     if picture.rater:
@@ -104,12 +133,33 @@ def take(browser: Browser, address: str, picture: Picture) -> None:
     page.goto(picture.page)
     if picture.page.endswith("/import"):
         show_report(page)
+    while picture.question not in page.inner_text("body"):
+        page.goto(page.get_attribute("a[rel=next]", "href") or "")
     page.wait_for_load_state("networkidle")
-    if "#" not in picture.page:
-        page.evaluate("scrollTo(0, 0)")
+    page.evaluate("scrollTo(0, 0)")
     page.evaluate(NAME_NO_FOLDER)
-    page.screenshot(path=HERE / "screenshots" / picture.name)
+    if picture.parts:
+        taken = page.screenshot(full_page=True, clip=around(page, picture.parts))
+    else:
+        taken = page.screenshot()
+    keep(taken, HERE / "screenshots" / f"{picture.name}-{language}.png")
     context.close()
+
+
+def around(page: Page, parts: tuple[str, ...]) -> FloatRect:
+    """Return the place on the page from the first of `parts` to the last."""
+    boxes = [box for part in parts if (box := page.locator(part).first.bounding_box())]
+    left, top = min(box["x"] for box in boxes), min(box["y"] for box in boxes)
+    right = max(box["x"] + box["width"] for box in boxes)
+    bottom = max(box["y"] + box["height"] for box in boxes)
+    return {"x": left - 8, "y": top, "width": right - left + 16, "height": bottom - top}
+
+
+def keep(taken: bytes, path: Path) -> None:
+    """Store a picture in few colours: a third of its size, and nobody sees the difference."""
+    image = Image.open(io.BytesIO(taken)).convert("RGB")
+    few = image.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
 
 
 def rate_blind(browser: Browser, address: str) -> None:

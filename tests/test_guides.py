@@ -61,6 +61,15 @@ def test_both_languages_lead_to_every_reference() -> None:
         assert {name for name in references if f"](../{name})" not in index} == set()
 
 
+@pytest.mark.parametrize("tongue", ["en", "id"])
+def test_the_pictures_of_a_guide_are_in_its_language(tongue: str) -> None:
+    readme = ROOT / ("README.md" if tongue == "en" else f"README.{tongue}.md")
+    texts = [path.read_text("utf-8") for path in (readme, *(DOCS / tongue).glob("*.md"))]
+    shown = {name for text in texts for name in re.findall(r"screenshots/([\w-]+\.png)", text)}
+
+    assert shown == {path.name for path in DOCS.glob(f"screenshots/*-{tongue}.png")}
+
+
 @pytest.mark.parametrize("readme", ["README.md", "README.id.md"])
 def test_the_links_of_a_readme_lead_to_files(readme: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / readme).read_text("utf-8")):

@@ -29,7 +29,8 @@ def test_a_guide_is_shown_in_the_reader_s_language(client: FlaskClient) -> None:
 
     assert "<h1>Rating, on one page</h1>" in in_english
     assert (
-        '<article class="guide" lang="id">\n<h1>Menilai, dalam satu halaman</h1>' in in_indonesian
+        '<article class="guide leaf" lang="id">\n<h1>Menilai, dalam satu halaman</h1>'
+        in in_indonesian
     )
     assert "../" not in in_indonesian
     assert in_indonesian.count("<kbd>") == 0
@@ -76,6 +77,13 @@ def test_no_line_ends_within_an_option_of_a_command(client: FlaskClient) -> None
     assert 'api_only    <span class="option">--llm</span> gpt-4o-mini' in text
     assert "<code>relevansi invite NAME</code>" in text
     assert '<code><span class="option">--rater</span> NAME</code>' in text
+
+
+def test_pictures_say_their_size_so_that_the_text_does_not_move(client: FlaskClient) -> None:
+    page = text_of(client, "/help/raters")
+
+    assert page.count("<img") == 3
+    assert re.search(r'src="[^"]+rating-phone-en\.png"[^>]* width="390" height="720"', page)
 
 
 @pytest.mark.parametrize("language", ["en", "id"])

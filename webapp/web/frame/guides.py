@@ -6,6 +6,7 @@ A guide without a translation is shown in English. The page of measures explains
 from __future__ import annotations
 
 import re
+import struct
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,7 +128,7 @@ def _lead_inside(words: Iterable[Token]) -> None:
     for token in words:
         if token.type == "image" and (found := TO_PICTURE.fullmatch(str(token.attrs["src"]))):
             token.attrs["src"] = url_for("guides.picture", name=found[1])
-            token.attrs["loading"] = "lazy"
+            token.attrs |= _size(found[1])
         elif token.type == "link_open":
             address = _address(str(token.attrs["href"]))
             is_link = address is not None
@@ -135,6 +136,15 @@ def _lead_inside(words: Iterable[Token]) -> None:
             token.tag = "a" if is_link else "span"
         elif token.type == "link_close":
             token.tag = "a" if is_link else "span"
+
+
+def _size(picture: str) -> dict[str, str | int | float]:
+    """Return the width and height of a PNG, so that the text stands still while it is read."""
+    if not picture.endswith(".png"):
+        return {}
+    with (resource("docs") / "screenshots" / picture).open("rb") as file:
+        width, height = struct.unpack(">16x2L", file.read(24))
+    return {"width": width, "height": height}
 
 
 def _address(target: str) -> str | None:
