@@ -168,7 +168,7 @@ def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(
     )  # fmt: skip
 
     assert (refused.returncode, exported.returncode) == (1, 1)
-    assert "Study, Machine judges" in refused.stderr
+    assert "under Study in the app" in refused.stderr
     assert [(one["name"], one["is_machine"]) for one in listed][1] == ("Mesin", True)
     assert "machine" in judge(tmp_path, bot, "raters").stdout
     assert used["rule"] == "machine Mesin"

@@ -339,7 +339,7 @@ def test_figures_are_refused_until_the_owner_has_seen_the_agreement_and_said_so(
     before = client.get(figures, query_string={"rule": "majority"}).json
     refused = client.get(figures, query_string={"rule": "rater Mesin"})
     assert refused.status_code == 409
-    assert "Study, Machine judges" in refused.text
+    assert "under Study in the app" in refused.text
     assert "There is no card yet that both" in client.get(f"{address}/agreement").text
     assert client.post(f"{address}/release").status_code == 409
     rate_all(client, run, wrong=2)
@@ -389,7 +389,7 @@ def test_a_machine_is_marked_wherever_raters_are_listed_and_nobody_is_one(
         machine = session.scalar(select(Rater.id).where(Rater.is_machine))
     assert client.post(f"/raters/{machine}/invitations").status_code == 409
     answer = client.post("/raters/", data={"name": "mesin", "by": "link", "days": "7"})
-    assert (answer.status_code, "Nobody can sign in as a machine judge." in answer.text) == (
+    assert (answer.status_code, "Nobody can sign in as a machine." in answer.text) == (
         422,
         True,
     )
