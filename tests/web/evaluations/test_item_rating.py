@@ -94,6 +94,22 @@ def test_their_own_page_says_once_what_the_items_are(owner: FlaskClient, ani: Fl
     assert headings == [("1", "Items to judge"), ("2", "Cited answers 1")]
 
 
+@pytest.mark.parametrize(
+    ("kind", "asks", "words"),
+    [
+        ("answers", "Is this sentence right and supported?", ["Right", "Wrong"]),
+        ("chunks", "Does this chunk help to answer?", ["Yes", "No"]),
+    ],
+)
+def test_the_buttons_answer_what_is_asked(
+    owner: FlaskClient, ani: FlaskClient, kind: str, asks: str, words: list[str]
+) -> None:
+    html = ani.get(f"{opened(owner, kind)}/1").text
+
+    assert asks in html
+    assert re.findall(r"</span> (\w+)</button>", html)[:2] == words
+
+
 def test_without_its_wings_the_end_of_rating_offers_no_items(
     owner: FlaskClient, ani: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
