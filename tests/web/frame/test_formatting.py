@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 
-from tests.property.cards import cards
+from tests.importers.runs.random_cards import cards
 from webapp.importers.runs.prices import Price, read_price
 from webapp.records import Card
 from webapp.web.frame.formatting import BILLION, MILLION, TRILLION, full_price, moment, price

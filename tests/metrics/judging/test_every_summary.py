@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.property.strategies import later, query_judgments, runs
+from tests.metrics.judging.random_judgments import later, query_judgments, runs
 from webapp.metrics.judging.summaries import (
     QUERY_FIGURES,
     Figure,

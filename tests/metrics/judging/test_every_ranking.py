@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, P, SetP
 
-from tests.property.strategies import Verdicts, decided, judged, verdict_lists
+from tests.metrics.judging.random_judgments import Verdicts, decided, judged, verdict_lists
 from webapp.metrics.judging import ranking
 from webapp.metrics.judging.ranking import Undefined
 from webapp.records import QueryState, Relevance

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple, replace
 
-from tests.property.cards import cards, styles
+from tests.importers.runs.random_cards import cards, styles
 from webapp.importers.runs.property_cards import Style, parse, render
 from webapp.records import Card
 

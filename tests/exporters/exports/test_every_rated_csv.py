@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.property.strategies import query_judgments
+from tests.metrics.judging.random_judgments import query_judgments
 from webapp.exporters.exports.csv_ratings import rated_csv
 from webapp.exporters.frame.csv_cells import CsvStyle
 from webapp.importers.runs.blanks import said

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.property.strategies import Verdicts, judged, verdict_lists
+from tests.metrics.judging.random_judgments import Verdicts, judged, verdict_lists
 from webapp.metrics.judging import ranking
 from webapp.metrics.judging.counted_lists import TOP, ListCounts, placings, summarise_counts
 from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise

@@ -1,1 +1,0 @@
-"""Claims that hold for every input."""
