@@ -9,7 +9,6 @@ import pytest
 
 from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, query, run
-from webapp.exporters.offline import page
 from webapp.importers.runs import ratings as offline_ratings
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.importers.runs.ratings import OfflineRatings
@@ -21,11 +20,6 @@ def read(data: bytes) -> OfflineRatings:
     found = offline_ratings.read("r.json", data)
     assert found is not None
     return found
-
-
-def test_the_page_and_the_reader_mean_the_same_format() -> None:
-    assert page.FORMAT == offline_ratings.FORMAT
-    assert page.VERSION == offline_ratings.VERSION
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.gold.gold_files import GOLD, gold_bytes
-from webapp.db.tables.people import Rater
-from webapp.db.tables.study import Question, Study
+from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
-from webapp.services.gold import gold
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 
@@ -59,12 +55,3 @@ def stored(
     """Store a run of one answer with one card; return its id."""
     read = json_runs.read(name, v2_answer(method, **said))
     return imports.store(session, study, read, Labels(), NOW).id
-
-
-def take_gold(session: Session, rater: Rater, **changed: object) -> None:
-    """Import a gold question for the stored run's question."""
-    question = {**GOLD["questions"][0], **changed}
-    set_id = session.scalars(select(Question.question_set_id)).first()
-    assert set_id is not None
-    data = gold_bytes(questions=[question])
-    gold.import_file(session, rater, set_id, "gold.json", data, NOW)

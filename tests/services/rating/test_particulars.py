@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.gold.gold_files import GOLD, gold_bytes
 from tests.services.rating.blind_raters import set_study
-from tests.services.rating.particulars import LISTED, stored, take_gold
-from webapp import rooms
+from tests.services.rating.particulars import LISTED, stored
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.records import Card, CardParticulars, Particulars
 from webapp.services.exports import exports
-from webapp.services.gold import gold
 from webapp.services.rating import particulars, question_notes, tasks
 from webapp.services.runs.reports import Rule
 
@@ -56,12 +51,10 @@ def test_where_the_owner_allows_it_what_only_the_record_knows_stands_apart(
     assert found.record == Card(title="", floors=2)
 
 
-def test_the_json_of_a_run_holds_all_of_it_the_record_apart(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_the_json_of_a_run_holds_all_of_it_the_record_apart(session: Session, study: Study) -> None:
     run_id = stored(session, study)
-    take_gold(session, rater, notes="Cemara Asri counts.")
-    question_notes.show_offered(session, study, NOW)
+    (question,) = session.scalars(select(Question)).all()
+    question_notes.put(session, study, {question.id: "Cemara Asri counts."}, NOW)
     assert not study.show_record
 
     file = exports.export(session, study, run_id, Rule("majority"), "json")
@@ -73,12 +66,11 @@ def test_the_json_of_a_run_holds_all_of_it_the_record_apart(
     assert particulars["headings"] == ["Dekat Sun Plaza (300 m)"]
     assert particulars["lines"] == ["Lingkungan tenang"]
     assert (particulars["features"], particulars["facts"]) == (["cctv"], {})
-    assert (particulars["latitude"], particulars["asked_place"]) == (None, "cemara")
+    assert particulars["latitude"] is None
     record = particulars["record"]
     assert (record["description"], record["features"]) == ("Ada carport.", ["Carport"])
     assert record["facts"] == {"address": "Cemara, Medan"}
     assert (record["latitude"], record["longitude"]) == (3.6, 98.71)
-    assert record["distance_km"] == pytest.approx(1.1097, abs=0.0005)
     assert record["card"] == {"floors": 2}
 
 
@@ -87,51 +79,6 @@ def test_an_unverified_record_is_never_shown(session: Session, study: Study) -> 
     set_study(session, study, show_record=True)
 
     assert not known(session, study, run_id).is_recorded
-
-
-def test_the_distance_is_from_the_place_that_the_gold_question_asks_for(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(session, study)
-    take_gold(session, rater)
-    set_study(session, study, show_record=True)
-
-    found = known(session, study, run_id)
-
-    # 0.01 degrees of longitude at 3.6 degrees north: 6371 km x cos 3.6 x 0.01 x pi / 180.
-    assert found.recorded_km == pytest.approx(1.1097, abs=0.0005)
-    assert (found.place, found.listed_km) == ("cemara", None)
-
-
-def test_without_its_wings_a_card_is_known_and_no_place_is_asked_for(
-    session: Session, study: Study, rater: Rater, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_id = stored(session, study)
-    take_gold(session, rater)
-    set_study(session, study, show_record=True)
-    before = known(session, study, run_id)
-    monkeypatch.setattr(rooms, "WINGS", ())
-
-    found = known(session, study, run_id)
-
-    assert (found.place, found.recorded_km) == ("", None)
-    assert found == replace(before, place="", recorded_km=None)
-
-
-def test_a_known_place_that_the_question_names_stands_in_for_a_point(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(session, study, listed={**LISTED, "latitude": 3.6, "longitude": 98.7})
-    places = {"cemara": {"name": "Cemara Asri", "keywords": ["cemara"], "lat": 3.6, "lng": 98.7}}
-    set_id = session.scalars(select(Question.question_set_id)).first()
-    assert set_id is not None
-    question = {**GOLD["questions"][0], "constraints": {}}
-    data = gold_bytes(questions=[question], locations=places)
-    gold.import_file(session, rater, set_id, "gold.json", data, NOW)
-
-    found = known(session, study, run_id)
-
-    assert (found.place, found.listed_km) == ("Cemara Asri", 0)
 
 
 def test_a_v2_file_imported_later_brings_what_the_v1_file_of_the_session_lacks(
@@ -174,7 +121,6 @@ def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
     fuller = {**LISTED, "description": "Rumah di hook", "facilities": ["cctv", "gym"]}
     stored(session, study, "a", line="Tenang", heading="Pilihan 2")
     stored(session, study, "b", listed=fuller, line="Dekat tol dan tenang sekali")
-    take_gold(session, rater)
     session.flush()
     task = tasks.next_task(session, rater, NOW)
     assert task is not None

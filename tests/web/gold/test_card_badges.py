@@ -10,7 +10,6 @@ from io import BytesIO
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from msgspec.structs import replace
 from sqlalchemy import func, select
 
 from tests.conftest import NOW
@@ -20,6 +19,7 @@ from tests.web import visitors
 from tests.web.conftest import PART, WAYS, made_once
 from tests.web.frame.test_hostile_texts import HOSTILE, check
 from tests.web.gold.test_constraints import n_rows, text_of, with_listed
+from tests.web.rating.blind_study import set_study
 from webapp import rooms
 from webapp.db.engine import Database
 from webapp.db.tables.gold import CardDecision
@@ -75,16 +75,8 @@ def _blind_ids(web_database: Database, run_id: str) -> list[str]:
         read = json_runs.read("results.json", json.dumps(document).encode())
         other = imports.store(session, study, read, Labels(), NOW).id
         session.commit()
-    switch(web_database, badges_while_blind=True, repeat_percent=0)
+    set_study(web_database, badges_while_blind=True, repeat_percent=0)
     return [run_id, other]
-
-
-def switch(database: Database, **wanted: object) -> None:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        before = studies.switches(study)
-        studies.set_switches(session, study, replace(before, **wanted), NOW)
-        session.commit()
 
 
 def badges_of(html: str, number: int) -> str:
@@ -319,9 +311,9 @@ def test_a_run_s_page_says_when_blind_raters_saw_badges(
     client: FlaskClient, web_database: Database, run_id: str
 ) -> None:
     assert "constraint badges" not in client.get(f"/runs/{run_id}").text
-    switch(web_database, badges_while_blind=True)
+    set_study(web_database, badges_while_blind=True)
     assert "blind raters see constraint badges" in client.get(f"/runs/{run_id}").text
-    switch(web_database, badges_while_blind=False)
+    set_study(web_database, badges_while_blind=False)
 
     assert "blind raters saw constraint badges" in client.get(f"/runs/{run_id}").text
     with web_database.reading() as session:
@@ -338,7 +330,7 @@ def test_switched_off_nothing_of_a_badge_is_sent_and_nothing_decided(
     assert blind_ids
     address = begin(client)
     key = key_of(client.get(address).text, "Rumah b")
-    switch(web_database, badges_while_blind=False)
+    set_study(web_database, badges_while_blind=False)
 
     assert "badges" not in client.get(address, headers=headers).text
     assert "Constraints" not in client.get(address, headers=headers).text

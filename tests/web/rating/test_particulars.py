@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from tests.services.rating.particulars import LISTED, v2_answer
 from tests.web.frame.test_hostile_texts import HOSTILE, check, imported
-from tests.web.gold.test_card_badges import begin, switch
+from tests.web.rating.blind_study import begin, set_study
 from webapp.db.engine import Database
 
 RECORD_ONLY = "Known to the record only"
@@ -32,33 +32,21 @@ def test_a_card_unfolds_what_the_chatbot_said_and_the_record_once_allowed(
     assert "cctv" in words
     assert "Ada carport." not in words
 
-    switch(web_database, show_record=True)
+    set_study(web_database, show_record=True)
     (words,) = known_of(client.get(page).text)
     said, record = words.split(RECORD_ONLY)
     assert "Ada carport." in record
     assert "cctv" in said
     assert "raters can see under the cards" in client.get(run).text
-    switch(web_database, show_record=False)
+    set_study(web_database, show_record=False)
     assert "raters could see under the cards" in client.get(run).text
-
-
-def test_the_file_without_a_server_shows_the_same(
-    client: FlaskClient, web_database: Database, run: str
-) -> None:
-    switch(web_database, show_record=True)
-
-    text = client.get(f"{run}/offline.html").text
-
-    assert "Dekat Sun Plaza (300 m)" in text
-    assert RECORD_ONLY in text
-    assert "Hanya diketahui dari data listing" in text
 
 
 def test_a_blind_page_shows_it_without_run_method_and_rank(
     client: FlaskClient, web_database: Database, run: str
 ) -> None:
     imported(client, v2_answer("api_only", {**LISTED, "score": 0.91, "rank": 1}), "results.json")
-    switch(web_database, show_record=True, repeat_percent=0)
+    set_study(web_database, show_record=True, repeat_percent=0)
 
     html = client.get(begin(client)).text
 
@@ -90,7 +78,7 @@ def test_hostile_particulars_neither_act_nor_break_the_page(
     listed = {**LISTED, **said, "api_data": {"slug": "a", **{k: [v, "x"] for k, v in said.items()}}}
     data = v2_answer(listed=listed, line=text.replace("\n", " "), heading=text)
     run = imported(client, data, "results.json").split("?")[0]
-    switch(web_database, show_record=True)
+    set_study(web_database, show_record=True)
     client.post("/study/notes/", data={"note-1": text.encode(errors="ignore").decode()})
 
     check(client.get(f"{run}/queries/1").text, name)

@@ -1,0 +1,16 @@
+"""The page of all measures explains those of automatic evaluations."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.exporters.explained import unexplained
+from webapp.metrics.evaluations.registry import EVALUATIONS
+
+
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_every_measure_is_explained_in_both_languages(language: str) -> None:
+    measures = [one for found in EVALUATIONS.values() for one in found.measures.values()]
+
+    assert measures
+    assert unexplained(measures, language) == []

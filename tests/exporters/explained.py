@@ -1,0 +1,22 @@
+"""The measures that the page of all measures says nothing of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from webapp.exporters.exports.measures import measures_markdown
+from webapp.i18n import gettext, speaking
+from webapp.metrics.judging.registry import Measure
+
+
+def unexplained(measures: Iterable[Measure], language: str) -> list[str]:
+    """Return the labels of those whose label, meaning or reading the page lacks."""
+    with speaking(language):
+        page = measures_markdown()
+        return [
+            measure.label
+            for measure in measures
+            if f"### {gettext(measure.label)}\n" not in page
+            or gettext(measure.meaning) not in page
+            or gettext(measure.reading or measure.meaning) not in page
+        ]

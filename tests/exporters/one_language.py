@@ -1,0 +1,60 @@
+"""The sentences of the other language in a report: in each language there are to be none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from io import BytesIO
+
+import openpyxl
+
+from tests.test_translations import pairs
+
+PLACE = re.compile(r"%\(\w+\)s|%%")
+
+SHORTEST = 13
+"""Shorter texts are names and field terms that may be the same in both languages."""
+
+READ = ("markdown", "latex", "html", "xlsx")
+
+ENGLISH_DECIMALS = re.compile(r"(?<![\w./])\d+\.(?:\d\d|\d{4,})(?![\w.])")
+"""Three digits after a point are thousands in Indonesian."""
+
+MARKUP = re.compile(r"<style.*?</style>|<[^>]+>", re.DOTALL)
+
+
+def text_of(data: bytes | str) -> str:
+    """Return a report as text: of a workbook that of its cells."""
+    if isinstance(data, str):
+        return data
+    return _cells(data) if data.startswith(b"PK") else data.decode()
+
+
+def _cells(data: bytes) -> str:
+    """Return the texts of a workbook; its numbers are written by the spreadsheet."""
+    sheets = openpyxl.load_workbook(BytesIO(data)).worksheets
+    rows = (values for sheet in sheets for values in sheet.iter_rows(values_only=True))
+    return "\n".join(value for values in rows for value in values if isinstance(value, str))
+
+
+def sentences(texts: Mapping[str, str]) -> set[str]:
+    """Return the parts of texts between their places that are sentences of one language only."""
+    other = "\n".join(texts.values())
+    return {
+        part.strip()
+        for text in texts
+        for part in PLACE.split(text)
+        if len(part.strip()) >= SHORTEST and " " in part.strip() and part.strip() not in other
+    }
+
+
+def foreign(text: str, language: str) -> list[str]:
+    """Return the sentences and decimals of the other language in `text`."""
+    english = pairs()
+    indonesian = {theirs: ours for ours, theirs in english.items()}
+    words = " ".join(unescape(text).split())
+    found = [one for one in sentences(english if language == "id" else indonesian) if one in words]
+    if language == "id":
+        found += ENGLISH_DECIMALS.findall(MARKUP.sub(" ", words))
+    return found

@@ -1,0 +1,119 @@
+"""The distance under a card is from the place that its gold question asks for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.gold.asked_gold import take_gold
+from tests.services.gold.gold_files import GOLD, gold_bytes
+from tests.services.rating.blind_raters import set_study
+from tests.services.rating.particulars import LISTED, stored
+from webapp import rooms
+from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Question, Study
+from webapp.records import CardParticulars, Particulars
+from webapp.services.exports import exports
+from webapp.services.gold import gold
+from webapp.services.rating import particulars, question_notes, tasks
+from webapp.services.runs.reports import Rule
+
+
+def known(session: Session, study: Study, run_id: str) -> CardParticulars:
+    return particulars.of_answer(session, study, run_id, 1).cards[1]
+
+
+def test_the_json_of_a_run_holds_all_of_it_the_record_apart(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study)
+    take_gold(session, rater, notes="Cemara Asri counts.")
+    question_notes.show_offered(session, study, NOW)
+    assert not study.show_record
+
+    file = exports.export(session, study, run_id, Rule("majority"), "json")
+    (query,) = json.loads(file.data)["queries"]
+    (result,) = query["results"]
+
+    assert query["question_note"] == "Cemara Asri counts."
+    particulars = result["particulars"]
+    assert particulars["headings"] == ["Dekat Sun Plaza (300 m)"]
+    assert particulars["lines"] == ["Lingkungan tenang"]
+    assert (particulars["features"], particulars["facts"]) == (["cctv"], {})
+    assert (particulars["latitude"], particulars["asked_place"]) == (None, "cemara")
+    record = particulars["record"]
+    assert (record["description"], record["features"]) == ("Ada carport.", ["Carport"])
+    assert record["facts"] == {"address": "Cemara, Medan"}
+    assert (record["latitude"], record["longitude"]) == (3.6, 98.71)
+    assert record["distance_km"] == pytest.approx(1.1097, abs=0.0005)
+    assert record["card"] == {"floors": 2}
+
+
+def test_the_distance_is_from_the_place_that_the_gold_question_asks_for(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study)
+    take_gold(session, rater)
+    set_study(session, study, show_record=True)
+
+    found = known(session, study, run_id)
+
+    # 0.01 degrees of longitude at 3.6 degrees north: 6371 km x cos 3.6 x 0.01 x pi / 180.
+    assert found.recorded_km == pytest.approx(1.1097, abs=0.0005)
+    assert (found.place, found.listed_km) == ("cemara", None)
+
+
+def test_without_its_wings_a_card_is_known_and_no_place_is_asked_for(
+    session: Session, study: Study, rater: Rater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = stored(session, study)
+    take_gold(session, rater)
+    set_study(session, study, show_record=True)
+    before = known(session, study, run_id)
+    monkeypatch.setattr(rooms, "WINGS", ())
+
+    found = known(session, study, run_id)
+
+    assert (found.place, found.recorded_km) == ("", None)
+    assert found == replace(before, place="", recorded_km=None)
+
+
+def test_a_known_place_that_the_question_names_stands_in_for_a_point(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, listed={**LISTED, "latitude": 3.6, "longitude": 98.7})
+    places = {"cemara": {"name": "Cemara Asri", "keywords": ["cemara"], "lat": 3.6, "lng": 98.7}}
+    set_id = session.scalars(select(Question.question_set_id)).first()
+    assert set_id is not None
+    question = {**GOLD["questions"][0], "constraints": {}}
+    data = gold_bytes(questions=[question], locations=places)
+    gold.import_file(session, rater, set_id, "gold.json", data, NOW)
+
+    found = known(session, study, run_id)
+
+    assert (found.place, found.listed_km) == ("Cemara Asri", 0)
+
+
+def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    fuller = {**LISTED, "description": "Rumah di hook", "facilities": ["cctv", "gym"]}
+    stored(session, study, "a", line="Tenang", heading="Pilihan 2")
+    stored(session, study, "b", listed=fuller, line="Dekat tol dan tenang sekali")
+    take_gold(session, rater)
+    session.flush()
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+
+    found = particulars.of_task(session, rater, task.id)
+    (card,) = found.cards.values()
+
+    assert card.headings == ("Dekat Sun Plaza (300 m)",)  # "Pilihan 2" tells a rank
+    assert card.lines == ("Dekat tol dan tenang sekali", "Tenang")
+    assert card.listed == Particulars("Rumah di hook", ("cctv", "gym"))
+    assert not {"a", "b", "hybrid"} & {*card.headings, *card.lines, card.place}
