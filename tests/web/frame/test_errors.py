@@ -11,7 +11,6 @@ from waitress.adjustments import Adjustments
 
 from tests.web import visitors
 from tests.web.conftest import PART, WAYS
-from tests.web.phase_3 import participants
 
 UNKNOWN = [
     ("GET", "/nothing", 404),
@@ -71,15 +70,6 @@ def test_a_refused_form_leads_back_to_its_page(client: FlaskClient) -> None:
     answer = client.post("/nothing", headers={"Referer": "http://localhost/nothing"})
 
     assert '<a class="button" href="/nothing">Back to the previous page</a>' in answer.text
-
-
-def test_a_participant_s_error_page_leads_to_their_questions(app: Flask, run_id: str) -> None:
-    assert run_id
-    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
-    page = participants.taking_part(app, link).get("/nothing").text
-
-    assert '<a class="button" href="/ask/">Your questions</a>' in page
-    assert 'href="/runs/"' not in page
 
 
 def test_a_rank_that_is_not_there_is_said(client: FlaskClient, run_id: str) -> None:

@@ -9,7 +9,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.web import visitors
-from tests.web.phase_3 import participants
 from webapp.config import resource
 
 DOCS = resource("docs")
@@ -108,12 +107,10 @@ def test_links_and_pictures_of_a_guide_lead_somewhere(
 def test_the_foot_of_a_page_leads_each_reader_to_their_guide(app: Flask, run_id: str) -> None:
     assert run_id
     visitors.lock(app.extensions["database"])
-    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
 
     for reader, guide in (
         (visitors.owner(app), "index"),
         (visitors.invited(app, "Ani"), "raters"),
-        (participants.taking_part(app, link), "participants"),
         (visitors.browser(app), "index"),
     ):
         foot = text_of(reader, "/help/").partition("<footer")[2]

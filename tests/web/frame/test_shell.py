@@ -15,7 +15,6 @@ from flask.testing import FlaskClient
 
 from tests.web import visitors
 from tests.web.conftest import PART
-from tests.web.phase_3 import participants
 from webapp.config import resource
 from webapp.web.frame import rooms
 from webapp.web.frame.access import RATER
@@ -102,13 +101,11 @@ def test_the_page_for_a_missing_network_speaks_to_nobody_in_particular(
 
 
 def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:
-    """Owner, rater and participant differ, a stranger has none; the same page to page."""
+    """Owner and rater differ, a stranger has none; the same page to page."""
     visitors.lock(app.extensions["database"])
-    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
     clients = {
         "owner": (visitors.owner(app), f"/runs/{run_id}/queries/1"),
         "rater": (visitors.invited(app, "Ani"), "/history/"),
-        "participant": (participants.taking_part(app, link), "/ask/"),
     }
     keys = {}
     for name, (client, address) in clients.items():
@@ -118,7 +115,7 @@ def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, r
         assert re.fullmatch("[0-9a-f]{16}", keys[name])
     stranger = visitors.browser(app).get("/sign-in")
 
-    assert len(set(keys.values())) == 3
+    assert len(set(keys.values())) == 2
     assert 'data-rater=""' in stranger.text
     assert RATER not in stranger.headers
 

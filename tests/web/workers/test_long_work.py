@@ -1,4 +1,4 @@
-"""A file that takes long has a page that shows how far it is; one may leave and come back."""
+"""Work that takes long has a page that shows how far it is; one may leave and come back."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.services.proof_packs.packs import verified
+from tests.web.comparisons.test_comparisons import rated_pair
 from webapp.db.engine import Database
 from webapp.db.tables.workers import LongWork
-from webapp.services.proof_packs import packs
+from webapp.services.comparisons import long_kind
 from webapp.services.study import studies
 from webapp.services.workers import long_work
 from webapp.services.workers.leases import ALIVE
@@ -21,11 +21,14 @@ from webapp.web.frame.workers import workers
 
 WAIT = 60
 PART = {"HX-Request-Type": "partial"}
+ADDRESS = "/comparisons/"
+"""Its comparison is the work."""
 
 
 @pytest.fixture(autouse=True)
-def _long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packs, "LONG_FROM", 1)
+def _long(web_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    rated_pair(web_database)
+    monkeypatch.setattr(long_kind, "LONG_FROM", 1)
 
 
 @pytest.fixture(name="nobody_works")
@@ -34,46 +37,16 @@ def _nobody_works(app: Flask) -> None:
     assert workers(app).finish(WAIT)
 
 
-def asked(client: FlaskClient, address: str) -> str:
-    """Return the address of the page to which asking for a pack leads."""
-    answer = client.get(address)
+def asked(client: FlaskClient) -> str:
+    """Return the address of the page to which asking leads."""
+    answer = client.get(ADDRESS)
     assert answer.status_code == 303
     return answer.headers["Location"]
 
 
-def test_a_large_pack_is_made_beside_the_requests_and_waits(
-    app: Flask, client: FlaskClient, run_id: str
-) -> None:
-    page = asked(client, f"/runs/{run_id}/proof-pack.zip?rule=majority")
-    assert workers(app).is_idle(WAIT)
-    part = client.get(page, headers=PART).text
-
-    assert f"Download proof_pack_{run_id}.zip" in part
-    assert "hx-get" not in part
-    assert "<html" not in part
-    answer = client.get(f"{page}/file")
-    assert answer.content_type == "application/zip"
-    assert f"proof_pack_{run_id}.zip" in answer.headers["Content-Disposition"]
-    found = verified(answer.data)
-    assert (found.equal, found.rule, found.runs) == (True, "majority", (run_id,))
-
-
-def test_the_same_link_leads_back_until_a_verdict_changes(
-    app: Flask, client: FlaskClient, run_id: str
-) -> None:
-    page = asked(client, "/study/proof-pack.zip")
-    assert workers(app).is_idle(WAIT)
-    assert asked(client, "/study/proof-pack.zip") == page
-
-    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
-
-    assert asked(client, "/study/proof-pack.zip") != page
-    assert client.get(page).status_code == 404
-
-
-@pytest.mark.usefixtures("nobody_works", "run_id")
-def test_an_open_file_asks_after_itself_and_works_without_a_script(client: FlaskClient) -> None:
-    page = asked(client, "/study/proof-pack.zip")
+@pytest.mark.usefixtures("nobody_works")
+def test_an_open_page_asks_after_the_work_and_works_without_a_script(client: FlaskClient) -> None:
+    page = asked(client)
     text = client.get(page).text
 
     assert f'hx-get="{page}" hx-trigger="every 1s"' in text
@@ -82,9 +55,9 @@ def test_an_open_file_asks_after_itself_and_works_without_a_script(client: Flask
     assert client.get(f"{page}/file").status_code == 404
 
 
-@pytest.mark.usefixtures("nobody_works", "run_id")
+@pytest.mark.usefixtures("nobody_works")
 def test_how_far_it_is_is_shown(client: FlaskClient, web_database: Database) -> None:
-    page = asked(client, "/study/proof-pack.zip")
+    page = asked(client)
     with web_database.writing() as session:
         row = session.get_one(LongWork, page.rpartition("/")[2])
         row.state, row.attempt, row.steps_done, row.steps = "asking", 1, 3, 10
@@ -93,14 +66,15 @@ def test_how_far_it_is_is_shown(client: FlaskClient, web_database: Database) -> 
     part = client.get(page, headers=PART).text
 
     assert '<progress value="3" max="10"' in part
-    assert "It is being made: 3 of 10 steps done." in part
+    assert "The comparison is being made: 3 of 10 steps done." in part
+    assert "<html" not in part
 
 
 def test_a_failure_has_its_remedy(app: Flask, client: FlaskClient, web_database: Database) -> None:
     with web_database.writing() as session:
         study = studies.open_or_make(session, now())
-        wanted = {"run": "gone", "rule": "majority"}
-        work_id = long_work.put_down(session, study, "proof pack", wanted, now())
+        wanted = {"runs": ["gone", "too"], "rule": "majority", "language": "en"}
+        work_id = long_work.put_down(session, study, long_kind.COMPARISON, wanted, now())
         session.commit()
     client.get(f"/files/{work_id}")  # looking at it has it go on
     assert workers(app).is_idle(WAIT)
@@ -110,9 +84,9 @@ def test_a_failure_has_its_remedy(app: Flask, client: FlaskClient, web_database:
     assert "Try again" in part
 
 
-@pytest.mark.usefixtures("nobody_works", "run_id")
+@pytest.mark.usefixtures("nobody_works")
 def test_it_can_be_given_up(client: FlaskClient) -> None:
-    page = asked(client, "/study/proof-pack.zip")
+    page = asked(client)
 
     assert client.post(f"{page}/give-up").status_code == 303
     assert client.get(page).status_code == 404
@@ -147,10 +121,9 @@ def test_its_page_is_in_the_menu_where_it_was_begun_and_leads_back_to_what_begin
     assert client.post(f"/files/{work_id}/give-up").headers["Location"] == back
 
 
-@pytest.mark.usefixtures("run_id")
 def test_a_link_of_another_site_begins_no_work(client: FlaskClient) -> None:
     elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-    answer = client.get("/study/proof-pack.zip", headers=elsewhere)
+    answer = client.get(ADDRESS, headers=elsewhere)
 
     assert "Location" not in answer.headers
     assert "Go on" in answer.text

@@ -1,0 +1,35 @@
+"""The pages of gold questions have titles, and use only what their contexts have."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from msgspec import Struct
+
+from tests.web.template_names import has_title, pages, unknown
+from webapp.web.gold import card_decisions, constraint_agreement, constraints, gold
+
+CONTEXTS = {
+    "gold/index.html": gold.GoldSets,
+    "gold/page.html": gold.GoldPage,
+    "gold/_met.html": gold.GoldPage,
+    "gold/question.html": gold.GoldQuestionPage,
+    "gold/_preview.html": gold.GoldQuestionPage,
+    "gold/card_badges/_decided.html": card_decisions.Decided,
+    "gold/constraints/page.html": constraints.ConstraintsPage,
+    "gold/constraints/question.html": constraints.CheckedQuestionPage,
+    "gold/constraints/_clicked.html": constraints.CheckedQuestionPage,
+    "gold/constraint_agreement/page.html": constraint_agreement.ConstraintAgreementPage,
+}
+
+
+@pytest.mark.parametrize("name", pages(CONTEXTS))
+def test_every_page_has_a_title(name: str) -> None:
+    assert has_title(name)
+
+
+@pytest.mark.parametrize(("name", "context"), CONTEXTS.items())
+def test_a_page_uses_only_what_its_context_has(
+    app: Flask, name: str, context: type[Struct]
+) -> None:
+    assert unknown(app, name, context) == set()

@@ -1,0 +1,33 @@
+"""Pages of participants in a browser that several people use."""
+
+from __future__ import annotations
+
+import re
+
+from flask import Flask
+
+from tests.web import visitors
+from tests.web.phase_3 import participants
+from webapp.web.frame.access import RATER
+
+
+def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:
+    """Owner, rater and participant differ, a stranger has none; the same page to page."""
+    visitors.lock(app.extensions["database"])
+    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+    clients = {
+        "owner": (visitors.owner(app), f"/runs/{run_id}/queries/1"),
+        "rater": (visitors.invited(app, "Ani"), "/history/"),
+        "participant": (participants.taking_part(app, link), "/ask/"),
+    }
+    keys = {}
+    for name, (client, address) in clients.items():
+        answer = client.get(address)
+        keys[name] = answer.headers[RATER]
+        assert f'data-rater="{keys[name]}"' in answer.text
+        assert re.fullmatch("[0-9a-f]{16}", keys[name])
+    stranger = visitors.browser(app).get("/sign-in")
+
+    assert len(set(keys.values())) == 3
+    assert 'data-rater=""' in stranger.text
+    assert RATER not in stranger.headers
