@@ -1,4 +1,4 @@
-"""The people who look at the demo, and the pages that they reach by clicks from their first one."""
+"""A rater who looks at the demo, and the pages that are reached by clicks from a first one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.exceptions import HTTPException
 
-from tests.conftest import NOW
-from tests.demo import study_of
 from tests.web.conftest import in_english
-from webapp.services.phase_3 import links, participants
 
 CLICKS = 3
 LINK = re.compile(r"""(?:href|method="get" action)="(/[^"#]*)""")
-CARRIED = re.compile(r'name="(consent|personal|offered|pseudonym)" value="([^"]*)"')
 
 
 def as_rater(demo: Flask) -> FlaskClient:
@@ -25,28 +21,6 @@ def as_rater(demo: Flask) -> FlaskClient:
     client = in_english(demo)
     client.post("/sign-in/as", data={"rater": "2"})
     return client
-
-
-def as_participant(demo: Flask) -> FlaskClient:
-    """One of the eight, by a new link of their own."""
-    client = in_english(demo)
-    agree(client, personal_link(demo))
-    return client
-
-
-def personal_link(demo: Flask) -> str:
-    """Return a new way back for the first participant."""
-    with demo.extensions["database"].writing() as session:
-        participant = participants.everybody(session, study_of(session))[0]
-        made = links.personal(session, participant, NOW.replace(year=9000))
-        session.commit()
-    return f"/take-part/{made.token}"
-
-
-def agree(client: FlaskClient, address: str) -> None:
-    """Consent to take part, by a link."""
-    carried = dict(CARRIED.findall(client.get(address).text))
-    assert client.post(address, data={**carried, "decision": "yes"}).location == "/ask/"
 
 
 def reached(client: FlaskClient, begin: str) -> dict[str, str]:

@@ -6,23 +6,21 @@ The list of addresses is the application's own, so that a new one without a stat
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Mapping
-from types import MappingProxyType
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
-from werkzeug.test import TestResponse
 
 from tests.web import visitors
 from tests.web.conftest import PART, QUERIES, stored
-from tests.web.knocks import OWN_ANSWER, ROLES, Knock, is_open_to, is_refused, knocks, rules
-from tests.web.phase_3 import participants
+from tests.web.doors import (
+    assert_closed,
+    everything,
+    refused_at_open_doors,
+    stored_by_links_from_elsewhere,
+)
+from tests.web.knocks import rules
 from webapp.db.engine import Database
-from webapp.db.tables.base import Base
-from webapp.db.tables.people import Attempt
 from webapp.web.frame import rooms
 from webapp.web.frame.doors import Door
 
@@ -39,7 +37,6 @@ FOR_RATERS = {
 }
 FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
-NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @pytest.fixture(name="served")
@@ -53,29 +50,7 @@ def _served(app: Flask, run_id: str) -> Flask:
 def enter(app: Flask, role: str) -> FlaskClient:
     if role == "owner":
         return visitors.owner(app)
-    if role == "participant":
-        link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
-        return participants.taking_part(app, link)
     return visitors.browser(app) if role == "stranger" else visitors.invited(app, "Ani")
-
-
-def cookie_of(client: FlaskClient, app: Flask) -> str | None:
-    found = client.get_cookie(app.config["SESSION_COOKIE_NAME"])
-    return found.value if found else None
-
-
-def as_seen_by(
-    app: Flask, cookie: str | None, knock: Knock, headers: Mapping[str, str] = NOTHING
-) -> TestResponse:
-    """Return the answer to a fresh browser that carries `cookie`."""
-    client = visitors.browser(app)
-    if cookie is not None:
-        client.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # files of /static stay unread
-        answer = client.open(knock.path, method=knock.method, headers=headers)
-        answer.close()
-    return answer
 
 
 def test_every_address_states_its_door(app: Flask) -> None:
@@ -95,70 +70,29 @@ def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: F
             assert door == (Door.RATERS if names & FOR_RATERS else Door.OWNER), rule.rule
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", ["owner", "rater", "stranger"])
 def test_an_open_door_lets_in_whom_it_names(served: Flask, role: str) -> None:
-    """Forms are sent last: most pages are quicker before the sample study is stored."""
-    cookie = cookie_of(enter(served, role), served)
-    opened = [knock for knock in knocks(served) if is_open_to(role, knock.door)]
-
-    refused = [
-        (knock.method, knock.path, answer.status)
-        for knock in sorted(opened, key=lambda knock: knock.method == "POST")
-        if knock.endpoint not in OWN_ANSWER
-        for answer in [as_seen_by(served, cookie, knock)]
-        if is_refused(answer.status_code, answer.headers.get("Location", ""))
-    ]
-
-    assert refused == []
+    assert refused_at_open_doors(served, enter(served, role), role) == []
 
 
-@pytest.mark.parametrize("role", ["rater", "participant", "stranger"])
+@pytest.mark.parametrize("role", ["rater", "stranger"])
 def test_a_closed_door_refuses_changes_nothing_and_tells_nothing(
-    served: Flask, web_database: Database, run_id: str, role: str
+    served: Flask, run_id: str, role: str
 ) -> None:
-    """A rater gets the same answer for a run that exists and for one that does not."""
-    cookie = cookie_of(enter(served, role), served)
-    before = everything(web_database)
-    both = zip(knocks(served, run_id), knocks(served), strict=True)
-    closed = [(knock, away) for knock, away in both if not is_open_to(role, knock.door)]
-    assert len(closed) > 30
-
-    for knock, away in closed:
-        answer = as_seen_by(served, cookie, knock)
-        if knock.endpoint not in OWN_ANSWER:
-            assert is_refused(answer.status_code, answer.headers.get("Location", "")), knock
-        for secret in ("hybrid", "test_results.json", "Question 1", str(web_database.description)):
-            assert secret not in answer.text, knock
-        if role == "rater" and knock.door == Door.OWNER:
-            other = as_seen_by(served, cookie, away)
-            assert answer.status_code == other.status_code == 403
-            assert answer.text == other.text
-
-    assert everything(web_database) == before
+    assert_closed(served, enter(served, role), role, run_id)
 
 
-@pytest.mark.parametrize("role", ["owner", "rater", "participant"])
+@pytest.mark.parametrize(
+    ("role", "ask_first"),
+    [
+        ("owner", {"rate.next_one", "findings.take_away", "findings.data"}),
+        ("rater", {"rate.next_one"}),
+    ],
+)
 def test_a_link_from_elsewhere_stores_nothing(
-    served: Flask, web_database: Database, run_id: str, role: str
+    served: Flask, run_id: str, role: str, ask_first: set[str]
 ) -> None:
-    """A link that would store something (a next question, a log entry) shows a button first."""
-    cookie = cookie_of(enter(served, role), served)
-    before, would_store = everything(web_database, with_tries=True), set()
-
-    for knock in knocks(served, run_id):
-        if knock.method == "GET" and knock.endpoint != "static":
-            answer = as_seen_by(served, cookie, knock, {"Sec-Fetch-Site": "cross-site"})
-            would_store |= {knock.endpoint} if b"One more step" in answer.data else set()
-
-    assert everything(web_database, with_tries=True) == before
-    assert (
-        would_store
-        == {
-            "owner": {"rate.next_one", "findings.take_away", "findings.data"},
-            "rater": {"rate.next_one"},
-            "participant": set(),
-        }[role]
-    )
+    assert stored_by_links_from_elsewhere(served, enter(served, role), run_id) == ask_first
 
 
 @pytest.mark.parametrize(
@@ -272,15 +206,3 @@ def test_a_rater_is_shown_neither_the_database_nor_the_owner_s_pages(served: Fla
     assert "web.sqlite" not in page
     for address in ("/runs/", "/runs/import", "/settings", "/raters/"):
         assert f'href="{address}"' not in page
-
-
-def everything(
-    database: Database, *, with_tries: bool = False
-) -> dict[str, list[tuple[object, ...]]]:
-    """Return every row of every table, the counted tries where they are asked for."""
-    with database.reading() as session:
-        return {
-            name: sorted(tuple(map(str, row)) for row in session.execute(select(table)))
-            for name, table in Base.metadata.tables.items()
-            if with_tries or name != Attempt.__tablename__
-        }

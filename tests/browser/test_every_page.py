@@ -18,7 +18,8 @@ from tests.browser.axe import faults
 from tests.browser.pages import PAGES, Study, visit
 from tests.browser.server import ROOT, Server
 from tests.web.conftest import in_english
-from tests.web.reached import as_participant, as_rater, personal_link, reached
+from tests.web.phase_3.demo_visitors import as_participant, personal_link
+from tests.web.reached import as_rater, reached
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 

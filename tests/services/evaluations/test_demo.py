@@ -1,0 +1,26 @@
+"""The demo's study has evaluations of every kind, and people's judgments beside them."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp.db.tables.evaluations import Evaluation, ItemJudgment
+from webapp.metrics.comparisons.resampling import Bootstrap
+from webapp.services.evaluations import machine_agreement
+from webapp.services.evaluations.rows import EvaluationKind
+
+
+def test_two_people_judged_items_and_every_kind_is_there_once(demo_session: Session) -> None:
+    kinds = demo_session.scalars(select(Evaluation.kind)).all()
+
+    assert sorted(kinds) == sorted(EvaluationKind)
+    assert demo_session.scalar(select(func.count(ItemJudgment.rater_id.distinct()))) == 2
+
+
+def test_people_and_the_machine_disagree_about_some_parts(demo_session: Session) -> None:
+    drawn = Bootstrap(resamples=10)
+    for evaluation in demo_session.scalars(select(Evaluation)):
+        found = machine_agreement.report(demo_session, evaluation, bootstrap=drawn).overall
+        assert found.machine_only + found.people_only > 0, evaluation.kind
+        assert found.both + found.neither > found.machine_only + found.people_only

@@ -1,0 +1,21 @@
+"""A machine has judged the demo's study, beside people."""
+
+from __future__ import annotations
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from tests.demo import study_of
+from webapp.db.tables.machine_judges import MachineCall
+from webapp.services.machine_judges import beside_people, judges
+
+
+def test_a_machine_judged_everything_and_was_released(demo_session: Session) -> None:
+    study = study_of(demo_session)
+    (judge,) = judges.lines(demo_session, study)
+    beside = beside_people.report(demo_session, study, judges.find(demo_session, study, judge.id))
+
+    assert demo_session.scalar(select(func.count()).select_from(MachineCall)) == judge.judged == 522
+    assert judge.released_at is not None
+    assert beside.may_release
+    assert 0.3 < (beside.agreement.cohen.value or 0) < 1

@@ -1,0 +1,113 @@
+"""Every address asked for by one role: whom its door lets in, and what is stored by it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from tests.web import visitors
+from tests.web.knocks import OWN_ANSWER, Knock, is_open_to, is_refused, knocks
+from webapp.db.engine import Database
+from webapp.db.tables.base import Base
+from webapp.db.tables.people import Attempt
+from webapp.web.frame.doors import Door
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+def cookie_of(client: FlaskClient, app: Flask) -> str | None:
+    """Return the cookie by which a visitor is known."""
+    found = client.get_cookie(app.config["SESSION_COOKIE_NAME"])
+    return found.value if found else None
+
+
+def as_seen_by(
+    app: Flask, cookie: str | None, knock: Knock, headers: Mapping[str, str] = NOTHING
+) -> TestResponse:
+    """Return the answer to a fresh browser that carries `cookie`."""
+    client = visitors.browser(app)
+    if cookie is not None:
+        client.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # files of /static stay unread
+        answer = client.open(knock.path, method=knock.method, headers=headers)
+        answer.close()
+    return answer
+
+
+def everything(
+    database: Database, *, with_tries: bool = False
+) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of every table, the counted tries where they are asked for."""
+    with database.reading() as session:
+        return {
+            name: sorted(tuple(map(str, row)) for row in session.execute(select(table)))
+            for name, table in Base.metadata.tables.items()
+            if with_tries or name != Attempt.__tablename__
+        }
+
+
+def refused_at_open_doors(app: Flask, client: FlaskClient, role: str) -> list[tuple[str, ...]]:
+    """Return the knocks at doors open to a role at which its visitor was refused.
+
+    Forms are sent last: most pages are quicker before the sample study is stored.
+    """
+    cookie = cookie_of(client, app)
+    opened = [knock for knock in knocks(app) if is_open_to(role, knock.door)]
+    return [
+        (knock.method, knock.path, answer.status)
+        for knock in sorted(opened, key=lambda knock: knock.method == "POST")
+        if knock.endpoint not in OWN_ANSWER
+        for answer in [as_seen_by(app, cookie, knock)]
+        if is_refused(answer.status_code, answer.headers.get("Location", ""))
+    ]
+
+
+def assert_closed(app: Flask, client: FlaskClient, role: str, run_id: str) -> None:
+    """Knock at every door closed to a role: each refuses, changes nothing and tells nothing.
+
+    A rater gets the same answer for a run that exists and for one that does not.
+    """
+    database: Database = app.extensions["database"]
+    cookie = cookie_of(client, app)
+    before = everything(database)
+    both = zip(knocks(app, run_id), knocks(app), strict=True)
+    closed = [(knock, away) for knock, away in both if not is_open_to(role, knock.door)]
+    assert len(closed) > 30
+
+    for knock, away in closed:
+        answer = as_seen_by(app, cookie, knock)
+        if knock.endpoint not in OWN_ANSWER:
+            assert is_refused(answer.status_code, answer.headers.get("Location", "")), knock
+        for secret in ("hybrid", "test_results.json", "Question 1", str(database.description)):
+            assert secret not in answer.text, knock
+        if role == "rater" and knock.door == Door.OWNER:
+            other = as_seen_by(app, cookie, away)
+            assert answer.status_code == other.status_code == 403
+            assert answer.text == other.text
+
+    assert everything(database) == before
+
+
+def stored_by_links_from_elsewhere(app: Flask, client: FlaskClient, run_id: str) -> set[str]:
+    """Follow every link from another site, which stores nothing; return the pages that ask first.
+
+    A link that would store something (a next question, a log entry) shows a button first.
+    """
+    database: Database = app.extensions["database"]
+    cookie = cookie_of(client, app)
+    before, would_store = everything(database, with_tries=True), set()
+
+    for knock in knocks(app, run_id):
+        if knock.method == "GET" and knock.endpoint != "static":
+            answer = as_seen_by(app, cookie, knock, {"Sec-Fetch-Site": "cross-site"})
+            would_store |= {knock.endpoint} if b"One more step" in answer.data else set()
+
+    assert everything(database, with_tries=True) == before
+    return would_store
