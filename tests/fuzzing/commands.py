@@ -21,7 +21,7 @@ from tests.conftest import NOW
 from tests.fuzzing import confined, mutations, samples
 from tests.fuzzing.kinds import Kind, Wrong
 from tests.services.gold import gold_files
-from tests.services.proof_packs import packs
+from tests.services.judging import rated_studies
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.services.study import studies
@@ -140,7 +140,7 @@ class Commands(Kind[Said]):
         csvs, pack = samples.rated(database)
         with database.writing() as session:
             study = studies.open_or_make(session, NOW)
-            self.run_id, _ = packs.rated_study(session, study)
+            self.run_id, _ = rated_studies.rated_study(session, study)
             session.commit()
         database.close()
         ratings = samples.ratings(SAMPLES["run.json"])

@@ -18,7 +18,7 @@ from werkzeug.exceptions import HTTPException
 from tests.browser.server import Server
 from tests.conftest import NOW
 from tests.fuzzing.kinds import Kind, Wrong
-from tests.services.proof_packs import packs
+from tests.services.judging import rated_studies
 from tests.web import visitors
 from tests.web.knocks import OWN_ANSWER, ROLES, is_open_to, is_refused, knocks
 from tests.web.phase_3 import participants
@@ -58,7 +58,7 @@ class Roles(Kind[Asking]):
         self.server.start()
         self.database = Database(sqlite_url(self.server.instance / "relevansi.sqlite"))
         with self.database.writing() as session:
-            packs.rated_study(session, studies.open_or_make(session, NOW))
+            rated_studies.rated_study(session, studies.open_or_make(session, NOW))
             session.commit()
         visitors.lock(self.database)
         self.client = httpx.Client(base_url=self.server.url, timeout=PATIENCE)

@@ -10,7 +10,7 @@ from tests.conftest import NOW
 from tests.services.evaluations import scored_files
 from tests.services.exports import offline_files
 from tests.services.gold import gold_files
-from tests.services.proof_packs import packs
+from tests.services.judging import rated_studies
 from webapp.config import resource
 from webapp.db.engine import Database
 from webapp.exporters.frame.csv_cells import CsvStyle
@@ -120,7 +120,7 @@ def rated(database: Database) -> tuple[tuple[bytes, ...], bytes]:
     """Return the rated CSVs of a study in which everything occurs, and its proof pack."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
-        first, second = packs.rated_study(session, study)
+        first, second = rated_studies.rated_study(session, study)
         rule = reports.rule_of(session, study)
         csvs = tuple(
             exports.rated_csv(session, study, run_id, rule, style=style).data

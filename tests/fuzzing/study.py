@@ -25,7 +25,7 @@ from tests.conftest import NOW, copied
 from tests.fuzzing import confined, samples
 from tests.fuzzing.kinds import Wrong
 from tests.services.gold import gold_files
-from tests.services.proof_packs import packs
+from tests.services.judging import rated_studies
 from tests.web import visitors
 from tests.web.phase_3 import participants
 from webapp.app import create_app
@@ -153,7 +153,7 @@ class Ground:
         """Make the study; return the cookie of each role."""
         with self.database.writing() as session:
             study = studies.open_or_make(session, NOW)
-            packs.rated_study(session, study)
+            rated_studies.rated_study(session, study)
             owner = studies.raters(session, study)[0]
             for data in (gold_files.v2_file(), samples.run("api_only", "test_results.json")):
                 stored = imports.store(

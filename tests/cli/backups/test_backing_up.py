@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.relevansi import document, relevansi
+from tests.services.judging.rated_studies import rated_study
 from tests.services.other_database import on_postgres
-from tests.services.proof_packs.packs import rated_study
 from tests.stored_studies import study_in
 from webapp.cli.frame import address_in_use
 from webapp.config import Settings, sqlite_url

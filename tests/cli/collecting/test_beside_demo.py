@@ -8,7 +8,6 @@ import httpx
 import pytest
 
 from webapp.cli.collecting import beside_demo, demo_server
-from webapp.services.phase_3.demo import SETTINGS
 
 
 def test_the_chatbot_answers_where_the_demo_says(
@@ -32,7 +31,3 @@ def test_the_demo_opens_where_a_chatbot_runs_already(
             pass
 
     assert capsys.readouterr().out == ""
-
-
-def test_the_demo_asks_where_its_chatbot_runs() -> None:
-    assert SETTINGS.endpoint == f"http://127.0.0.1:{demo_server.PORT}{demo_server.PATH}"

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.cli.relevansi import Stream, document, relevansi
-from tests.services.proof_packs.packs import changed, members, rated_study, zipped
+from tests.services.judging.rated_studies import rated_study
+from tests.services.proof_packs.packs import changed, members, zipped
 from tests.stored_studies import study_in
 
 

@@ -18,9 +18,9 @@ from sqlalchemy import func, select, text
 
 from tests.conftest import NOW
 from tests.services.backups.backup_files import written
-from tests.services.full_database import ROWS, fill
+from tests.services.backups.full_database import ROWS, fill
+from tests.services.judging.rated_studies import rated_study
 from tests.services.other_database import on_postgres, on_sqlite
-from tests.services.proof_packs.packs import rated_study, verified
 from webapp.config import sqlite_url
 from webapp.db import sqlite_files
 from webapp.db.engine import Database
@@ -28,8 +28,6 @@ from webapp.db.migrations import HEAD
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Property
 from webapp.services.backups import backups, disk, moving, refusals
-from webapp.services.proof_packs import packs
-from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
 
@@ -48,13 +46,6 @@ def restore(
 ) -> backups.Restored:
     """Restore as the superuser that the tests are on their own server."""
     return backups.restore(database, file, now, replace=replace, as_superuser=True)
-
-
-def pack(database: Database) -> bytes:
-    with database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
-        return packs.of_study(session, study, Rule("majority")).data
 
 
 def judged(database: Database) -> None:
@@ -82,25 +73,6 @@ def altered(file: Path, **stated: Any) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in files.items():
             archive.writestr(name, data)
-
-
-def test_what_is_restored_gives_the_same_proof_pack_which_verifies(
-    database: Database, other: Database, tmp_path: Path
-) -> None:
-    judged(database)
-    before = pack(database)
-    file = tmp_path / "study.backup"
-    made = backups.back_up(database, file, NOW)
-
-    restored = restore(other, file, NOW)
-
-    assert restored == backups.Restored(made, None)
-    after = pack(other)
-    assert after == before
-    found = verified(after)
-    assert found.fingerprint == verified(before).fingerprint
-    assert found.equal
-    assert other.version() == HEAD
 
 
 def test_every_row_of_every_table_comes_back_and_new_ones_are_numbered_on(
@@ -231,15 +203,6 @@ def test_another_file_is_no_backup(database: Database, tmp_path: Path, data: byt
 
     with pytest.raises(refusals.NotABackup):
         restore(database, file, NOW)
-
-
-def test_a_proof_pack_is_no_backup(database: Database, tmp_path: Path) -> None:
-    judged(database)
-    file = tmp_path / "proof_pack.zip"
-    file.write_bytes(pack(database))
-
-    with pytest.raises(refusals.NotABackup):
-        restore(database, file, NOW, replace=True)
 
 
 @pytest.mark.parametrize("change", ["flipped", "cut", "lying", "changed inside"])

@@ -12,8 +12,8 @@ import pytest
 
 from tests.conftest import NOW
 from tests.services.backups.backup_files import written
-from tests.services.full_database import fill
-from tests.services.proof_packs.packs import rated_study
+from tests.services.backups.full_database import fill
+from tests.services.judging.rated_studies import rated_study
 from webapp.config import sqlite_url
 from webapp.db import sqlite_files
 from webapp.db.engine import Database

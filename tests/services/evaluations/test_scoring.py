@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.services.evaluations.scored_files import PROVENANCE
+from tests.services.gold.json_leaves import leaves
 from webapp.exporters.gold.constraint_json import constraints_json
 from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
@@ -35,18 +35,6 @@ def score_real(folder: Path, *, by_hand: bool) -> ConstraintScoring:
 
     manual = file("manual_input.json") if by_hand else None
     return scoring.constraint_scoring(file("questions_v2.json"), file("results.json"), manual)
-
-
-def leaves(document: object, place: str = "") -> Iterator[tuple[str, object]]:
-    """Every value of a JSON document with its place."""
-    if isinstance(document, dict):
-        for key, value in document.items():
-            yield from leaves(value, f"{place}.{key}")
-    elif isinstance(document, list):
-        for position, value in enumerate(document):
-            yield from leaves(value, f"{place}[{position}]")
-    else:
-        yield place, round(document, 4) if isinstance(document, float) else document
 
 
 @pytest.mark.real

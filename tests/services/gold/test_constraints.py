@@ -13,8 +13,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.evaluations.test_scoring import leaves
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_run, v2_file
+from tests.services.gold.json_leaves import leaves
 from tests.services.runs.runs import card, query, run
 from webapp.db.tables.gold import CardDecision, GoldVersion
 from webapp.db.tables.people import Rater

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -15,13 +12,13 @@ from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
-from tests.services.machine_judges.machines import made, saying, worked
-from tests.services.rating.blind_raters import Robot, set_study, stored
-from tests.services.runs.runs import card, click, query
+from tests.services.machine_judges.conftest import N
+from tests.services.machine_judges.machines import worked
+from tests.services.rating.blind_raters import Robot
+from tests.services.runs.runs import click
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import LogEntry, Rater
@@ -41,43 +38,13 @@ from webapp.services.machine_judges.sessions import Terms
 from webapp.services.people import history, invitations, raters, sign_in
 from webapp.services.people.invitations import MachineIsNotInvited
 from webapp.services.people.sign_in import Badge
-from webapp.services.proof_packs import packs
-from webapp.services.proof_packs.packs import MachineNotPacked
 from webapp.services.rating import progress
 from webapp.services.runs import provenance, reports
 from webapp.services.runs.provenance import in_study
 from webapp.services.runs.reports import MachineNotReleased
 from webapp.services.study import standing, studies
 
-N = 30
 FEW = Resampling(resamples=50)
-QUESTIONS = [
-    query(number, card(f"p{number}a"), card(f"p{number}b"), text=f"Rumah {number}?")
-    for number in range(1, N // 2 + 1)
-]
-
-
-@pytest.fixture(name="bot")
-def _bot() -> Iterator[Bot]:
-    """A machine that calls relevant whatever is a first card, and p3b; unsure of p1a."""
-
-    def decide(prompt: str) -> str:
-        slug = prompt.rpartition("- Title: ")[2].split()[0].lower()
-        if slug == "p1a":
-            return "cannot_tell"
-        return "relevant" if slug.endswith("a") or slug == "p3b" else "not_relevant"
-
-    with bots.serving(saying(decide)) as bot:
-        yield bot
-
-
-@pytest.fixture(name="judge")
-def _judge(session: Session, study: Study, bot: Bot) -> MachineJudge:
-    """A judge that has not begun, of two runs of 30 cards."""
-    set_study(session, study, repeat_percent=0, blind=True)
-    for method in ("hybrid", "vector"):
-        stored(session, study, method, *QUESTIONS)
-    return made(session, study, machines.endpoint(bot))
 
 
 def person(session: Session, study: Study, name: str) -> Rater:
@@ -137,28 +104,17 @@ def everything_of_people(session: Session, study: Study) -> str:
     return "\n".join(f"{name}: {value!r}" for name, value in found.items())
 
 
-def members(session: Session, study: Study) -> dict[str, bytes]:
-    """The members of a proof pack but those that tell its date and the sums of the others."""
-    rule = reports.rule_of(session, study, "majority")
-    pack = packs.of_study(session, study, rule, settings=FEW)
-    with zipfile.ZipFile(io.BytesIO(pack.data)) as opened:
-        found = {name: opened.read(name) for name in opened.namelist()}
-    dated = {"manifest.json", "SHA256SUMS", "README.md", "pack.json"}
-    return {name: data for name, data in found.items() if name.rpartition("/")[2] not in dated}
-
-
 def test_no_figure_of_people_moves_when_a_machine_has_judged_everything(
     session: Session, study: Study, bot: Bot, judge: MachineJudge
 ) -> None:
     """Every export, comparison, coefficient, count and list, byte for byte; a tie stays one."""
     two_people(session, study)
-    before, packed = everything_of_people(session, study), members(session, study)
+    before = everything_of_people(session, study)
     worked(session, judge, machines.endpoint(bot), now=NOW - timedelta(days=1))
     after = everything_of_people(session, study)
 
     assert beside_people.report(session, study, judge).machine_judged == N
     assert after == before
-    assert members(session, study) == packed
     assert "Mesin" not in after
     assert live_metrics.check(session) == []
 
@@ -232,8 +188,6 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     assert b"Mesin (mesin)" in file.data
     assert [(share.name, share.judgments) for share in compared.raters] == [("Mesin (mesin)", N)]
     assert reports.rule_of(session, study).name == "rater Ani"
-    with pytest.raises(MachineNotPacked):
-        packs.of_study(session, study, rule)
     (line,) = session.scalars(select(LogEntry).where(LogEntry.action == "release machine judge"))
     assert line.new == "n = 29, kappa = 0.9311"  # (28/29 - 420/841) / (1 - 420/841)
 

@@ -5,24 +5,22 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
-import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import set_study, stored
-from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
+from tests.services.planning.conftest import sampled
+from tests.services.rating.blind_raters import set_study
+from tests.services.runs.runs import NO, UNSURE, YES, click
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Question, Study
 from webapp.i18n import speaking
 from webapp.metrics.agreement.report import ItemKind
-from webapp.metrics.planning.sampling import random_order
 from webapp.services.agreement import agreement
 from webapp.services.exports import exports, rated_files, rated_imports, trees
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import AnswerRating
-from webapp.services.offline import runs as offline
 from webapp.services.planning import rules, samples
 from webapp.services.planning.samples import SampleWish
 from webapp.services.rating import blind_page, pages, progress, tasks, walks
@@ -31,35 +29,10 @@ from webapp.services.runs import reports, runs
 from webapp.services.study import standing, studies
 
 LATER = NOW + timedelta(hours=1)
-SIZE = 6
 SAID = (
     "3 questions are not asked, as the study's sample did not draw them: no figure counts them, "
     "and files of ratings leave them out."
 )
-
-
-@pytest.fixture(name="run_id")
-def _run_id(session: Session, study: Study) -> str:
-    """A run of six questions with a card each; the last asks on in the conversation."""
-    asked = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, SIZE)]
-    follow_up = query(SIZE, card("a6"), text="Any other?", context_dependent=True)
-    run_id = stored(session, study, "api", *asked, follow_up)
-    set_study(session, study, repeat_percent=0, blind=False)
-    return run_id
-
-
-@pytest.fixture(name="drawn")
-def _drawn(session: Session, study: Study, rater: Rater, run_id: str) -> tuple[int, ...]:
-    """The positions of a sample of three of them, with the last and without the first."""
-    assert run_id
-    (whole,) = rules.question_sets(session, study)
-    seed = next(seed for seed in range(1000) if _sampled(whole.questions, seed) == {2, 4, 6})
-    samples.draw(session, rater, whole, SampleWish(3, seed=seed), NOW)
-    return 2, 4, 6
-
-
-def _sampled(questions: list[Question], seed: int) -> set[int]:
-    return set(random_order([one.position for one in questions], seed)[:3])
 
 
 def rate(session: Session, rater: Rater, run_id: str, query_id: int, verdict: object = YES) -> None:
@@ -197,7 +170,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     given = tasks.ahead(session, rater, NOW, 4)
     (whole,) = rules.question_sets(session, study)
     first = given[0].question.position
-    seed = next(seed for seed in range(1000) if _sampled(whole.questions, seed).isdisjoint({first}))
+    seed = next(seed for seed in range(1000) if sampled(whole.questions, seed).isdisjoint({first}))
     samples.draw(session, rater, whole, SampleWish(3, seed=seed), NOW)
 
     page = blind_page.blind_page(session, rater, given[0].id)
@@ -208,19 +181,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     following = walks.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
     assert following is not None
     asked = session.get_one(Task, following).question.position
-    assert asked in _sampled(whole.questions, seed)
-
-
-def test_a_file_for_rating_without_a_server_has_sampled_questions_only(
-    session: Session, study: Study, run_id: str, drawn: tuple[int, ...]
-) -> None:
-    found = offline.offline_run(session, study, run_id)
-
-    assert [one.query_id for one in found.questions] == [*drawn]
-    assert found.unasked == (1, 3, 5)
-    *_, last = found.questions
-    # It depends on question 5, which is not asked: its rater reads that all the same.
-    assert [(turn.query_id, turn.response) for turn in last.turns] == [(5, "Answer 5: ['a5']")]
+    assert asked in sampled(whole.questions, seed)
 
 
 def test_agreement_and_the_standing_of_a_study_are_of_the_sample(

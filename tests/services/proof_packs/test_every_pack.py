@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import NOW, copied
-from tests.services.proof_packs.packs import changed, members, rated_study, verified
+from tests.services.judging.rated_studies import rated_study
+from tests.services.proof_packs.packs import changed, members, verified
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.exporters.frame.csv_cells import csv_bytes

@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.proof_packs.packs import members, rated_study, verified, zipped
+from tests.services.judging.rated_studies import rated_study
+from tests.services.proof_packs.packs import members, verified, zipped
 from tests.services.runs.runs import click
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import NOW, copied
-from tests.services.proof_packs.packs import members, rated_study
+from tests.services.judging.rated_studies import rated_study
+from tests.services.proof_packs.packs import members
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.services.proof_packs import packs

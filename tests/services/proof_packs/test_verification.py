@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import NOW, copied
-from tests.services.proof_packs.packs import changed, members, rated_study, verified, zipped
+from tests.services.judging.rated_studies import rated_study
+from tests.services.proof_packs.packs import changed, members, verified, zipped
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.metrics.comparisons.resampling import Resampling

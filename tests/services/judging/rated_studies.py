@@ -1,0 +1,82 @@
+"""A made-up study of two runs and two raters in which every state of an answer occurs."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, query, run
+from webapp.db.tables.judging import JudgedThing, Property
+from webapp.db.tables.study import Study
+from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.services.agreement import adjudications
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import AnswerRating
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
+
+QUERIES = (
+    query(1, card("a"), card("b"), card("c"), category="x"),
+    query(2, card("d"), card("e"), card("d"), category="x"),
+    query(3, category="y"),
+    query(4, state=QueryState.FAILED, category="y"),
+    query(5, state=QueryState.UNREADABLE, category="y"),
+    query(6, card("f"), category="context_more", context_dependent=True),
+    query(7, card("g"), category="y"),
+)
+
+OTHERS = (
+    query(1, card("b"), card("h"), category="x"),
+    query(2, category="x"),
+    query(3, card("d"), category="y"),
+    query(6, card("f"), category="context_more", context_dependent=True),
+)
+
+
+def rated_study(session: Session, study: Study) -> tuple[str, str]:
+    """Rate two runs by two raters so that every state occurs; return the runs' ids.
+
+    Run 1, query 1: Ani no, yes, cannot tell and Budi yes, yes, no; the first is settled as
+    relevant. Query 2: Ani yes, no, yes. Query 3 is empty. Query 7 stays open.
+    """
+    ani, *_ = studies.raters(session, study)
+    budi = studies.add_rater(session, study, "Budi, =B", NOW)
+    first = imports.store(session, study, run(*QUERIES, method="hybrid"), Labels(), NOW).id
+    second = imports.store(session, study, run(*OTHERS, method="api"), Labels(), NOW).id
+    said = [
+        (ani, first, 1, (NO, YES, UNSURE)),
+        (budi, first, 1, (YES, YES, NO)),
+        (ani, first, 2, (YES, NO)),
+        (ani, first, 6, (YES,)),
+        (ani, second, 1, (YES, NO)),
+        (budi, second, 3, (NO,)),
+        (ani, second, 6, (NO,)),
+    ]
+    for number, (rater, run_id, query_id, verdicts) in enumerate(said):
+        for rank, verdict in enumerate(verdicts, start=1):
+            made = click(f"e{number}-{rank}", minute=number)
+            judgments.judge(session, rater, run_id, query_id, rank, verdict, made)
+    judgments.judge(session, ani, first, 1, 2, NO, click("slip", minute=20))
+    judgments.undo(session, ani, first, click("undo", minute=21))
+    empty = AnswerRating(quality=0, empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+    judgments.rate(session, ani, first, 3, empty, click("r1", minute=22))
+    noted = AnswerRating(quality=3, notes='=1+1;\r\n"fine"')
+    judgments.rate(session, ani, first, 1, noted, click("r2", minute=23))
+    judgments.rate(
+        session, budi, first, 1, AnswerRating(quality=4, notes="ok"), click("r3", minute=24)
+    )
+    _settle(session, study, "slug:a", YES)
+    session.flush()
+    return first, second
+
+
+def _settle(session: Session, study: Study, identity: str, verdict: Relevance) -> None:
+    thing = session.scalars(
+        select(JudgedThing.id).join(Property).where(Property.identity == identity)
+    ).one()
+    owner = studies.raters(session, study)[0]
+    adjudications.adjudicate(session, owner, thing, verdict, "The price\nfits.", NOW)
