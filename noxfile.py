@@ -122,7 +122,7 @@ def coverage_tables(session: nox.Session) -> None:
 def savings(session: nox.Session) -> None:
     """Replay the demo's ratings by effect, at random and in order, into docs/planning.md."""
     install(session)
-    session.run("python", "-m", "tests.savings")
+    session.run("python", "-m", "tests.services.planning.savings")
 
 
 @nox.session(default=False)

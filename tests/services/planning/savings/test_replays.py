@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.metrics.planning.test_bounds import Answer, pooled
-from tests.savings.replays import at_random, by_effect, in_file_order, replay
+from tests.services.planning.savings.replays import at_random, by_effect, in_file_order, replay
 from webapp.metrics.planning.bounds import (
     ABSENT,
     BOUNDED,

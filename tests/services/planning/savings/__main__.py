@@ -1,4 +1,4 @@
-"""Replay the demo's finished ratings and write docs/planning.md: ``python -m tests.savings``."""
+"""Replay the demo's finished ratings and write docs/planning.md, for ``nox -s savings``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from sqlalchemy.orm import Session
 
-from tests.savings.replays import (
+from tests.services.planning.savings.replays import (
     ReplayedRating,
     at_random,
     by_effect,
@@ -30,7 +30,7 @@ from webapp.services.planning import pooled_lists
 from webapp.services.runs import order, reports, samples
 from webapp.services.study import studies
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[4]
 PAGE = ROOT / "docs" / "planning.md"
 PICTURE = ROOT / "docs" / "screenshots" / "planning-savings.svg"
 DRAWS = 50
