@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.test_translations import in_the_module
+from tests.wings import OF_THE_WHOLE, TESTS, allowed, is_of_the_whole
 from webapp import rooms
 
 WEBAPP = Path(rooms.__file__).parent
@@ -57,3 +60,65 @@ def test_the_core_s_texts_name_no_wing(room: str) -> None:
     }
 
     assert found <= NAMED
+
+
+def test_a_test_imports_no_wing_but_its_own_and_what_that_needs() -> None:
+    """So the tests of the core stay when a wing goes, and a wing's tests go with its folders."""
+    strange = {
+        f"{path.as_posix()}: {name}"
+        for path in files_of_rooms()
+        for name in imported(path)
+        if set(name.split(".")).intersection(rooms.WINGS) - allowed(path)
+    }
+
+    assert strange == set()
+
+
+def test_no_test_takes_from_a_suite_over_the_whole_product() -> None:
+    """Those suites name wings, and are looked at by hand where one goes."""
+    suites = {f"tests.{place.removesuffix('.py').replace('/', '.')}" for place in OF_THE_WHOLE}
+    strange = {
+        f"{path.as_posix()}: {name}"
+        for path in files_of_rooms()
+        for name in imported(path)
+        if any(f"{name}.".startswith(f"{suite}.") for suite in suites)
+    }
+
+    assert strange == set()
+
+
+def test_every_suite_over_the_whole_product_is_there() -> None:
+    assert [place for place in OF_THE_WHOLE if not (TESTS / place).exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "wings"),
+    [
+        ("services/rating/test_tasks.py", set()),
+        ("web/gold/test_gold.py", {"gold"}),
+        ("cli/evaluations/test_scoring.py", {"evaluations", "gold"}),
+        ("services/machine_judges/test_calls.py", {"machine_judges", "evaluations", "gold"}),
+        ("services/planning/offline/test_left_out.py", {"planning", "offline"}),
+    ],
+)
+def test_the_folders_of_a_test_say_which_wings_it_may_import(place: str, wings: set[str]) -> None:
+    assert allowed(Path(place)) == wings
+
+
+def files_of_rooms() -> Iterator[Path]:
+    """Yield every file of tests/, named from there, but those that look at the whole product."""
+    for file in sorted(TESTS.rglob("*.py")):
+        path = file.relative_to(TESTS)
+        if not is_of_the_whole(path):
+            yield path
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield what a file of tests/ imports from the product and from other tests."""
+    for node in ast.walk(ast.parse((TESTS / path).read_text("utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{one.name}" for one in node.names]
+        yield from (name for name in names if name.startswith(("webapp.", "tests.")))

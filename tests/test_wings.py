@@ -14,15 +14,13 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import NOW
+from tests.wings import NEEDED_BY, TESTS, is_of_the_whole
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.rooms import WINGS
 from webapp.services.runs import samples
 
 ROOT = Path(__file__).resolve().parents[1]
-NEEDED_BY = {"gold": ("evaluations", "machine_judges"), "evaluations": ("machine_judges",)}
-"""Wings that import another one and go with it: pyproject.toml says what for."""
-
 WITHOUT_IT = """
 import re
 import sys
@@ -108,36 +106,72 @@ EACH_TIME = "phase_3"
 """The wing that the test command takes out; `nox -s thorough` takes out each."""
 
 
-@pytest.mark.parametrize(
+each_wing = pytest.mark.parametrize(
     "wing",
     [pytest.param(wing, marks=() if wing == EACH_TIME else pytest.mark.thorough) for wing in WINGS],
 )
+
+
+@each_wing
 def test_the_core_rates_compares_and_exports_without_a_wing(
     wing: str, whole_package: Path, study_file: Path, tmp_path: Path
 ) -> None:
+    _take_out(wing, whole_package, tmp_path)
+    shutil.copy(study_file, tmp_path)
+    done = _python(
+        *("-c", WITHOUT_IT, str(tmp_path), str(whole_package.parent)),
+        folder=tmp_path,
+        RELEVANSI_INSTANCE=str(tmp_path),
+        RELEVANSI_DATABASE_URL=sqlite_url(tmp_path / "study.sqlite"),
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@each_wing
+def test_the_tests_of_all_other_rooms_are_collected_without_a_wing(
+    wing: str, whole_package: Path, tmp_path: Path
+) -> None:
+    """Every test file that stays is imported, with all that it imports."""
+    gone = _take_out(wing, whole_package, tmp_path)
+    for path in TESTS.rglob("*.py"):
+        file = path.relative_to(TESTS)
+        if not is_of_the_whole(file) and not gone.intersection(file.parts):
+            (tmp_path / "tests" / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, tmp_path / "tests" / file)
+    for name in ("pyproject.toml", "noxfile.py", "hatch_build.py", "docs", "seeds"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    done = _python(
+        *("-m", "pytest", "--collect-only", "-qq", "-m", "", "-p", "no:cacheprovider", "tests"),
+        folder=tmp_path,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "/services/rating/test_" in done.stdout
+    assert f"/{wing}/test_" not in done.stdout
+
+
+def _take_out(wing: str, whole_package: Path, folder: Path) -> set[str]:
+    """Copy the package into a folder without a wing; return its name and those that go with it."""
     gone = {wing, *NEEDED_BY.get(wing, ())}
-    package = tmp_path / "webapp"
+    package = folder / "webapp"
     shutil.copytree(whole_package, package, ignore=_left_out(gone), symlinks=True)
     rooms = package / "rooms.py"
     listed = "|".join(gone)
     rooms.write_text(re.sub(rf'    "({listed})",\n', "", rooms.read_text("utf-8")), "utf-8")
+    return gone
 
-    shutil.copy(study_file, tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_IT, str(tmp_path), str(whole_package.parent)],
+
+def _python(*arguments: str, folder: Path, **known: str) -> subprocess.CompletedProcess[str]:
+    """Return what Python ended with, run in a folder that has the package."""
+    return subprocess.run(
+        [sys.executable, *arguments],
         capture_output=True,
         text=True,
         check=False,
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(tmp_path),
-            "RELEVANSI_INSTANCE": str(tmp_path),
-            "RELEVANSI_DATABASE_URL": sqlite_url(tmp_path / "study.sqlite"),
-        },
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), **known},
     )
-
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _left_out(gone: set[str]) -> Callable[[str, list[str]], set[str]]:

@@ -18,7 +18,7 @@ from webapp.importers.evaluations.expected_json import JsonQuestionSet
 
 if TYPE_CHECKING:
     from webapp.chatbot.client import Chatbot
-    from webapp.chatbot.retriever import Retriever
+    from webapp.chatbot.evaluations.retriever import Retriever
     from webapp.services.evaluations.json_answering import Answering
 
 
@@ -136,8 +136,8 @@ def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
 
 def _retriever(wanted: _Wanted) -> Retriever | None:
     """Return the retriever to ask, if one was named; its key is looked at first too."""
-    from webapp.chatbot import retriever
     from webapp.chatbot.client import Patience
+    from webapp.chatbot.evaluations import retriever
 
     if wanted.retriever is None:
         return None

@@ -19,8 +19,8 @@ from msgspec.structs import asdict, replace
 
 from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.client import Chatbot, public_address
+from webapp.chatbot.evaluations.retriever import Retriever
 from webapp.chatbot.failures import CallFailed
-from webapp.chatbot.retriever import Retriever
 from webapp.failures import Conflict, Refused
 from webapp.i18n import gettext, mark
 from webapp.importers.evaluations import json_lines

@@ -1,4 +1,4 @@
-"""What is restored gives the same proof pack."""
+"""A study that was restored gives the same proof pack."""
 
 from __future__ import annotations
 

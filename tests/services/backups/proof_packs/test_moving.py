@@ -1,4 +1,4 @@
-"""What is moved there and back gives the same proof pack."""
+"""A study that was moved there and back gives the same proof pack."""
 
 from __future__ import annotations
 

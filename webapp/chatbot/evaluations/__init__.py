@@ -1,0 +1,1 @@
+"""Evaluations of files: services outside that are asked."""
