@@ -248,7 +248,7 @@ def test_the_key_of_a_pressed_button_stands_beside_its_words(
 ) -> None:
     page = open_tab(locale=locale, viewport={"width": 1366, "height": 900})
     page.goto(f"{server.url}/runs/{run_id}/queries/24")
-    expect(page.locator(".card").first).to_be_focused()
+    expect(page.locator("html")).to_have_class("scripted")
     left = page.evaluate(
         """() => [...document.querySelectorAll("#rank-1 .verdict button[aria-pressed]")].map(
           (button) => {
