@@ -53,7 +53,17 @@ def test_a_row_shows_what_the_rated_csv_holds(client: FlaskClient, web_database:
 
     # 2 results, 1 relevant at rank 2: precision 1/2, reciprocal rank 1/2.
     assert rows[0][:2] == ["1", "Zeta"]
-    assert rows[0][2:11] == ["Location", "2", "1", "2", "0.50", "0.50", "0.50", "1", "3"]
+    assert rows[0][2:11] == [
+        "Location location_ simple",
+        "2",
+        "1",
+        "2",
+        "0.50",
+        "0.50",
+        "0.50",
+        "1",
+        "3",
+    ]
     assert rows[0][11] == f"{'w' * 40}… {'w' * 50}"
     csv = client.get(f"/runs/{run}/export.csv").text.splitlines()[1]
     assert csv.startswith("1,Zeta,location_simple,2,1,2,0.5000,0.5000,0.5000,1,3,")
