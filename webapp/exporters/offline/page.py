@@ -45,6 +45,7 @@ SCRIPTS = {
     "table.js": "offline/table.js",
     "outbox.js": "offline/offline.js",  # the rating page's script finds this where its outbox was
     "page.js": "frame/page.js",
+    "keys.js": "rating/keys.js",
     "rating.js": "rating/rating.js",
 }
 """The scripts in the order in which they run: the name others import, and the file."""
