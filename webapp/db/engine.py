@@ -95,7 +95,7 @@ class Database:
     def description(self) -> str:
         """Where the data is, fit to be shown: a path, or an address without its password."""
         if self.is_sqlite:
-            return str(self.url.database)
+            return str(Path(str(self.url.database)))
         return self.url.render_as_string(hide_password=True)
 
     @contextmanager

@@ -95,7 +95,7 @@ def test_quality_notes_and_empty_outcomes_of_a_rated_csv_become_its_raters(tmp_p
         writer.writeheader()
         writer.writerows(rows)
         path = tmp_path / "rated.csv"
-        path.write_text(out.getvalue(), "utf-8")
+        path.write_text(out.getvalue(), "utf-8", newline="")
         done = relevansi(tmp_path / "i", "import", path, *rater, "--json", *options)
         (said,) = document(done)["rated_csvs"]
         return dict(said)
@@ -133,7 +133,7 @@ def a_run(instance: Path, folder: Path, name: str = "hybrid") -> tuple[str, Path
     writer.writeheader()
     writer.writerows(rows)
     path = folder / f"{name}.csv"
-    path.write_text(out.getvalue(), "utf-8")
+    path.write_text(out.getvalue(), "utf-8", newline="")
     return run["id"], path
 
 
