@@ -160,6 +160,7 @@ def test_no_import_writes_the_file_alone(tmp_path: Path, questions: Path) -> Non
     assert document(relevansi(tmp_path, "runs", "--json"))["runs"] == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
 def test_an_interruption_leaves_a_file_that_resume_goes_on_with(
     tmp_path: Path, questions: Path
 ) -> None:
