@@ -93,9 +93,10 @@ def served(folder: Path) -> Iterator[str]:
     )
     try:
         assert server.stdout is not None
-        found = re.search(r"http://\S+", server.stdout.readline())
+        said = (re.search(r"Relevansi is at (http://\S+)/", line) for line in server.stdout)
+        found = next(filter(None, said), None)
         assert found is not None, "the server did not start"
-        yield found[0].rstrip("/")
+        yield found[1]
     finally:
         server.terminate()
         server.wait()
@@ -125,6 +126,8 @@ def take(browser: Browser, address: str, picture: Picture, language: str) -> Non
         viewport={"width": width, "height": height},
         color_scheme="dark" if picture.scheme == "dark" else "light",
         locale=LANGUAGES[language],
+        has_touch=picture.size == PHONE,
+        is_mobile=picture.size == PHONE,
     )
     page = context.new_page()
     if picture.rater:
