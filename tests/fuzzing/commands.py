@@ -221,7 +221,9 @@ def _run(instance: Path, words: list[str], language: str = "en") -> CompletedPro
     """Return one finished command, its output written as a terminal takes it."""
     out, err = _terminal("strict"), _terminal("backslashreplace")  # as Python opens them
     code = exit_code(instance, words, language, out, err)
-    said = [one.buffer.getvalue().decode() for one in (out, err)]  # type: ignore[attr-defined]
+    written = [one.buffer.getvalue() for one in (out, err)]  # type: ignore[attr-defined]
+    # A name that is no text is written as the bytes that it was given as.
+    said = [one.decode("utf-8", "surrogateescape") for one in written]
     return CompletedProcess(words, code, *said)
 
 
