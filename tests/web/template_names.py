@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import pytest
 from flask import Flask
 from jinja2 import Environment, meta
 from msgspec import Struct
@@ -51,11 +53,23 @@ def unknown(app: Flask, name: str, context: type[Struct]) -> set[str]:
     return used(app, name, set()) - allowed
 
 
-def pages(contexts: Iterable[str]) -> list[str]:
-    """Return the templates that are whole pages, not parts of one."""
-    return [name for name in contexts if not Path(name).name.startswith("_")]
+def of_titles(contexts: Iterable[str]) -> Callable[..., None]:
+    """Return the test that every whole page among the templates has a title of its own."""
+
+    @pytest.mark.parametrize(
+        "name", [one for one in contexts if not Path(one).name.startswith("_")]
+    )
+    def has_title(name: str) -> None:
+        assert "{% block title %}" in (FOLDER / name).read_text("utf-8")
+
+    return has_title
 
 
-def has_title(name: str) -> bool:
-    """Whether a page has a title of its own."""
-    return "{% block title %}" in (FOLDER / name).read_text("utf-8")
+def of_names(contexts: Mapping[str, Any]) -> Callable[..., None]:
+    """Return the test that every template uses only what its context has."""
+
+    @pytest.mark.parametrize(("name", "context"), contexts.items())
+    def uses_only_its_context(app: Flask, name: str, context: type[Struct]) -> None:
+        assert unknown(app, name, context) == set()
+
+    return uses_only_its_context

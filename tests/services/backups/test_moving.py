@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sqlalchemy import delete, inspect, select, update
 from tests.conftest import NOW
 from tests.services.backups.full_database import ROWS, fill
 from tests.services.judging.rated_studies import rated_study
-from tests.services.other_database import on_postgres, on_sqlite
+from tests.services.other_database import on_sqlite
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Event, Property
@@ -20,20 +19,6 @@ from webapp.db.tables.study import Study
 from webapp.services.backups import moving
 from webapp.services.backups.moving import MovedTable, RowsDiffer, TargetNotEmpty, UnfitRow
 from webapp.services.study import studies
-
-
-@pytest.fixture(name="other")
-def _other(
-    database: Database, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[Database]:
-    """An empty database of the other engine."""
-    made = (
-        on_postgres(request.getfixturevalue("postgres"))
-        if database.is_sqlite
-        else on_sqlite(tmp_path)
-    )
-    yield made
-    made.close()
 
 
 def moved(source: Database, target: Database) -> tuple[MovedTable, ...]:

@@ -10,8 +10,12 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
+from webapp.records import CardParticulars
+from webapp.services.exports import exports
+from webapp.services.rating import particulars
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
+from webapp.services.runs.reports import Rule
 
 RECORD = {
     "name": "rumah a", "slug": "a", "bedrooms": 3, "floors": 2, "location": "Cemara, Medan",
@@ -55,3 +59,28 @@ def stored(
     """Store a run of one answer with one card; return its id."""
     read = json_runs.read(name, v2_answer(method, **said))
     return imports.store(session, study, read, Labels(), NOW).id
+
+
+def known(session: Session, study: Study, run_id: str) -> CardParticulars:
+    """Return what unfolds under the card of the run's answer."""
+    return particulars.of_answer(session, study, run_id, 1).cards[1]
+
+
+def exported(session: Session, study: Study, run_id: str) -> dict[str, Any]:
+    """Return the particulars of the card in the JSON of the run, all of its file in them."""
+    file = exports.export(session, study, run_id, Rule("majority"), "json")
+    (query,) = json.loads(file.data)["queries"]
+    (result,) = query["results"]
+
+    assert query["question_note"] == "Cemara Asri counts."
+    told: dict[str, Any] = result["particulars"]
+    assert told["headings"] == ["Dekat Sun Plaza (300 m)"]
+    assert told["lines"] == ["Lingkungan tenang"]
+    assert (told["features"], told["facts"]) == (["cctv"], {})
+    assert told["latitude"] is None
+    record = told["record"]
+    assert (record["description"], record["features"]) == ("Ada carport.", ["Carport"])
+    assert record["facts"] == {"address": "Cemara, Medan"}
+    assert (record["latitude"], record["longitude"]) == (3.6, 98.71)
+    assert record["card"] == {"floors": 2}
+    return told

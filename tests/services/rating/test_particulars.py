@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
-from tests.services.rating.particulars import LISTED, stored
+from tests.services.rating.particulars import LISTED, exported, known, stored
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
-from webapp.records import Card, CardParticulars, Particulars
-from webapp.services.exports import exports
+from webapp.records import Card, Particulars
 from webapp.services.rating import particulars, question_notes, tasks
-from webapp.services.runs.reports import Rule
-
-
-def known(session: Session, study: Study, run_id: str) -> CardParticulars:
-    return particulars.of_answer(session, study, run_id, 1).cards[1]
 
 
 def test_what_the_chatbot_said_is_shown_and_the_record_is_not(
@@ -57,21 +49,7 @@ def test_the_json_of_a_run_holds_all_of_it_the_record_apart(session: Session, st
     question_notes.put(session, study, {question.id: "Cemara Asri counts."}, NOW)
     assert not study.show_record
 
-    file = exports.export(session, study, run_id, Rule("majority"), "json")
-    (query,) = json.loads(file.data)["queries"]
-    (result,) = query["results"]
-
-    assert query["question_note"] == "Cemara Asri counts."
-    particulars = result["particulars"]
-    assert particulars["headings"] == ["Dekat Sun Plaza (300 m)"]
-    assert particulars["lines"] == ["Lingkungan tenang"]
-    assert (particulars["features"], particulars["facts"]) == (["cctv"], {})
-    assert particulars["latitude"] is None
-    record = particulars["record"]
-    assert (record["description"], record["features"]) == ("Ada carport.", ["Carport"])
-    assert record["facts"] == {"address": "Cemara, Medan"}
-    assert (record["latitude"], record["longitude"]) == (3.6, 98.71)
-    assert record["card"] == {"floors": 2}
+    assert exported(session, study, run_id)
 
 
 def test_an_unverified_record_is_never_shown(session: Session, study: Study) -> None:

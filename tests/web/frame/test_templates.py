@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from msgspec import Struct
 
-from tests.web.template_names import FOLDER, has_title, pages, unknown
+from tests.web.template_names import FOLDER, of_names, of_titles
 from webapp.web.agreement import conflicts
 from webapp.web.comparisons import comparisons
 from webapp.web.frame import errors, guides
@@ -70,16 +69,8 @@ def test_every_part_says_what_it_needs(name: str) -> None:
     assert re.search(r"[Pp]arameters", head)
 
 
-@pytest.mark.parametrize("name", pages(CONTEXTS))
-def test_every_page_has_a_title(name: str) -> None:
-    assert has_title(name)
-
-
-@pytest.mark.parametrize(("name", "context"), CONTEXTS.items())
-def test_a_page_uses_only_what_its_context_has(
-    app: Flask, name: str, context: type[Struct]
-) -> None:
-    assert unknown(app, name, context) == set()
+test_every_page_has_a_title = of_titles(CONTEXTS)
+test_a_page_uses_only_what_its_context_has = of_names(CONTEXTS)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

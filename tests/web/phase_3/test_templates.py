@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-from flask import Flask
-from msgspec import Struct
-
-from tests.web.template_names import has_title, pages, unknown
+from tests.web.template_names import of_names, of_titles
 from webapp.web.phase_3 import findings, own_questions, participants, questionnaires, user_studies
 
 CONTEXTS = {
@@ -31,14 +27,5 @@ CONTEXTS = {
     "phase_3/questionnaires/thanks.html": questionnaires.Thanks,
 }
 
-
-@pytest.mark.parametrize("name", pages(CONTEXTS))
-def test_every_page_has_a_title(name: str) -> None:
-    assert has_title(name)
-
-
-@pytest.mark.parametrize(("name", "context"), CONTEXTS.items())
-def test_a_page_uses_only_what_its_context_has(
-    app: Flask, name: str, context: type[Struct]
-) -> None:
-    assert unknown(app, name, context) == set()
+test_every_page_has_a_title = of_titles(CONTEXTS)
+test_a_page_uses_only_what_its_context_has = of_names(CONTEXTS)

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from tests.conftest import NOW
 from tests.services.backups.test_moving import moved
 from tests.services.judging.rated_studies import rated_study
-from tests.services.other_database import on_postgres, on_sqlite
+from tests.services.other_database import on_sqlite
 from webapp.db.engine import Database
 from webapp.services.proof_packs import packs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
-
-
-@pytest.fixture(name="other")
-def _other(
-    database: Database, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[Database]:
-    """An empty database of the other engine."""
-    made = (
-        on_postgres(request.getfixturevalue("postgres"))
-        if database.is_sqlite
-        else on_sqlite(tmp_path)
-    )
-    yield made
-    made.close()
 
 
 def test_there_and_back_gives_the_same_digests_and_the_same_proof_pack(
