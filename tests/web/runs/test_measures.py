@@ -28,8 +28,19 @@ def test_every_name_leads_into_the_fold_of_its_figure(client: FlaskClient) -> No
     """A browser opens a fold for an address only when the anchor is inside the fold."""
     page = client.get("/measures/").text
     index, articles = page.split("</nav>", 2)[-1].split("</details>", 1)
-    folded = re.findall(r'<details class="fold">(.*?)</details>', articles, re.DOTALL)
+    measures = re.findall(r'<article class="measure">(.*?)</article>', articles, re.DOTALL)
     names = re.findall(r'<li><a href="#([^"]+)"', index)
 
-    assert len(names) == len(folded)
-    assert all(f'id="{name}"' in fold for name, fold in zip(names, folded, strict=True))
+    assert len(names) == len(measures)
+    for name, measure in zip(names, measures, strict=True):
+        fold = re.search(r"<details.*</details>", measure, re.DOTALL)
+        assert f'id="{name}"' in (fold[0] if fold else measure)
+
+
+def test_a_column_of_which_there_is_no_more_to_say_has_no_fold(client: FlaskClient) -> None:
+    folds = re.findall(
+        r'<details class="fold">(.*?)</details>', client.get("/measures/").text, re.DOTALL
+    )
+
+    assert folds
+    assert all("<dt>" in fold for fold in folds)
