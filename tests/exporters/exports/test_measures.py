@@ -7,11 +7,12 @@ import pytest
 from tests.exporters.explained import unexplained
 from webapp import rooms
 from webapp.config import checkout
-from webapp.exporters.exports.measures import chapters, measures_markdown
+from webapp.exporters.exports.measures import chapters, measures_markdown, rounding
 from webapp.i18n import speaking
 from webapp.metrics.agreement.registry import COEFFICIENTS
 from webapp.metrics.comparisons.registry import COMPARISON_MEASURES
 from webapp.metrics.judging.registry import MEASURES
+from webapp.notation import figure
 
 
 def test_the_committed_page_is_the_registry_s() -> None:
@@ -28,6 +29,22 @@ def test_a_house_without_wings_explains_what_the_core_counts(
     monkeypatch.setattr(rooms, "WINGS", ())
 
     assert [one.name for one in chapters()] == ["headlines", "columns", "comparison", "agreement"]
+
+
+@pytest.mark.parametrize(
+    ("language", "examples"),
+    [
+        ("id", ("0,625 tampil sebagai 0,62", "0,375 sebagai 0,38")),
+        ("en", ("0.625 is shown as 0.62", "0.375 as 0.38")),
+    ],
+)
+def test_the_rule_of_rounding_is_told_by_what_it_does(
+    language: str, examples: tuple[str, str]
+) -> None:
+    with speaking(language):
+        told = rounding()
+        assert all(example in told for example in examples)
+        assert (figure(0.625) in told, figure(0.375) in told) == (True, True)
 
 
 @pytest.mark.parametrize("language", ["id", "en"])

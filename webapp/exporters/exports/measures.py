@@ -10,6 +10,10 @@ from msgspec import Struct
 from webapp import rooms
 from webapp.i18n import gettext
 from webapp.metrics.judging.registry import Measure, MeasureGroup, ReadTogether
+from webapp.notation import decimals
+
+HALFWAY = (0.625, 0.375)
+"""Values halfway between two of two decimals, whose even digit lies below and above."""
 
 
 class Chapter(Struct, frozen=True):
@@ -39,7 +43,21 @@ def chapters() -> tuple[Chapter, ...]:
 def measures_markdown() -> str:
     """Return the meaning of every figure and column, in Markdown, in the language in force."""
     title = gettext("What each number means")
-    return "\n\n".join([f"# {title}", *map(_markdown, chapters())]) + "\n"
+    return "\n\n".join([f"# {title}", rounding(), *map(_markdown, chapters())]) + "\n"
+
+
+def rounding() -> str:
+    """Return how figures are rounded wherever they are shown, with an example of each direction."""
+    down, up = ((decimals(value, 3), decimals(value, 2)) for value in HALFWAY)
+    return gettext(
+        "A figure is rounded only where it is shown. Halfway between two values it becomes the one "
+        "with the even last digit, as in Python and pandas: %(down)s is shown as %(to_down)s and "
+        "%(up)s as %(to_up)s, where a spreadsheet always rounds up.",
+        down=down[0],
+        to_down=down[1],
+        up=up[0],
+        to_up=up[1],
+    )
 
 
 def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
