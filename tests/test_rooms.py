@@ -87,6 +87,7 @@ def test_no_test_takes_from_a_suite_over_the_whole_product() -> None:
     assert strange == set()
 
 
+@pytest.mark.whole
 def test_every_suite_over_the_whole_product_is_there() -> None:
     assert [place for place in OF_THE_WHOLE if not (TESTS / place).exists()] == []
 

@@ -53,6 +53,14 @@ def unknown(app: Flask, name: str, context: type[Struct]) -> set[str]:
     return used(app, name, set()) - allowed
 
 
+def files_named(name: str) -> set[str]:
+    """Return the files below /static/ that a template asks for, joined as it joins them."""
+    source = (FOLDER / name).read_text("utf-8")
+    blocks = re.findall(r"{% block (?:styles|scripts) %}([^{]+){% endblock %}", source)
+    alone = re.findall(r"static\('([^']+\.\w+)'\)", source)
+    return {*alone, *(f"joined/{block}" for block in blocks)}
+
+
 def of_titles(contexts: Iterable[str]) -> Callable[..., None]:
     """Return the test that every whole page among the templates has a title of its own."""
 

@@ -15,6 +15,7 @@ from webapp.metrics.judging.registry import MEASURES
 from webapp.notation import figure
 
 
+@pytest.mark.whole
 def test_the_committed_page_is_the_registry_s() -> None:
     home = checkout()
     if home is None:

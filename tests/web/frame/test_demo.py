@@ -12,6 +12,7 @@ from flask import Flask
 
 from tests.web.blocks import assert_named_in_blocks
 from tests.web.conftest import in_english
+from tests.web.places import assert_explained
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.web.frame.rooms import menu
@@ -28,6 +29,7 @@ def _demo(demo_file: Path) -> Iterator[Flask]:
     app.extensions["database"].close()
 
 
+@pytest.mark.whole
 def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
     demo: Flask, app: Flask
 ) -> None:
@@ -71,28 +73,18 @@ def test_the_banner_leads_to_one_s_own_study_in_the_reader_s_language(
         ("/runs/", "Each run of the chatbot will stand here", 'id="files"'),
         ("/comparisons/", "Here will stand who is ahead on what", "/runs/import"),
         ("/study/standing", "Here will stand how far each rater is", "/runs/import"),
-        ("/study/planning", "How many judgments are enough", "/runs/import"),
         ("/study/assignments/", "Here you will name the questions", "/runs/import"),
         ("/study/notes/", "Raters read the note of a question", "/runs/import"),
         ("/agreement", "Here will stand how far the raters agree", ">Invite raters</a>"),
         ("/adjudications/", "Here you will settle what raters disagree on", "/runs/import"),
-        ("/gold/", "What every question asks of the cards it gets", "/runs/import"),
-        ("/study/participants/", "Here will stand how far each participant is", "/study/users/"),
-        ("/study/participants/questions", "Say what each question is about", "/study/users/"),
-        ("/study/participants/comments", "Put each comment under the themes", "/study/users/"),
-        ("/study/machine-judges/", "can judge the same cards as people do", "RELEVANSI_JUDGE_URL"),
         ("/history/", "Every click will be listed here", ">What needs doing</a>"),
         ("/rate/", "The questions that are yours will stand here", "/"),
-        ("/items/", "What the owner takes from an automatic evaluation", "Come back"),
     ],
 )
 def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
     app: Flask, path: str, says: str, leads_to: str
 ) -> None:
-    page = in_english(app).get(path).text.partition("<main")[2].partition("</main>")[0]
-
-    assert says in page
-    assert leads_to in page
+    assert_explained(app, path, says, leads_to)
 
 
 @pytest.mark.parametrize("path", ["/agreement?of=cards", "/study/planning"])

@@ -35,7 +35,7 @@ def test_no_two_scripts_have_one_name() -> None:
 
 
 def test_a_script_comes_after_all_that_it_imports_and_each_file_once(client: FlaskClient) -> None:
-    script = client.get("/static/joined/rating/rating.js+phase_3/taking_part.js")
+    script = client.get("/static/joined/rating/rating.js+people/links.js")
 
     order = re.findall(r'^parts\["([\w.]+)"\] =', script.text, re.MULTILINE)
 
@@ -43,7 +43,7 @@ def test_a_script_comes_after_all_that_it_imports_and_each_file_once(client: Fla
     assert not re.search(r"^\s*(?:import|export)\b", script.text, re.MULTILINE)
     assert len(order) == len(set(order))
     assert order.index("memory.js") < order.index("queue.js") < order.index("outbox.js")
-    assert order[-2:] == ["rating.js", "taking_part.js"]
+    assert order[-2:] == ["rating.js", "links.js"]
 
 
 def test_styles_count_in_the_order_of_their_names(client: FlaskClient) -> None:

@@ -6,17 +6,14 @@ import pytest
 from flask import Flask, url_for
 from flask.testing import FlaskClient
 
+from tests.web import places
 from webapp.web.frame import rooms
 
 MARKED = [
     ("owner", "judgments.show", "runs.index"),
-    ("owner", "constraints.question", "runs.index"),
-    ("owner", "machine_agreement.show", "evaluations.index"),
     ("owner", "question_notes.show", "study.show"),
-    ("owner", "findings.comments", "study.show"),
     ("owner", "sign_in.show", None),
     ("rater", "rate.show", "rate.next_one"),
-    ("rater", "item_rating.next_one", "item_rating.index"),
     ("owner", "study.standing", "study.show"),
     ("study", "study.preview", "study.show"),
     ("study", "question_notes.show", "study.show"),
@@ -24,12 +21,7 @@ MARKED = [
     ("study", "history.show", "study.standing"),
     ("study", "raters.ask_to_remove", "raters.index"),
     ("study", "assignments.show", "raters.index"),
-    ("study", "machine_beside_people.show", "raters.index"),
     ("study", "conflicts.show", "agreement.show"),
-    ("study", "findings.comments", "user_studies.show"),
-    ("people", "machine_beside_people.show", "machine_judges.index"),
-    ("phase 3", "findings.comments", "findings.comments"),
-    ("phase 3", "findings.ask_to_withdraw", "findings.show"),
     ("study", "runs.show", None),
     ("study", None, None),
 ]
@@ -37,11 +29,10 @@ MARKED = [
 
 @pytest.mark.parametrize(("menu", "endpoint", "marked"), MARKED)
 def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str | None, marked: str | None) -> None:
-    found = [one.endpoint for one in rooms.menu(menu) if rooms.is_current(one, endpoint)]
-
-    assert found == ([marked] if marked else [])
+    assert places.marked(menu, endpoint) == ([marked] if marked else [])
 
 
+@pytest.mark.whole
 def test_the_study_has_five_parts_and_each_begins_with_its_first_page() -> None:
     parts = rooms.menu("study")
 
@@ -71,10 +62,7 @@ def url(client: FlaskClient, endpoint: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "menu", ["owner", "rater", "study", "set-up", "people", "progress", "agreement", "phase 3"]
+    "menu", ["owner", "rater", "study", "set-up", "people", "progress", "agreement"]
 )
 def test_no_page_is_marked_twice_in_a_menu(app: Flask, menu: str) -> None:
-    assert rooms.menu(menu)
-    for endpoint in app.view_functions:
-        marked = [one for one in rooms.menu(menu) if rooms.is_current(one, endpoint)]
-        assert len(marked) <= 1, endpoint
+    assert places.marked_twice(app, menu) == []

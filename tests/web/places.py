@@ -1,0 +1,27 @@
+"""Where a page has its place: marked once in the menus, and explained while it is empty."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from tests.web.conftest import in_english
+from webapp.web.frame import rooms
+
+
+def marked(menu: str, endpoint: str | None) -> list[str]:
+    """Return the entries of a menu that are marked on the page of an endpoint."""
+    return [one.endpoint for one in rooms.menu(menu) if rooms.is_current(one, endpoint)]
+
+
+def marked_twice(app: Flask, menu: str) -> list[str]:
+    """Return the pages on which several entries of a menu, which has some, are marked."""
+    assert rooms.menu(menu)
+    return [endpoint for endpoint in app.view_functions if len(marked(menu, endpoint)) > 1]
+
+
+def assert_explained(app: Flask, path: str, says: str, leads_to: str) -> None:
+    """An empty page says what will be there, and has the link to what fills it."""
+    page = in_english(app).get(path).text.partition("<main")[2].partition("</main>")[0]
+
+    assert says in page
+    assert leads_to in page
