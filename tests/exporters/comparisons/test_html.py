@@ -61,3 +61,11 @@ def test_each_row_of_the_html_file_is_named_by_its_first_words() -> None:
 
     assert all(row.count('<th scope="row">') == 1 for row in rows)
     assert re.match(r'\s*<tr><td class="number"[^>]*>\d+</td><th scope="row">', of_questions)
+
+
+def test_no_sentence_of_the_html_file_tears_a_value_from_its_name() -> None:
+    page = rendered(three_runs(), "html")
+    sentences = re.findall(r"<li>(.*?)</li>", page)
+
+    assert any("[" in sentence and "p\N{NBSP}=" in sentence for sentence in sentences)
+    assert not any(re.search(r"; [^\[]*\]|\b[np] =", sentence) for sentence in sentences)

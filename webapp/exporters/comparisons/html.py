@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 MOST_PAIRS = 3
 """Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
 
-UNBROKEN = re.compile(r"\[[^\[\]]+; [^\[\]]+\]|\b[nK] = ")
-"""Parts that stay on one line: an interval, and the value of n or K."""
+UNBROKEN = re.compile(
+    r"\[[^\[\]]+; [^\[\]]+\]|\b[nKp] = |\bHolm (?=\d)|^[\d.,]+ (?:\w+|/) [\d.,]+$"
+)
+"""Parts that stay on one line: an interval, the value of n, K or p, a cell of two numbers."""
 
 READ_FIRST = "summary"
 """The section whose tables a phone shows at once; it folds those of the others."""
@@ -111,11 +113,15 @@ def _row_heading(table: Table) -> int:
 
 
 def _unbroken(text: str) -> str:
-    r"""The text of a cell, in which no interval, n or K is broken between two lines.
+    r"""A text in which no interval, n, K or p is broken between two lines.
 
     >>> _unbroken("0.76 [0.60; 0.90] n = 25").split(" ")
     ['0.76', '[0.60;\xa00.90]', 'n\xa0=\xa025']
     >>> _unbroken("changes in 2 of 3; K = 1, K = 3").split(" ")
     ['changes', 'in', '2', 'of', '3;', 'K\xa0=\xa01,', 'K\xa0=\xa03']
+    >>> _unbroken("p = 0.0162, Holm 0.0486").split(" ")
+    ['p\xa0=\xa00.0162,', 'Holm\xa00.0486']
+    >>> _unbroken("12 of 25"), _unbroken("0.80 / 1.00")
+    ('12\xa0of\xa025', '0.80\xa0/\xa01.00')
     """
     return UNBROKEN.sub(lambda held: held[0].replace(" ", "\N{NBSP}"), printable_line(text))
