@@ -25,6 +25,7 @@ def fresh_modules(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.whole
 def test_imports_point_down_only() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()"],

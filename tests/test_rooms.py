@@ -92,6 +92,7 @@ def test_every_suite_over_the_whole_product_is_there() -> None:
     assert [place for place in OF_THE_WHOLE if not (TESTS / place).exists()] == []
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("place", "wings"),
     [

@@ -83,5 +83,5 @@ def test_no_other_module_of_metrics_draws_for_an_interval_or_a_p_value() -> None
         or (isinstance(node, ast.Attribute) and node.attr in {"random", "PCG64", "default_rng"})
     }
 
-    # These two draw questions to ask.
-    assert drawing == {"resampling.py", "eval_sets.py", "sampling.py"}
+    # The last two draw questions to ask.
+    assert {"resampling.py"} <= drawing <= {"resampling.py", "eval_sets.py", "sampling.py"}

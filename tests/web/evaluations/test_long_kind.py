@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 from tests.services.evaluations.embeddings import serving
 from tests.services.evaluations.scored_files import ANSWERS, lines
 from tests.web.evaluations.test_evaluations import DATA, send
+from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem
 from webapp.db.tables.runs import Upload
@@ -122,3 +123,12 @@ def test_an_endpoint_that_gives_no_vectors_is_named(
         page = client.get(done(app, client, "answers", lines(*kept), embedder="endpoint")).text
 
     assert f"{url}/embeddings" in page
+
+
+def test_its_page_is_in_the_menu_where_it_was_begun(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    assert workers(app).finish(WAIT)
+    asked = Asked("scoring", {"names": ["a.csv"]})
+
+    assert_place(client, web_database, asked, at="/evaluations/", back="/evaluations/")

@@ -7,6 +7,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.services.proof_packs.packs import verified
+from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
 from webapp.db.tables.workers import LongWork
 from webapp.services.proof_packs import packs
@@ -122,3 +123,12 @@ def test_a_link_of_another_site_begins_no_work(client: FlaskClient) -> None:
 
     assert "Location" not in answer.headers
     assert "Go on" in answer.text
+
+
+def test_its_page_is_in_the_menu_where_it_was_begun(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    assert workers(app).finish(WAIT)
+    asked = Asked("proof pack", {"run": None, "rule": "majority"})
+
+    assert_place(client, web_database, asked, at="/runs/", back="/runs/")

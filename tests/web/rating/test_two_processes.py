@@ -21,7 +21,6 @@ from tests.services.other_database import address, on_postgres
 from tests.web.visitors import PASSWORD, lock
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
-from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
@@ -88,8 +87,8 @@ def _shared(postgres: Database) -> Iterator[Database]:
     """A database without tables, for the process that comes first to make them."""
     made = on_postgres(postgres, NAME)
     with made.engine.begin() as connection:
-        Base.metadata.drop_all(connection)
-        connection.exec_driver_sql("DROP TABLE alembic_version")
+        connection.exec_driver_sql("DROP SCHEMA public CASCADE")
+        connection.exec_driver_sql("CREATE SCHEMA public")
     yield made
     made.close()
 

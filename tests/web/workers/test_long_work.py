@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.web.comparisons.test_comparisons import rated_pair
+from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
 from webapp.db.tables.workers import LongWork
 from webapp.services.comparisons import long_kind
@@ -96,9 +96,7 @@ def test_it_can_be_given_up(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     ("kind", "wanted", "at", "back"),
     [
-        ("proof pack", {"run": None, "rule": "majority"}, "/runs/", "/runs/"),
         ("comparison", {"runs": ["a", "b"], "rule": "majority"}, "/comparisons/", "/runs/"),
-        ("scoring", {"names": ["a.csv"]}, "/evaluations/", "/evaluations/"),
         ("reading", {"names": ["a.json"], "tokens": ["a"]}, "/runs/import", "/runs/import"),
     ],
 )
@@ -110,15 +108,7 @@ def test_its_page_is_in_the_menu_where_it_was_begun_and_leads_back_to_what_begin
     at: str,
     back: str,
 ) -> None:
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, now())
-        work_id = long_work.put_down(session, study, kind, wanted, now())
-        session.commit()
-    text = client.get(f"/files/{work_id}").text
-
-    assert re.findall(r'<a href="([^"]+)" aria-current="page">', text) == [at]
-    assert f'<p class="eyebrow"><a href="{back}">' in text
-    assert client.post(f"/files/{work_id}/give-up").headers["Location"] == back
+    assert_place(client, web_database, Asked(kind, wanted), at=at, back=back)
 
 
 def test_a_link_of_another_site_begins_no_work(client: FlaskClient) -> None:
