@@ -21,6 +21,7 @@ from tests.services.other_database import address, on_postgres
 from tests.web.visitors import PASSWORD, lock
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
+from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
