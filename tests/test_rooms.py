@@ -29,6 +29,7 @@ def test_the_core_comes_first_and_each_room_once() -> None:
     assert len(found) == len(set(found))
 
 
+@pytest.mark.whole
 def test_a_room_with_several_lists_them() -> None:
     found = [module.__name__ for module in rooms.contributions("web", "comparison_part")]
 

@@ -50,6 +50,7 @@ def _pair(database: Database) -> tuple[str, str]:
     return pair
 
 
+@pytest.mark.whole
 def test_every_comparison_of_the_demo_is_read_as_it_was_made(demo_session: Session) -> None:
     study = studies.current(demo_session)
     assert study is not None
@@ -64,6 +65,7 @@ def test_every_comparison_of_the_demo_is_read_as_it_was_made(demo_session: Sessi
     assert names == {"constraints", "settled", "machine_help"}
 
 
+@pytest.mark.whole
 def test_the_part_of_every_wing_can_be_read_again() -> None:
     wings = {wing.PART: wing.VALUE for wing in rooms.contributions("services", "comparison_part")}
 

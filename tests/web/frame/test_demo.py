@@ -87,7 +87,9 @@ def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
     assert_explained(app, path, says, leads_to)
 
 
-@pytest.mark.parametrize("path", ["/agreement?of=cards", "/study/planning"])
+@pytest.mark.parametrize(
+    "path", ["/agreement?of=cards", pytest.param("/study/planning", marks=pytest.mark.whole)]
+)
 def test_a_table_that_stands_in_blocks_on_a_phone_names_every_figure(
     demo: Flask, path: str
 ) -> None:
