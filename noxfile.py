@@ -43,6 +43,13 @@ def thorough(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def wings(session: nox.Session) -> None:
+    """Take out each wing in turn, or those named after `--`, and run the tests that are left."""
+    install(session)
+    session.run("python", "-m", "tests.without_wing", *session.posargs)
+
+
+@nox.session(default=False)
 def explore(session: nox.Session) -> None:
     """Try new inputs, forty times as many, in a new order; `-- SEED` repeats what it found."""
     install(session)

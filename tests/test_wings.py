@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import py_compile
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import NOW
-from tests.wings import NEEDED_BY, TESTS, is_of_the_whole
+from tests.wings import copy_package, copy_tests, gone_with, left_out
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.rooms import WINGS
@@ -93,7 +91,7 @@ def _study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _whole_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as in a wheel, with templates, static and seeds inside, compiled once."""
     package = tmp_path_factory.mktemp("whole") / "webapp"
-    shutil.copytree(ROOT / "webapp", package, ignore=_left_out({"__pycache__"}))
+    shutil.copytree(ROOT / "webapp", package, ignore=left_out({"__pycache__"}))
     for folder in ("templates", "static"):
         shutil.copytree(ROOT / folder, package / folder)
     (package / "seeds").symlink_to(ROOT / "seeds")
@@ -116,7 +114,7 @@ each_wing = pytest.mark.parametrize(
 def test_the_core_rates_compares_and_exports_without_a_wing(
     wing: str, whole_package: Path, study_file: Path, tmp_path: Path
 ) -> None:
-    _take_out(wing, whole_package, tmp_path)
+    copy_package(whole_package, tmp_path / "webapp", gone_with(wing))
     shutil.copy(study_file, tmp_path)
     done = _python(
         *("-c", WITHOUT_IT, str(tmp_path), str(whole_package.parent)),
@@ -133,12 +131,9 @@ def test_the_tests_of_all_other_rooms_are_collected_without_a_wing(
     wing: str, whole_package: Path, tmp_path: Path
 ) -> None:
     """Every test file that stays is imported, with all that it imports."""
-    gone = _take_out(wing, whole_package, tmp_path)
-    for path in TESTS.rglob("*.py"):
-        file = path.relative_to(TESTS)
-        if not is_of_the_whole(file) and not gone.intersection(file.parts):
-            (tmp_path / "tests" / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, tmp_path / "tests" / file)
+    gone = gone_with(wing)
+    copy_package(whole_package, tmp_path / "webapp", gone)
+    copy_tests(tmp_path / "tests", gone)
     for name in ("pyproject.toml", "noxfile.py", "hatch_build.py", "docs", "seeds"):
         (tmp_path / name).symlink_to(ROOT / name)
     done = _python(
@@ -151,17 +146,6 @@ def test_the_tests_of_all_other_rooms_are_collected_without_a_wing(
     assert f"/{wing}/test_" not in done.stdout
 
 
-def _take_out(wing: str, whole_package: Path, folder: Path) -> set[str]:
-    """Copy the package into a folder without a wing; return its name and those that go with it."""
-    gone = {wing, *NEEDED_BY.get(wing, ())}
-    package = folder / "webapp"
-    shutil.copytree(whole_package, package, ignore=_left_out(gone), symlinks=True)
-    rooms = package / "rooms.py"
-    listed = "|".join(gone)
-    rooms.write_text(re.sub(rf'    "({listed})",\n', "", rooms.read_text("utf-8")), "utf-8")
-    return gone
-
-
 def _python(*arguments: str, folder: Path, **known: str) -> subprocess.CompletedProcess[str]:
     """Return what Python ended with, run in a folder that has the package."""
     return subprocess.run(
@@ -172,14 +156,3 @@ def _python(*arguments: str, folder: Path, **known: str) -> subprocess.Completed
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder), **known},
     )
-
-
-def _left_out(gone: set[str]) -> Callable[[str, list[str]], set[str]]:
-    """Return what leaves out the folders of these names and the modules of their tables."""
-
-    def ignored(folder: str, names: list[str]) -> set[str]:
-        if Path(folder).name == "tables":
-            return {f"{name}.py" for name in gone}
-        return {name for name in gone.intersection(names) if Path(folder, name).is_dir()}
-
-    return ignored
