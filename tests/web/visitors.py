@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -55,3 +57,19 @@ def invited(app: Flask, name: str, *, elsewhere: bool = False) -> FlaskClient:
     answer = client.post(invite(app.extensions["database"], name))
     assert answer.status_code == 303, answer.text
     return client
+
+
+def assert_told_apart(app: Flask, *pages: tuple[FlaskClient, str]) -> None:
+    """Each of these visitors has a key of their own on their page, and a stranger has none."""
+    keys = set()
+    for client, address in pages:
+        answer = client.get(address)
+        key = answer.headers[access.RATER]
+        assert f'data-rater="{key}"' in answer.text
+        assert re.fullmatch("[0-9a-f]{16}", key)
+        keys.add(key)
+    stranger = browser(app).get("/sign-in")
+
+    assert len(keys) == len(pages)
+    assert 'data-rater=""' in stranger.text
+    assert access.RATER not in stranger.headers

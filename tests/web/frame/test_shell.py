@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -92,21 +91,11 @@ def test_the_page_for_a_missing_network_speaks_to_nobody_in_particular(
 def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:
     """Owner and rater differ, a stranger has none; the same page to page."""
     visitors.lock(app.extensions["database"])
-    clients = {
-        "owner": (visitors.owner(app), f"/runs/{run_id}/queries/1"),
-        "rater": (visitors.invited(app, "Ani"), "/history/"),
-    }
-    keys = {}
-    for name, (client, address) in clients.items():
-        answer = client.get(address)
-        keys[name] = answer.headers[RATER]
-        assert f'data-rater="{keys[name]}"' in answer.text
-        assert re.fullmatch("[0-9a-f]{16}", keys[name])
-    stranger = visitors.browser(app).get("/sign-in")
-
-    assert len(set(keys.values())) == 2
-    assert 'data-rater=""' in stranger.text
-    assert RATER not in stranger.headers
+    visitors.assert_told_apart(
+        app,
+        (visitors.owner(app), f"/runs/{run_id}/queries/1"),
+        (visitors.invited(app, "Ani"), "/history/"),
+    )
 
 
 def test_a_click_of_somebody_else_is_not_stored_as_whoever_is_here(

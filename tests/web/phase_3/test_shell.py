@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from flask import Flask
 
 from tests.web import visitors
 from tests.web.phase_3 import participants
 from tests.web.template_names import files_named
 from webapp.web.frame import rooms
-from webapp.web.frame.access import RATER
 
 
 def test_the_worker_keeps_all_that_the_page_of_an_own_question_is_made_of() -> None:
@@ -24,19 +21,9 @@ def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, r
     """Owner, rater and participant differ, a stranger has none; the same page to page."""
     visitors.lock(app.extensions["database"])
     link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
-    clients = {
-        "owner": (visitors.owner(app), f"/runs/{run_id}/queries/1"),
-        "rater": (visitors.invited(app, "Ani"), "/history/"),
-        "participant": (participants.taking_part(app, link), "/ask/"),
-    }
-    keys = {}
-    for name, (client, address) in clients.items():
-        answer = client.get(address)
-        keys[name] = answer.headers[RATER]
-        assert f'data-rater="{keys[name]}"' in answer.text
-        assert re.fullmatch("[0-9a-f]{16}", keys[name])
-    stranger = visitors.browser(app).get("/sign-in")
-
-    assert len(set(keys.values())) == 3
-    assert 'data-rater=""' in stranger.text
-    assert RATER not in stranger.headers
+    visitors.assert_told_apart(
+        app,
+        (visitors.owner(app), f"/runs/{run_id}/queries/1"),
+        (visitors.invited(app, "Ani"), "/history/"),
+        (participants.taking_part(app, link), "/ask/"),
+    )
