@@ -41,6 +41,16 @@ def test_every_change_stands_there_with_old_and_new(client: FlaskClient) -> None
 
 
 @pytest.mark.usefixtures("judged")
+def test_a_device_stands_only_where_it_is_known(client: FlaskClient, run_id: str) -> None:
+    without = client.get("/history/").text
+    sent = {"relevance": "0", "device": "phone", "sequence": "2"}
+    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data=sent)
+
+    assert "device " not in re.sub(r"<head>.*</head>", "", without, flags=re.DOTALL)
+    assert client.get("/history/").text.count("device phone, no. 2") == 1
+
+
+@pytest.mark.usefixtures("judged")
 def test_the_filter_narrows_and_stays_in_sight(client: FlaskClient) -> None:
     page = client.get("/history/?change=notes").text
 
