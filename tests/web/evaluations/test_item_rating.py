@@ -183,7 +183,9 @@ def test_an_answer_without_a_sentence_is_finished_with_its_grade(
 
     assert "There is no part to judge here" in ani.get(f"{base}/1").text
     judge(ani, base, 1, "grade", 2)
-    assert "1 of 1 items judged" in text(ani.get(f"{base}/1").text)
+    page = text(ani.get(f"{base}/1").text)
+    assert "1 of 1 items judged" in page
+    assert "Back to all evaluations" in page  # the only way on says where it leads
 
 
 MACHINE = {
