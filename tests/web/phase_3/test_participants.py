@@ -15,7 +15,9 @@ from tests.web.phase_3.participants import consent_form, opened, taking_part
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.phase_3 import Participant, ParticipantLink
+from webapp.i18n import speaking
 from webapp.services.phase_3 import user_studies
+from webapp.services.phase_3.pseudonyms import PseudonymTaken
 from webapp.services.study import studies
 from webapp.web.frame import access
 from webapp.web.frame.access import now
@@ -218,6 +220,23 @@ def test_two_who_were_offered_the_same_pseudonym_both_come_in(
         names = session.scalars(select(Participant.pseudonym)).all()
     assert len(set(names)) == 2
     assert "Melati" in names
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_a_pseudonym_that_is_taken_is_refused_in_the_same_words_later(
+    app: Flask, link: str, language: str
+) -> None:
+    first, second = (visitors.browser(app) for _ in "12")
+    for client, name in ((first, "Melati"), (second, "Kenari")):
+        form = consent_form(client.get(link).text) | {"pseudonym": name, "decision": "yes"}
+        assert client.post(link, data=form).status_code == 303
+    with speaking(language):
+        said = str(PseudonymTaken())
+
+    answer = second.post("/take-part/pseudonym", data={"pseudonym": "Melati"})
+    told = {"Accept-Language": language}
+
+    assert said in second.get(answer.headers["Location"], headers=told).text
 
 
 def test_a_pseudonym_can_be_changed_later(app: Flask, link: str) -> None:

@@ -36,6 +36,7 @@ from webapp.services.phase_3.own_questions import (
     OwnQuestionLine,
     UnknownQuestion,
 )
+from webapp.services.phase_3.pseudonyms import PseudonymTaken
 from webapp.services.phase_3.turns import State
 from webapp.services.rating import pages, particulars
 from webapp.services.rating.pages import JudgedCard, QueryFilter, RatingPage
@@ -85,7 +86,7 @@ class ParticipantHome(Struct, frozen=True):
     draft: str
     problem: str
     longest: int
-    name_taken: bool
+    name_taken: str
     link: PersonalLink | None
 
 
@@ -262,7 +263,7 @@ def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
             draft=draft,
             problem=problem,
             longest=LONGEST,
-            name_taken="taken" in request.args,
+            name_taken=str(PseudonymTaken()) if "taken" in request.args else "",
             link=participants.just_made(),
         )
     return make_response(
