@@ -49,6 +49,16 @@ def test_the_rule_of_rounding_is_told_by_what_it_does(
 
 
 @pytest.mark.parametrize("language", ["id", "en"])
+def test_what_figures_mean_together_goes_on_after_its_colon(language: str) -> None:
+    with speaking(language):
+        meanings = [
+            said.split(": ", maxsplit=1)[1] for chapter in chapters() for said in chapter.together
+        ]
+
+    assert [one for one in meanings if not one[0].islower()] == []
+
+
+@pytest.mark.parametrize("language", ["id", "en"])
 def test_every_measure_is_explained_in_both_languages(language: str) -> None:
     measures = (*MEASURES.values(), *COMPARISON_MEASURES.values(), *COEFFICIENTS.values())
 

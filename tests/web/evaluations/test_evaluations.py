@@ -87,7 +87,7 @@ def test_a_summary_has_figures_with_n_explanations_and_what_to_read_together(
     assert [name in appendix.split("Item by item")[0] for name in APPENDIX] == [True] * 4
     assert "max_output_tokens from 128 to 256, temperature 0 and top_p 0" in appendix
     assert "Citations are left out of exact match and F1." in main
-    assert "The contract of the prompt is broken" in page
+    assert "the contract of the prompt is broken" in page
     assert "2 with unsupported claims" in page
     assert "Cosines: claim_similarities; tau_sim 0.60." in text(page)
 

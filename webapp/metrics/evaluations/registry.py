@@ -190,27 +190,27 @@ ANSWER_ADVICE = (
         ("avg_faithfulness", "avg_overlap", "avg_f1", "avg_em"),
         mark("high and low"),
         mark(
-            "The answers keep to the evidence but differ from the gold answers, perhaps only in "
+            "the answers keep to the evidence but differ from the gold answers, perhaps only in "
             "phrase or format."
         ),
     ),
     ReadTogether(
         ("avg_faithfulness", "avg_overlap", "avg_f1", "avg_em"),
         mark("low and low"),
-        mark("The answers are probably made up or against the evidence, and wrong."),
+        mark("the answers are probably made up or against the evidence, and wrong."),
     ),
     ReadTogether(
         ("avg_total_tokens", "p50_latency_ms", "abstain_rate"),
         mark("lower tokens and latency, somewhat more abstentions"),
         mark(
-            "A good gate: cheaper and faster while faithfulness and overlap rise; abstentions "
+            "a good gate: cheaper and faster while faithfulness and overlap rise; abstentions "
             "rise enough, not extremely."
         ),
     ),
     ReadTogether(
         ("idk_with_citation_count", "avg_overlap", "avg_faithfulness"),
         mark("above 0"),
-        mark("The contract of the prompt is broken: overlap and faithfulness may be too high."),
+        mark("the contract of the prompt is broken: overlap and faithfulness may be too high."),
     ),
 )
 
@@ -271,12 +271,12 @@ CHUNK_ADVICE = (
     ReadTogether(
         ("recall", "precision"),
         mark("high and low"),
-        mark("The answer is in the chunks, with much beside it: chunks too large or too many."),
+        mark("the answer is in the chunks, with much beside it: chunks too large or too many."),
     ),
     ReadTogether(
         ("precision", "recall"),
         mark("high and low"),
-        mark("What was retrieved fits, but much is missing: chunks too small or too few."),
+        mark("what was retrieved fits, but much is missing: chunks too small or too few."),
     ),
 )
 
@@ -377,12 +377,12 @@ JSON_ADVICE = (
     ReadTogether(
         ("schema_pass_rate", "eval_score_avg"),
         mark("low and low"),
-        mark("The form fails before the content does: mend the output format first."),
+        mark("the form fails before the content does: mend the output format first."),
     ),
     ReadTogether(
         ("detailed_description", "grounding"),
         mark("high and low"),
-        mark("The points are right, but their sources cannot be followed."),
+        mark("the points are right, but their sources cannot be followed."),
     ),
 )
 

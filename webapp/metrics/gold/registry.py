@@ -114,12 +114,12 @@ CONSTRAINT_ADVICE = (
     ReadTogether(
         ("mean_cpr", "strict_success_ratio"),
         mark("high and low"),
-        mark("Most constraints are met, but one of them fails often: see accuracy per constraint."),
+        mark("most constraints are met, but one of them fails often: see accuracy per constraint."),
     ),
     ReadTogether(
         ("accuracy", "query_success_rate"),
         mark("high and low"),
-        mark("Questions without data brought results, or cards still wait for their judgment."),
+        mark("questions without data brought results, or cards still wait for their judgment."),
     ),
 )
 
