@@ -131,13 +131,3 @@ def test_a_broken_file_of_ratings_says_where(tmp_path: Path, rated: Path) -> Non
     assert done.returncode == 1
     (said,) = json.loads(done.stdout)["ratings"]
     assert [problem["code"] for problem in said["problems"]] == ["json_broken"]
-
-
-def test_a_page_to_rate_on_takes_nobodys_verdicts(tmp_path: Path) -> None:
-    (run,) = document(relevansi(tmp_path / "i", "import", HYBRID, "--json"))["runs"]
-    refused = relevansi(tmp_path / "i", "export", run["id"], "--format", "html", "--rater", "x")
-    given = relevansi(tmp_path / "i", "export", run["id"], "--format", "html")
-
-    assert refused.returncode == 2
-    assert given.stdout.startswith("<!doctype html>")
-    assert run["id"] not in given.stdout

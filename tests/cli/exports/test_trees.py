@@ -107,6 +107,7 @@ def _rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.whole
 def test_a_run_gives_the_files_of_the_layout(rated: Path) -> None:
     files = contents(rated / "tree")
 
@@ -174,8 +175,8 @@ def test_runs_of_one_method_and_time_do_not_write_over_each_other(tmp_path: Path
         "hybrid/test_results_20260126_141433_3.json",
         "hybrid/test_results_20260126_200000.json",
     ]
-    pages = [name for name in files if name.endswith(".html")]
-    assert len(pages) == len(raw)
+    templates = [name for name in files if "evaluation_template_2" in name]
+    assert len(templates) == len(raw)
     assert files["hybrid/test_results_latest.json"] == files[raw[-1]]
 
 
@@ -204,7 +205,8 @@ def test_a_folder_with_other_files_of_these_names_is_left_as_it_is(tmp_path: Pat
 def test_exporting_twice_writes_nothing_the_second_time(rated: Path) -> None:
     done = relevansi(rated / "i", "export-tree", rated / "tree")
 
-    assert "0 files written, 0 replaced, 7 there already" in done.stdout
+    n_files = len(contents(rated / "tree"))
+    assert f"0 files written, 0 replaced, {n_files} there already" in done.stdout
 
 
 def test_rated_csvs_of_a_tree_are_compared_and_never_taken_for_verdicts(

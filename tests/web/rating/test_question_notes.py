@@ -16,7 +16,6 @@ def test_the_owner_writes_notes_that_raters_read(client: FlaskClient, run: str) 
     assert answer.status_code == 303
     assert "A carport\ncounts.</textarea>" in client.get("/study/notes/").text
     assert "A carport\ncounts." in client.get(f"{run}/queries/1").text
-    assert "A carport\ncounts." in client.get(f"{run}/offline.html").text
 
 
 def test_a_note_that_is_too_long_is_shown_again_and_not_stored(

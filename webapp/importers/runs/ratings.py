@@ -20,7 +20,7 @@ from webapp.importers.runs.problems import ImportRefused, error
 from webapp.records import EmptyOutcome, Problem, Relevance
 
 FORMAT = "relevansi offline ratings"
-"""The file's name for its format, by which it is recognised (see ``exporters.offline.page``)."""
+"""The file's name for its format, written by the page without a server; it is recognised by it."""
 
 VERSION = 1
 MOST_NOTES = 10_000
