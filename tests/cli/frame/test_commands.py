@@ -47,7 +47,7 @@ def test_failures_take_one_line_and_their_exit_code(
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("backup", b"\xb2.zip"), 0, b"\xb2.zip: "),
+        (("export-tree", b"\xb2"), 0, b"\xb2: "),
         (("metrics", "--run", b"x\xdf"), 1, b"is not a text in UTF-8"),
     ],
 )
