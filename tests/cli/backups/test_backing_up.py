@@ -8,36 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.relevansi import document, relevansi
-from tests.services.judging.rated_studies import rated_study
+from tests.cli.relevansi import relevansi
 from tests.services.other_database import on_postgres
-from tests.stored_studies import study_in
 from webapp.cli.frame import address_in_use
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 
 
-@pytest.fixture(name="instance")
-def _instance(tmp_path: Path) -> Path:
-    """An instance whose database holds a rated study."""
-    instance = tmp_path / "instance"
-    with study_in(instance) as (session, study):
-        rated_study(session, study)
-    return instance
-
-
-def fingerprint(instance: Path) -> str:
-    pack = instance / "pack.zip"
-    done = relevansi(instance, "export", "--format", "proof-pack", "-o", pack)
-    assert done.returncode == 0, done.stderr
-    found = document(relevansi(instance, "verify", pack, "--format", "json"))
-    assert found["equal"]
-    return str(found["fingerprint"])
-
-
-def test_a_backup_restored_elsewhere_has_the_fingerprint_of_the_first_proof_pack(
-    instance: Path, tmp_path: Path
-) -> None:
+def test_a_backup_and_its_restore_name_what_is_in_it(instance: Path, tmp_path: Path) -> None:
     file = tmp_path / "study.backup"
     saved = relevansi(instance, "backup", file)
     back = relevansi(tmp_path / "elsewhere", "restore", file)
@@ -45,7 +23,6 @@ def test_a_backup_restored_elsewhere_has_the_fingerprint_of_the_first_proof_pack
     assert (saved.returncode, back.returncode) == (0, 0), saved.stderr + back.stderr
     assert "2 runs, 2 raters" in saved.stdout
     assert "2 runs, 2 raters" in back.stdout
-    assert fingerprint(tmp_path / "elsewhere") == fingerprint(instance)
 
 
 def test_nothing_is_overwritten_without_being_told(instance: Path, tmp_path: Path) -> None:
@@ -93,7 +70,6 @@ def test_a_move_says_what_it_moved_and_what_to_set(instance: Path, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert "judgments" in done.stdout
     assert f"RELEVANSI_DATABASE_URL={url}" in done.stdout
-    assert fingerprint(tmp_path / "other") == fingerprint(instance)
     again = relevansi(instance, "move", url)
     assert again.returncode == 1
     assert "not empty" in again.stderr

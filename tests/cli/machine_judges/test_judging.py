@@ -162,10 +162,6 @@ def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(
         found = judges.named(session, study, "Mesin")
         beside_people.release(session, study, found, NOW)
     used = document(judge(tmp_path, bot, *metrics))
-    packed = judge(
-        tmp_path, bot, "export", run_id, "--rater", "Mesin", "--format", "proof-pack",
-        "-o", str(tmp_path / "pack.zip"),
-    )  # fmt: skip
 
     assert (refused.returncode, exported.returncode) == (1, 1)
     assert "under Study in the app" in refused.stderr
@@ -173,6 +169,5 @@ def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(
     assert "machine" in judge(tmp_path, bot, "raters").stdout
     assert used["rule"] == "machine Mesin"
     assert json.loads(before)["rule"] == f"rater {listed[0]['name']}"
-    assert (packed.returncode, (tmp_path / "pack.zip").exists()) == (1, False)
     assert judge(tmp_path, bot, "invite", "mesin").returncode == 1
     assert judge(tmp_path, bot, "check").returncode == 0
