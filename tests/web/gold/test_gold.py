@@ -324,6 +324,24 @@ def test_what_a_threshold_would_make_of_the_runs_is_seen_before_it_is_saved(
     assert document(client, editor)["threshold_t"] == 0.6
 
 
+def test_a_threshold_tried_on_some_runs_only_says_on_which_and_why(
+    client: FlaskClient, editor: str, web_database: Database
+) -> None:
+    assert "newest of" not in client.get(editor).text
+    others = json.loads(v2_file())
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        for method in ("api_only", "vector_only", "other"):
+            data = json.dumps(others | {"method": method}).encode()
+            imports.store(session, study, json_runs.read("r.json", data), Labels(), NOW)
+        session.commit()
+
+    page = text_of(client.get(editor).text)
+
+    assert page.count("of 3 questions are met") == 3
+    assert "Tried on the 3 newest of 4 runs" in page
+
+
 def test_a_threshold_keeps_its_decimals(client: FlaskClient, editor: str) -> None:
     client.post(f"{editor}/threshold", data={"threshold": "0.6543"})
     page = client.get(editor).text
