@@ -116,7 +116,9 @@ def test_a_distance_is_shown_where_both_have_a_point(
     }
     page = with_listed(web_database, {1: [listed], 2: [], 3: []})
 
-    assert "Helvetia · 1.11 km away" in text_of(client.get(f"{page}/1").text)  # 0.01° of 111.2 km
+    shown = client.get(f"{page}/1").text
+    assert "Helvetia · 1.11 km away" in text_of(shown)  # 0.01° of 111.2 km
+    assert "1.11\N{NO-BREAK SPACE}km away" in shown
 
 
 def with_listed(database: Database, listed: dict[int, list[dict[str, object]]]) -> str:

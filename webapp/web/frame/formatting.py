@@ -93,24 +93,24 @@ def money(amount: float) -> str:
 
 
 def size(square_metres: float) -> str:
-    """Return an area.
+    r"""Return an area, with no line break before its unit.
 
     >>> size(105.0)
-    '105 m²'
+    '105\xa0m²'
     """
-    return f"{number(square_metres)} m²"
+    return f"{number(square_metres)}{UNBROKEN}m²"
 
 
 def distance(kilometres: float) -> str:
-    """Return a distance, to ten metres below a kilometre and to a hundred above.
+    r"""Return a distance, to ten metres below a kilometre and to a hundred above, in one line.
 
     >>> distance(0.8534), distance(1.25), distance(0.9999)
-    ('850 m', '1,2 km', '1 km')
+    ('850\xa0m', '1,2\xa0km', '1\xa0km')
     """
     metres = round(kilometres * 100) * 10
     if metres < 1000:
-        return f"{metres} m"
-    return f"{format_decimal(kilometres, format='0.#', locale=language())} km"
+        return f"{metres}{UNBROKEN}m"
+    return f"{format_decimal(kilometres, format='0.#', locale=language())}{UNBROKEN}km"
 
 
 def duration(seconds: float) -> str:

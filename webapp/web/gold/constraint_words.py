@@ -18,7 +18,14 @@ from webapp.metrics.gold.constraint_rules import (
     Rule,
 )
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS
-from webapp.web.frame.formatting import BILLION, MILLION, number, rupiah, short_rupiah
+from webapp.web.frame.formatting import (
+    BILLION,
+    MILLION,
+    UNBROKEN,
+    number,
+    rupiah,
+    short_rupiah,
+)
 
 SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.MISSING: "?", Outcome.NA: "–"}
 OUTCOMES = {
@@ -101,7 +108,7 @@ def why(check: Check) -> str:
 
 def distance(check: Check) -> str:
     """Return how far the card is from the place; empty where the distance is unknown."""
-    return "" if check.distance_km is None else gettext("%(km)s km away", km=_km(check.distance_km))
+    return "" if check.distance_km is None else gettext("%(km)s away", km=_km(check.distance_km))
 
 
 def amount(name: str, value: Fraction) -> str:
@@ -123,7 +130,7 @@ def _place(place: Place) -> str:
     parts = [gettext("%(words)s in its place, name or address", words=words)] if words else []
     if place.latitude is not None and place.longitude is not None:
         near = gettext(
-            "within %(km)s km of %(lat)s, %(lng)s",
+            "within %(km)s of %(lat)s, %(lng)s",
             km=_km(place.radius_km),
             lat=_degrees(place.latitude),
             lng=_degrees(place.longitude),
@@ -157,7 +164,8 @@ def _range(name: str, bounds: Range) -> str:
 
 
 def _km(value: float) -> str:
-    return format_decimal(value, format="0.##", locale=language())
+    """Return a distance with its unit, between which no line breaks."""
+    return f"{format_decimal(value, format='0.##', locale=language())}{UNBROKEN}km"
 
 
 def _degrees(value: float) -> str:
