@@ -19,6 +19,7 @@ from tests.wings import TESTS, copy_package, copy_tests, gone_with, left_out
 from webapp.rooms import WINGS
 
 ROOT = TESTS.parent
+NOT_COPIED = {"instance", ".git", ".nox", ".venv"}
 NOT_THESE = "not whole and not browser and not journey and not thorough"
 
 
@@ -56,8 +57,7 @@ def _copy(home: Path, gone: set[str]) -> None:
     for name in ("templates", "static"):
         shutil.copytree(ROOT / name, home / name, ignore=left_out(gone))
     for path in ROOT.iterdir():
-        is_copied = (home / path.name).exists() or path.name == "instance"
-        if not is_copied and not path.name.startswith("."):
+        if path.name not in NOT_COPIED and not (home / path.name).exists():
             (home / path.name).symlink_to(path)
 
 
