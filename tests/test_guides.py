@@ -45,6 +45,13 @@ def test_every_command_that_is_named_is_there(english: Path) -> None:
     assert {name for name, *_ in commands(english)} <= command_line.commands().keys()
 
 
+def test_the_readme_lists_every_command() -> None:
+    """Both languages name the same commands, so it is enough to ask one."""
+    named = {name for name, *_ in commands(ROOT / "README.md")}
+
+    assert command_line.commands().keys() <= named
+
+
 def test_every_guide_is_there_in_both_languages_and_on_the_site() -> None:
     names = {path.name for path in (DOCS / "en").iterdir()}
     site = (ROOT / "mkdocs.yml").read_text("utf-8")

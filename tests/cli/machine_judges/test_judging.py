@@ -22,8 +22,17 @@ from webapp.services.machine_judges.sessions import MOST_AT_ONCE
 from webapp.services.workers.loop import WorkLoop
 
 
-def test_without_an_endpoint_every_command_ends_with_1_and_one_line(tmp_path: Path) -> None:
-    for arguments in (["list"], ["new", "M"], ["estimate", "M"], ["run", "M"], ["agreement", "M"]):
+def test_without_an_endpoint_a_judge_can_be_looked_at(tmp_path: Path, bot: Bot) -> None:
+    judge(tmp_path, bot, "judge", "new", "M")
+
+    for arguments in (["list"], ["estimate", "M"], ["agreement", "M"]):
+        done = judge(tmp_path, None, "judge", *arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout
+
+
+def test_without_an_endpoint_no_judge_is_made_or_run(tmp_path: Path) -> None:
+    for arguments in (["new", "M"], ["run", "M", "--yes"]):
         done = judge(tmp_path, None, "judge", *arguments)
         assert (done.returncode, done.stdout) == (1, "")
         (line,) = done.stderr.splitlines()
@@ -44,7 +53,7 @@ def test_an_address_without_a_model_or_with_a_key_for_a_name_is_told_and_not_rep
         ({"RELEVANSI_JUDGE_URL": "ftp://me:sk-secret@x", "RELEVANSI_JUDGE_MODEL": "m"}, "is no"),
     ):  # fmt: skip
         with mock.patch.object(commands, "environment", lambda *_, on=wrong: environment | on):
-            done = commands.relevansi(tmp_path, "judge", "list")
+            done = commands.relevansi(tmp_path, "judge", "new", "M")
         assert done.returncode == 1
         assert told in done.stderr
         assert "sk-secret" not in done.stderr

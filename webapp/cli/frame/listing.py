@@ -5,7 +5,7 @@ from __future__ import annotations
 from webapp.i18n import mark
 
 COMMANDS = {
-    "demo": ("demo", mark("Open the sample study in the browser; ratings are kept.")),
+    "demo": ("demo", mark("Open the demo, a finished study, in the browser.")),
     "serve": ("serving", mark("Serve the app on the configured database.")),
     "upgrade": ("serving", mark("Bring the database to this version of the program.")),
 }

@@ -33,16 +33,8 @@ _LOGGER.addHandler(logging.NullHandler())  # an error is raised once the work ha
 
 
 @click.group("judge")
-@click.pass_context
-def judge_command(context: click.Context) -> None:
+def judge_command() -> None:
     """Let a language model judge as one more rater, marked as a machine."""
-    from webapp.services.machine_judges import judges
-
-    endpoint = JudgeEndpoint.from_environment()
-    if endpoint is None:
-        raise judges.NotConfigured
-    judges.address(endpoint)
-    context.obj = endpoint
 
 
 judge_command.add_command(agreement_command)
@@ -74,15 +66,13 @@ def list_command(*, as_json: bool) -> None:
     type=FILE,
     help="Another prompt; it needs {question} and {card}.",
 )
-@click.pass_obj
-def new_command(
-    endpoint: JudgeEndpoint, name: str, spoken: str | None, prompt_file: Path | None
-) -> None:
+def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None:
     """Make the judge NAME with the configured model and a prompt, for good."""
     from webapp.services.machine_judges import judges, prompts
     from webapp.services.people import raters
     from webapp.services.study import studies
 
+    endpoint = _configured()
     name, chosen = " ".join(name.split()), spoken or prompts.language_for(language())
     if chosen not in prompts.LANGUAGES:
         raise click.BadParameter(
@@ -148,9 +138,7 @@ def estimate_command(
 @click.option("--max-tokens", type=LEAST, help="Stop before so many tokens are exceeded.")
 @click.option("--at-once", type=AT_ONCE, default=2, show_default=True)
 @click.option("--yes", is_flag=True, help="Start without asking after the cost is shown.")
-@click.pass_obj
-def run_command(  # noqa: PLR0913 (a parameter for each option)
-    endpoint: JudgeEndpoint,
+def run_command(
     name: str,
     *,
     prompt_price: float | None,
@@ -168,12 +156,24 @@ def run_command(  # noqa: PLR0913 (a parameter for each option)
     from webapp.services.machine_judges.calls import JudgeWork
     from webapp.services.machine_judges.sessions import Terms
 
+    endpoint = _configured()
     terms = Terms(prompt_price, completion_price, currency[:8], max_calls, max_tokens, at_once)
     with database.opened() as opened:
         expected = _agreed(opened, name, terms, yes=yes)
         rater_id = _begin(opened, name, endpoint, terms)
         _work(opened, name, JudgeWork(rater_id, endpoint), at_once, expected)
         _tell_end(opened, name)
+
+
+def _configured() -> JudgeEndpoint:
+    """Return the endpoint to ask; raises ``NotConfigured`` and ``UnusableEndpoint``."""
+    from webapp.services.machine_judges import judges
+
+    endpoint = JudgeEndpoint.from_environment()
+    if endpoint is None:
+        raise judges.NotConfigured
+    judges.address(endpoint)
+    return endpoint
 
 
 def _prompt(file: Path | None) -> str | None:
