@@ -44,7 +44,7 @@ function printed(cell, table, decimal) {
   const { inapplicable, undefined: unknown } = table.dataset;
   if (!cell.applies) return [element("span", "vh", inapplicable)];
   const parts = [cell.value === null ? explained(cell.why, unknown) : shown(cell, decimal)];
-  if (cell.n !== undefined) parts.push(element("span", "n", `n=${cell.n}`));
+  if (cell.n !== undefined) parts.push(element("span", "n", `n = ${cell.n}`));
   const bounds = boundsOf(cell, decimal);
   if (bounds) parts.push(element("span", "bounds", bounds));
   return parts;
