@@ -67,19 +67,22 @@ def figure(value: float | None, unit: str = RATIO) -> str:
 
 
 def four(value: Fraction | float | None, unit: str = RATIO) -> str:
-    """Return a figure with the four decimals of a report; undefined is "-".
+    """Return a figure with the four decimals that files have of it; undefined is "-".
 
-    >>> four(Fraction(2, 3)), four(None)
-    ('0,6667', '-')
+    A fraction is rounded exactly, a float as ``round`` does.
+
+    >>> four(Fraction(2, 3)), four(Fraction(1, 160)), four(1 / 160), four(None)
+    ('0,6667', '0,0062', '0,0063', '-')
     >>> with writing_ratios(PERCENT):
-    ...     four(Fraction(2, 3))
-    '66,67%'
+    ...     four(Fraction(2, 3)), four(1 / 160)
+    ('66,67%', '0,63%')
     """
     if value is None:
         return UNDEFINED
+    shown = float(round(Fraction(value), 4))
     if _in_percent(unit):
-        return f"{_hundredfold(float(value), 4)}%"
-    return format_decimal(round(float(value), 4), format="0.0000", locale=language())
+        return f"{_hundredfold(shown, 4)}%"
+    return format_decimal(shown, format="0.0000", locale=language())
 
 
 def scale(value: float, unit: str = RATIO) -> str:

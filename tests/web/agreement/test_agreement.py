@@ -9,11 +9,13 @@ from tests.conftest import NOW
 from tests.services.runs.runs import click
 from webapp.db.engine import Database
 from webapp.exporters.agreement.json_file import agreement_json
+from webapp.i18n import speaking
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement
 from webapp.services.judging import judgments
 from webapp.services.judging.judgments import AnswerRating
 from webapp.services.study import studies
+from webapp.web.agreement.agreement import written
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 
@@ -34,6 +36,17 @@ def _two_raters(web_database: Database, run_id: str) -> None:
             said = AnswerRating(quality=3, notes="", empty_outcome=EmptyOutcome.CORRECT_EMPTY)
             judgments.rate(session, rater, run_id, 3, said, click(f"{rater.id}-empty"))
         session.commit()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.575, "0.58"), (0.625, "0.62"), (-0.25, "−0.25"), (-0.001, "0.00"), (None, "-")],
+)
+def test_a_coefficient_is_rounded_as_every_figure_and_has_a_real_minus(
+    value: float | None, shown: str
+) -> None:
+    with speaking("en"):
+        assert written(value) == shown
 
 
 def test_before_two_raters_have_judged_the_page_says_what_is_missing(

@@ -51,7 +51,7 @@ def rounding() -> str:
     down, up = ((decimals(value, 3), decimals(value, 2)) for value in HALFWAY)
     return gettext(
         "A figure is rounded only where it is shown. Halfway between two values it becomes the one "
-        "with the even last digit, as in Python and pandas: %(down)s is shown as %(to_down)s and "
+        "with the even last digit: %(down)s is shown as %(to_down)s and "
         "%(up)s as %(to_up)s, where a spreadsheet always rounds up.",
         down=down[0],
         to_down=down[1],

@@ -15,6 +15,7 @@ from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coeffic
 from webapp.metrics.agreement.report import CannotTell, Consistency, ItemKind, KindAgreement
 from webapp.metrics.comparisons.resampling import Bootstrap
 from webapp.metrics.judging.registry import Measure
+from webapp.notation import MINUS
 from webapp.services.agreement import agreement
 from webapp.web.frame import access, formatting, htmx
 from webapp.web.rating.figures import UndefinedReason, reasons_of
@@ -174,7 +175,8 @@ def written(value: float | None, unit: str = "coefficient") -> str:
     """Return a share, or a coefficient, which may be negative; undefined is "-"."""
     if value is None:
         return formatting.UNDEFINED
-    return formatting.figure(round(value, 2) + 0.0, unit).replace("-", "−")
+    size, nothing = (formatting.figure(one, unit) for one in (abs(value), 0.0))
+    return f"{MINUS}{size}" if value < 0 and size != nothing else size
 
 
 def bounds(low: float | None, high: float | None, unit: str = "coefficient") -> str:
