@@ -218,12 +218,12 @@ def spoiled_csv(data: bytes, random: Random) -> bytes:
             row.insert(random.randrange(len(row) + 1), text(random))
         elif len(row) > 1:
             del row[random.randrange(len(row))]
-    if random.random() < 0.03:
-        rows += rows * random.choice((10, 500))
+    times = random.choice((10, 500)) if random.random() < 0.03 else 1
     out = io.StringIO(newline="")
     csv.writer(out, delimiter=random.choice(",,,;\t"), lineterminator="\n").writerows(rows)
     start = b"\xef\xbb\xbf" if random.random() < 0.1 else b""
-    return start + out.getvalue().encode("utf-8", "surrogatepass")
+    written = out.getvalue().encode("utf-8", "surrogatepass")
+    return start + written * max(1, min(times, TEN_MEGABYTES // (len(written) + 1)))
 
 
 def spoiled_zip(data: bytes, random: Random) -> bytes:
