@@ -30,7 +30,7 @@ INTERNAL = {
     "UnusableSetting": "of settings, which are below the failures; it says itself what to write",
     "WrongPlace": "becomes a difference that a verification reports",
 }
-"""Exceptions that are no failures, and why: what a user meets is said by another."""
+"""Exceptions that are not failures, and why: what a user meets is said by another."""
 NOT_IMPORTED = ("webapp.__main__", "webapp.db.migrations")
 
 

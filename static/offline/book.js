@@ -1,7 +1,7 @@
 // What was rated on a page without a server: every change, kept by this browser per rater.
 //
 // A change is {sequence, event_id, time, query_id, field, value, cause} and, for a verdict,
-// `rank`; an undo names what it undoes. The changes in their order are the truth: what stands
+// `rank`; an undo names what it undoes. The changes in their order are the truth: what is in force
 // follows from them, and the file that is taken home holds them.
 
 const EMPTY = { rater: "", records: {} };
@@ -96,7 +96,7 @@ export class Book {
   }
 }
 
-/** Return what stands for each of the run's queries, in order, after `changes`. */
+/** Return what is in force for each of the run's queries, in order, after `changes`. */
 export function standing(queries, changes) {
   const found = new Map(queries.map((query) => [query.query_id, unrated(query)]));
   for (const change of changes) {
@@ -115,7 +115,7 @@ function unrated(query) {
   return { ...query, said: {}, verdicts: [], outcome: null, quality: null, notes: "" };
 }
 
-/** Return the value that stands where `change` was made. */
+/** Return the value in force where `change` was made. */
 export function valueAt(query, { field, rank }) {
   if (field === "relevance") return query.verdicts[rank - 1];
   return field === "empty_outcome" ? query.outcome : query[field];

@@ -1,5 +1,5 @@
 // A run rated from one file, without a server. The script of the rating page runs here as it
-// is; this stands where its outbox stands: a click is kept by the browser in place of being
+// is; this replaces its outbox: a click is kept by the browser in place of being
 // sent, and a question comes from the file in place of an answer.
 
 import { Book, lastChange, openIn, standing, valueAt } from "./book.js";

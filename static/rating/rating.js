@@ -2,7 +2,7 @@
 //
 // The forms work without this script. Here their clicks go through the outbox, the answers
 // are put in place by htmx, and the next open question is fetched before it is wanted, where
-// its address is known. The answer to a verdict says which verdict stands, and brings what moves
+// its address is known. The answer to a verdict says which verdict is in force, and brings what moves
 // with it. A blind question comes in stages: what follows the last card is in the answer to it.
 
 import { keep, kept } from "../frame/memory.js";
@@ -115,7 +115,7 @@ async function told(event, state, text) {
   if (isStale && !pending().length) catchUp();
 }
 
-/** Show the verdict that stands, which may be another than the one that was sent. */
+/** Show the verdict in force, which may be another than the one that was sent. */
 function settle({ places }) {
   const stands = placeOf(places[0]) && one(".stands", placeOf(places[0]));
   for (const place of places.map(placeOf)) if (place && stands) press(place, stands.dataset.stands);
@@ -160,7 +160,7 @@ function grades(place, value) {
   for (const input of all("input", place)) input.checked = input.value === value;
 }
 
-/** Return what stands at a place of the question before it is said anew. */
+/** Return the value at a place of the question before it is given anew. */
 function standingAt(field, place) {
   if (field === "notes") return undefined;
   return field === "quality" ? (one(":checked", place)?.value ?? "") : place?.dataset.verdict;

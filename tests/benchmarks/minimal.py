@@ -4,7 +4,7 @@ It stores the verdict by SQLAlchemy Core in one durable commit (SQLite, WAL, syn
 under one lock that orders the writers, reads the question's verdicts back, and renders their
 figures in a fragment of thirty lines. It knows no rater, no log of events, no run and no language.
 It runs under waitress, set up as ours is. ``python -m tests.benchmarks.minimal FOLDER`` prints its
-address; with ``--canned`` it is no application at all but a socket that answers the same bytes at
+address; with ``--canned`` it is not an application but a socket that answers the same bytes at
 once, which tells what the load generator itself can do.
 """
 

@@ -36,7 +36,7 @@ def _decided(target: Target) -> Row:
 
 
 def _measured(rows: Sequence[Measurement]) -> str:
-    """Return a table that leaves out the columns in which nothing stands."""
+    """Return a table that leaves out the empty columns."""
     head = ("what", "n", "p50 ms", "p95 ms", "p99 ms", "per second", "MB", "yardstick", "ratio")
     table = [head, *(_cells(row) for row in rows)]
     kept = [column for column in zip(*table, strict=True) if set(column[1:]) != {"-"}]

@@ -41,7 +41,7 @@ FIND = """async (options) => {
   const all = [...document.body.querySelectorAll("*")];
   const styles = new Map(all.map((one) => [one, getComputedStyle(one)]));
 
-  // Sticky bars go where they belong: what is half below one is no small target, it scrolls.
+  // Sticky bars go where they belong: a target half below one is not small: it scrolls.
   const stuck = all.filter((one) => styles.get(one).position === "sticky");
   for (const one of stuck) Object.assign(one.style, { position: "relative", inset: "auto" });
 

@@ -58,7 +58,7 @@ class Bot(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/chat"
 
     def handle_error(self, *_: object) -> None:
-        """A client that leaves is no error here."""
+        """A client that leaves is not an error here."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Other chatbots are spoken to by a mapping: what is sent, and where the answer stands."""
+"""Other chatbots are spoken to by a mapping: what is sent, and where the answer is."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def test_a_new_session_is_asked_for_with_null() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"{", "peta.json is no mapping"),
-        (b"[]", "peta.json is no mapping"),
+        (b"{", "peta.json is not a usable mapping"),
+        (b"[]", "peta.json is not a usable mapping"),
         (b'{"send": {"q": "{message}"}}', "read: Field required"),
         (b'{"send": {"q": "{message}"}, "read": {"txt": "a"}}', "read.text: Field required"),
-        (b'{"send": {"q": "{pesan}"}, "read": {"text": "a"}}', "{pesan} is no place"),
+        (b'{"send": {"q": "{pesan}"}, "read": {"text": "a"}}', "{pesan} is not a place"),
         (b'{"send": {"q": "halo"}, "read": {"text": "a"}}', "the message goes nowhere"),
         (b" " * 100_000, "larger than 64 kB"),
     ],

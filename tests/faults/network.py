@@ -1,7 +1,7 @@
 """Everybody clicks through a proxy that loses, repeats, delays and reorders requests.
 
 Each device sends three clicks at once, over connections of their own, often on one card: they
-arrive in any order, some twice, some late. What stands must be what was clicked last.
+arrive in any order, some twice, some late. The verdict in force must be the one clicked last.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ PLACES = """
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The events by id, how often each is there, and what stands on each card."""
+    """The events by id, how often each is there, and the verdict in force on each card."""
 
     events: Mapping[str, int]
     standing: Mapping[Place, str | None]

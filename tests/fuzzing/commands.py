@@ -222,7 +222,7 @@ def _run(instance: Path, words: list[str], language: str = "en") -> CompletedPro
     out, err = _terminal("strict"), _terminal("backslashreplace")  # as Python opens them
     code = exit_code(instance, words, language, out, err)
     written = [one.buffer.getvalue() for one in (out, err)]  # type: ignore[attr-defined]
-    # A name that is no text is written as the bytes that it was given as.
+    # A name that is not text is written as the bytes that it was given as.
     said = [one.decode("utf-8", "surrogateescape") for one in written]
     return CompletedProcess(words, code, *said)
 
@@ -260,6 +260,6 @@ def _odd(random: Random, files: list[str]) -> str:
     if random.random() < 0.6:
         return random.choice((*files, *ODD))
     said = mutations.text(random)[:5_000].replace("/", "_").replace("..", "_")
-    # What the system hands to a program: bytes, of which those that are no text are escaped.
+    # What the system hands to a program: bytes, of which those that are not text are escaped.
     code = random.choice(("utf-8", "latin-1"))
     return said.encode(code, "replace").decode("utf-8", "surrogateescape")

@@ -398,7 +398,7 @@ def _builder(given: Asked) -> EnvironBuilder:
 
 
 def _encoded(pairs: Pairs) -> str:
-    """Return pairs as they stand in an address, with bytes that are no UTF-8 among them."""
+    """Return pairs as they stand in an address, with bytes that are not UTF-8 among them."""
     return "&".join("=".join(quote(_bytes(one), safe="") for one in pair) for pair in pairs)
 
 

@@ -52,7 +52,7 @@ def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
 
 
 def filled(rule: Rule, name: str, run_id: str) -> object:
-    """Return what stands in a place of an address."""
+    """Return the value at a place of an address."""
     if name == "run_id":
         return run_id
     converter = rule._converters[name]

@@ -30,7 +30,7 @@ _NOTHING = object()
 class UnusableMapping(Refused, ValueError):
     """A mapping file that cannot be followed: ``why`` at a ``place`` in it."""
 
-    message = mark("%(name)s is no mapping that can be followed: %(place)s: %(why)s")
+    message = mark("%(name)s is not a usable mapping: %(place)s: %(why)s")
     remedy = mark("docs/chatbots.md shows one.")
 
 
@@ -43,7 +43,7 @@ class MappingTooLarge(UnusableMapping):
 class UnknownPlace(UnusableMapping):
     """A mapping that sends a ``place`` which is none of ``places``."""
 
-    message = mark("%(name)s: {%(place)s} is no place that can be filled")
+    message = mark("%(name)s: {%(place)s} is not a place that can be filled")
     remedy = mark("There are %(places)s.")
 
 

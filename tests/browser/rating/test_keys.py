@@ -116,7 +116,7 @@ def test_no_key_fires_with_a_modifier(rating: RatingPage) -> None:
 
 
 def test_a_key_held_down_judges_one_card(rating: RatingPage) -> None:
-    """The keyboard's own repetition is no verdict."""
+    """The keyboard's own repetition is not a verdict."""
     rating.open(7)
     for _ in range(4):
         rating.page.keyboard.down("y")

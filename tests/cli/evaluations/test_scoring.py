@@ -397,7 +397,7 @@ def test_json_answers_carry_their_provenance(tmp_path: Path) -> None:
     )
 
     assert list(found["provenance"]) == list(PROVENANCE)
-    # "a" is no keyword of three characters: no evidence; the score is 70 and 0.
+    # "a" is not a keyword of three characters: no evidence; the score is 70 and 0.
     assert found["summary"] == {
         "count": 2,
         "eval_score_avg": 35.0,

@@ -39,7 +39,7 @@ def test_a_bar_shows_how_many_are_done_and_which(terminal: io.StringIO) -> None:
     shown = terminal.getvalue()
     assert "question 2" in shown
     assert "2/3" in shown
-    assert "q2: [red]no answer[/red]" in shown  # text of others is no markup
+    assert "q2: [red]no answer[/red]" in shown  # text of others is not markup
 
 
 def test_steps_are_a_bar_on_a_terminal(terminal: io.StringIO) -> None:

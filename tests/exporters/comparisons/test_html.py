@@ -1,4 +1,4 @@
-"""HTML prints every cell, stands alone and asks for nothing."""
+"""HTML prints every cell, needs no other file and asks for nothing."""
 
 from __future__ import annotations
 

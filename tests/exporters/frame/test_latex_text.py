@@ -1,4 +1,4 @@
-"""Any text is printed by LaTeX as it stands, and none of it is run."""
+"""Any text is printed by LaTeX as it is, and none of it is run."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_a_question_that_is_only_a_dash_is_refused_as_empty() -> None:
 
 @pytest.mark.parametrize("text", NOTHING)
 def test_a_verified_record_that_says_nothing_stands_as_null_over_the_answer(text: str) -> None:
-    """A field of the record stands over the parsed one, null included."""
+    """A field of the record replaces the parsed one, null included."""
     record = dict.fromkeys(("location", "price", "bedrooms", "listing_type"), text)
     parsed = {"location": "Cemara", "price": 5, "bedrooms": 3, "listing_type": "sale"}
 

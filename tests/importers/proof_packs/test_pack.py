@@ -1,4 +1,4 @@
-"""A zip that is no proof pack, or is made to do harm, is refused with one clear sentence."""
+"""A zip that is not a proof pack, or is made to do harm, is refused with one clear sentence."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def prices(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def cards(draw: st.DrawFn) -> Card:
-    """Cards whose every field but listing id and image stands in their markdown."""
+    """Cards whose every field but listing id and image is in their markdown."""
     url, slug, source = draw(st.none() | urls()) or (None, None, None)
     rooms = st.none() | st.integers(0, 99)
     areas = st.none() | st.integers(1, 10**8).map(lambda n: n / 4)

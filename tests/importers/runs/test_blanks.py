@@ -1,4 +1,4 @@
-"""A dash, "n/a" or "kosong" says nothing, whichever file it stands in."""
+"""A dash, "n/a" or "kosong" says nothing, whichever file it is in."""
 
 from __future__ import annotations
 

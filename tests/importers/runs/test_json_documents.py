@@ -1,4 +1,4 @@
-"""A file that is no JSON of ours is refused with what it looks like; the rest is made storable."""
+"""A file that is not JSON of ours is refused with what it looks like; the rest is made storable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every coefficient is explained, and stands under the name that its explanation has."""
+"""Every coefficient is explained, and has the name that its explanation has."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_counts_keep_the_kinds_of_verdict_apart() -> None:
 @pytest.mark.parametrize(
     ("summary", "complete"),
     [
-        (listed("RNU"), True),  # cannot tell counts as judged, quality is no part of it
+        (listed("RNU"), True),  # cannot tell counts as judged, quality is not part of it
         (listed("RN."), False),
         (empty(CORRECT), True),
         (empty(MISSED), True),

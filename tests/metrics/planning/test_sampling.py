@@ -124,7 +124,7 @@ def test_equal_values_still_have_an_interval_within_the_range_of_the_figure() ->
 
 
 def test_the_interval_of_strata_has_the_spread_within_them() -> None:
-    """Two strata that do not overlap: what lies between them is no uncertainty."""
+    """Two strata that do not overlap: what lies between them is not uncertain."""
     generator = np.random.default_rng(5)
     low, high = (tuple(generator.normal(at, 0.05, 200).tolist()) for at in (0.2, 0.8))
     found = sampled_mean([Stratum(4000, low), Stratum(4000, high)]).interval

@@ -31,7 +31,7 @@ ANSWERS: tuple[dict[str, Any], ...] = (
         "claim_similarities": [0.7],
     },
 )
-"""Overlap: 1 of 2 claims, 0 of 1 (d9 is no context), 1 of 1."""
+"""Overlap: 1 of 2 claims, 0 of 1 (d9 is not a context), 1 of 1."""
 
 CHUNKS: tuple[dict[str, Any], ...] = (
     {

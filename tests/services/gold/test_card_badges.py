@@ -221,7 +221,7 @@ def test_a_decision_on_the_rating_page_moves_the_answer_and_the_run(
 def test_a_decision_holds_wherever_the_same_card_was_listed(
     session: Session, study: Study, rater: Rater, run_id: str, text_id: str
 ) -> None:
-    """In the first run "b" stands second, in the other first."""
+    """In the first run "b" is second, in the other first."""
     decide(session, rater, run_id, 2, "price", "pass", "typing error")
 
     assert outcomes(answer(session, study, text_id).by_rank[1])[3] == "pass"
@@ -250,13 +250,13 @@ def test_the_latest_of_two_people_stands_and_both_are_kept(
     decide(session, other, run_id, 2, "price", "fail", "no, it says 2 bn")
     found = answer(session, study, run_id).by_rank[2]
 
-    assert found.stands["price"].by == "Budi"
+    assert found.in_force["price"].by == "Budi"
     assert [(step.by, step.outcome) for step in found.steps] == [
         (rater.name, "pass"),
         ("Budi", "fail"),
     ]
     raters.delete_rater(session, other, NOW)  # who withdraws takes what they decided along
-    assert answer(session, study, run_id).by_rank[2].stands["price"].by == rater.name
+    assert answer(session, study, run_id).by_rank[2].in_force["price"].by == rater.name
 
 
 def test_a_decision_needs_a_reason_a_card_with_badges_and_a_gold_question(
@@ -308,7 +308,7 @@ def test_a_blind_decision_is_written_for_every_run_and_says_that_it_was_blind(
     assert len(blind.badges()["b"].steps) == 1  # one decision, though two runs keep it
     for one in (run_id, text_id):
         whole = constraints.checked_run(session, study, one)
-        (step,) = (whole.stands or {}).values()
+        (step,) = (whole.in_force or {}).values()
         assert (step.outcome, step.reason, step.cause) == ("pass", "typing error", POOLED)
 
 

@@ -216,9 +216,9 @@ def test_undo_brings_back_what_stood_before_and_can_be_undone(
     for reason in ("first", "second"):
         last = card_decisions.steps(session, run_id)[-1]
         constraints.undo(session, rater, run_id, last.id, NOW)
-        stands = constraints.checked_run(session, study, run_id).stands
-        assert stands is not None
-        assert [step.reason for step in stands.values()] == [reason]
+        in_force = constraints.checked_run(session, study, run_id).in_force
+        assert in_force is not None
+        assert [step.reason for step in in_force.values()] == [reason]
     assert second.reason == "second"
 
 

@@ -41,7 +41,7 @@ def counts(page: BlindPage) -> list[tuple[int, int, int | None, float | None]]:
 def test_each_answer_has_its_own_figures_while_cards_are_open(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    """One lists a, b, the other b, c, d; b stands second in one and first in the other."""
+    """One lists a, b, the other b, c, d; b is second in one and first in the other."""
     stored(session, study, "hybrid", query(1, card("a"), card("b")))
     stored(session, study, "api_only", query(1, card("b"), card("c"), card("d")))
     set_study(session, study, figures="all", repeat_percent=0)

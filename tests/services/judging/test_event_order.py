@@ -1,4 +1,4 @@
-"""Which event stands does not depend on the order of arrival, nor on a clock running ahead."""
+"""Which event is in force does not depend on the order of arrival, nor on a clock running ahead."""
 
 from __future__ import annotations
 

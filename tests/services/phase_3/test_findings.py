@@ -1,4 +1,4 @@
-"""Phase 3 as its owner finds it: who stands where, figures over people, nothing mixed."""
+"""Phase 3 as its owner finds it: how far each one is, figures over people, nothing mixed."""
 
 from __future__ import annotations
 

@@ -135,5 +135,5 @@ def test_no_trace_of_the_words_is_left_in_the_sqlite_file_or_beside_it(
 
 
 def _bytes(path: Path) -> bytes:
-    """Return what stands in a database's file and beside it."""
+    """Return the bytes of a database's file and of those beside it."""
     return b"".join(one.read_bytes() for one in path.parent.glob(path.name + "*"))

@@ -1,4 +1,4 @@
-"""A V2 file of one answer with one card, of which more is known than stands on it."""
+"""A V2 file of one answer with one card, of which more is known than it shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rating page says where a rater stands, and costs the same however long the run is."""
+"""The rating page says how far a rater is, and costs the same however long the run is."""
 
 from __future__ import annotations
 

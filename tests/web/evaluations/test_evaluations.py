@@ -130,7 +130,7 @@ def test_the_gate_the_provenance_and_why_outputs_failed_are_shown(client: FlaskC
 
 def test_only_the_first_rows_are_scored_and_the_page_says_of_how_many(client: FlaskClient) -> None:
     """As with --n; without it every row is scored and nothing is said."""
-    three = DATA["answers"] + b"\n{bad\n"  # a blank line is no row, a broken one is
+    three = DATA["answers"] + b"\n{bad\n"  # a blank line is not a row, a broken one is
     address = send(client, "answers", three, first="2").headers["Location"]
     page = text(client.get(address).text)
 

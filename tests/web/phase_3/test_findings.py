@@ -1,4 +1,4 @@
-"""The owner's side of phase 3: who stands where, figures, tags, leaving, files to take away."""
+"""The owner's side of phase 3: how far each one is, figures, tags, leaving, files to take away."""
 
 from __future__ import annotations
 

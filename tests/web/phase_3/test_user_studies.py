@@ -51,7 +51,7 @@ def test_what_the_owner_decides_is_kept(client: FlaskClient, web_database: Datab
         ({"most_questions": "many"}, "whole number"),
         ({"endpoint": ""}, "it needs a chatbot"),
         ({"endpoint": "https://me:secret@bot.example"}, "is not kept"),
-        ({"api": "mapping", "mapping": "{"}, "no mapping that can be followed"),
+        ({"api": "mapping", "mapping": "{"}, "not a usable mapping"),
     ],
 )
 def test_what_cannot_be_is_marked_and_nothing_is_stored(

@@ -35,7 +35,7 @@ def unblind(database: Database) -> None:
 
 
 def stands(html: str) -> dict[str, str]:
-    """Return the verdict that stands, by the card it was put on."""
+    """Return the verdict in force, by the card it was put on."""
     found = re.search(r' #rank-(\d+) \.stands.*?data-stands="(\w*)"', html)
     assert found is not None
     return {found[1]: found[2]}

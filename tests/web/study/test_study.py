@@ -1,4 +1,4 @@
-"""The study as pages: how it is set up, how it stands, and whose verdicts a run's figures take."""
+"""The study as pages: how it is set up, how far it is, and whose verdicts a run's figures take."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _copy(number: int, answer: Callable[[int, int], None], ends_here: int, held:
 
 @contextmanager
 def _passing_on(children: set[int], held: int) -> Iterator[Callable[[], None]]:
-    """Yield a function that tells the children to stop; so does the first signal to stop.
+    """Yield a function that asks the children to stop; so does the first signal to stop.
 
     The second one ends them at once.
     """

@@ -10,7 +10,7 @@ def sign_test(one: int, other: int) -> float:
 
     Null hypothesis: each case favours either side with probability 1/2. ``p = min(1, 2 x (sum
     of C(n, i) for i from 0 to k) / 2^n)``: *n* the cases, *k* the smaller count. Ties
-    are no cases and are left out beforehand. No cases give 1: nothing speaks against it.
+    are not cases and are left out beforehand. Without cases the result is 1.
     Reference: Conover (1999), Practical Nonparametric Statistics, section 3.4.
 
     >>> sign_test(0, 5)  # 2 x 1/32

@@ -99,7 +99,7 @@ class QuerySummary(NamedTuple):
     Counts are of results: ``judged_count`` includes "cannot tell" (``unsure_count``).
     ``first_relevant_rank`` is 1-based, among what is judged so far. ``complete`` when every
     result is judged or the emptiness classified; a failed call always is, an unreadable
-    answer never; quality is no part of it. ``empty_outcome`` is ``None`` unless the list is
+    answer never; quality is not part of it. ``empty_outcome`` is ``None`` unless the list is
     empty.
 
     ``reciprocal_rank`` is the one the headline MRR averages (queries with results only);

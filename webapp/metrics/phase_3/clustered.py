@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TOO_FEW_CLUSTERS = mark(
-    "Fewer than two participants have a value: nothing tells how far others would differ."
+    "Fewer than two participants have a value: nothing says how far others would differ."
 )
 """Why a figure has no interval, as a message id."""
 

@@ -164,7 +164,7 @@ def needed(found: AssistedMean, *, width: float, help_given: bool = True) -> int
     `found` is from the questions judged so far, and the machine judges all of them. With n of them
     sampled the variance over the sample is expected to be ``var(y) - 2 l cov(y, f) + l^2 var(f)``
     at the best l for this n, and ``l^2 var(f)`` over the others; without help l is 0. The smallest
-    n of which the interval, made of these as ``assisted_mean`` makes it, is no wider. ``None``
+    n of which the interval, made of these as ``assisted_mean`` makes it, is not wider. ``None``
     too where fewer than `MIN_SAMPLE` questions are judged.
 
     >>> found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0] * 100)

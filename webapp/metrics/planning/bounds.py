@@ -3,7 +3,7 @@
 An open card will be relevant or not relevant, in both runs alike where both list it; an open empty
 list will be a correct empty or a false negative; "cannot tell" stays as it is (METHOD part 7). The
 difference of a figure is the sum over the questions of (first run - second run); a question where
-either run has no value for the figure is no pair and adds 0, as in the tests of a comparison.
+either run has no value for the figure is not a pair and adds 0, as in the tests of a comparison.
 
 Nothing is enumerated, and yet the bounds are exact:
 

@@ -126,7 +126,7 @@ def _first_judged(
         )
         .group_by(subject)
     )
-    return {key: first for key, first in rows}  # noqa: C416 - a result with keys is no pairs
+    return {key: first for key, first in rows}  # noqa: C416 - a result with keys is not a pair
 
 
 def _repeats(

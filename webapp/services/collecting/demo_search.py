@@ -146,7 +146,7 @@ class DemoSearch:
         )
 
     def api_only(self, message: str) -> list[DemoListing]:
-        """Return the listings that meet every wish, by slug; facilities are no wish it knows."""
+        """Return the listings that meet every wish, by slug; it does not know facilities."""
         wish = self.wish(message)
         if wish == self.wish(""):
             return []

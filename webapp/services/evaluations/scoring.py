@@ -245,7 +245,7 @@ def _threshold(stated: Fraction | None, in_file: Fraction | None) -> Fraction:
 def _on_automatic(
     name: str, asked: Sequence[GoldQuestion], decisions: constraints.Decisions
 ) -> list[Problem]:
-    """A warning for each question with cards decided by hand that is no manual one."""
+    """A warning for each question that has cards decided by hand and is not a manual one."""
     automatic = {question.query_id for question in asked if not question.manual}
     decided = sorted({query_id for query_id, _ in decisions.cards} & automatic)
     return [warning("decision_on_automatic", name, query_id=query_id) for query_id in decided]

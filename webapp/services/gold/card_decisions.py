@@ -109,12 +109,12 @@ def standing(taken: Iterable[Step]) -> dict[Place, Step]:
     }
 
 
-def decisions(stands: Mapping[Place, Step]) -> Decisions:
+def decisions(in_force: Mapping[Place, Step]) -> Decisions:
     """Return the steps in force in the form that the evaluation of constraints takes."""
     overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
     cards: dict[tuple[int, int], bool] = {}
     comments: dict[tuple[int, int], str] = {}
-    for (query_id, card, subject), step in stands.items():
+    for (query_id, card, subject), step in in_force.items():
         if subject != CARD and step.outcome is not None:
             overrides.setdefault((query_id, card), {})[subject] = Outcome(step.outcome)
             continue
@@ -125,11 +125,11 @@ def decisions(stands: Mapping[Place, Step]) -> Decisions:
     return Decisions(overrides, cards, comments)
 
 
-def decided(stands: Mapping[Place, Step]) -> list[DecidedCard]:
+def decided(in_force: Mapping[Place, Step]) -> list[DecidedCard]:
     """Return the steps in force in the form of the file of decisions."""
     return [
         DecidedCard(step.query_id, step.card, step.subject, step.outcome, step.reason)
-        for step in stands.values()
+        for step in in_force.values()
     ]
 
 
@@ -194,12 +194,14 @@ def take_in(
         (e.query_id, Decision(e.card, CARD, _outcome(e.result), e.comment[:MOST_REASON]))
         for e in manual.evaluations
     ]
-    stands = {place: (step.outcome, step.reason) for place, step in _all_standing(session, queries)}
+    in_force = {
+        place: (step.outcome, step.reason) for place, step in _all_standing(session, queries)
+    }
     new = 0
     for query_id, said in found:
         if said.card >= n_cards.get(query_id, 0) or query_id not in queries:
             continue
-        before = stands.get((query_id, said.card, said.subject), (None, ""))
+        before = in_force.get((query_id, said.card, said.subject), (None, ""))
         is_silent = said.subject != CARD and not said.reason
         if before[0] == said.outcome and (is_silent or before[1] == said.reason):
             continue

@@ -58,6 +58,6 @@ def _contender(session: Session, study: Study, run: Run, name: str) -> CheckedCo
             for problem in found.remarks
             if problem.code == "gold_not_asked" and problem.query_id is not None
         ),
-        decided=len(found.stands or ()),
+        decided=len(found.in_force or ()),
         from_text=found.from_text,
     )

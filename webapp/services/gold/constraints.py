@@ -53,7 +53,7 @@ class UnknownListedCard(Missing):
 class CheckedRun(Struct, frozen=True):
     """A run with its evaluation; ``gold`` and ``report`` are ``None`` without gold questions.
 
-    ``stands`` are people's decisions in force; ``from_text`` is true if no file lists properties.
+    ``in_force`` are people's decisions in force; ``from_text`` is true if no file lists properties.
     """
 
     id: str
@@ -63,7 +63,7 @@ class CheckedRun(Struct, frozen=True):
     from_text: bool
     gold: Gold | None = None
     report: ConstraintReport | None = None
-    stands: Mapping[Place, Step] | None = None
+    in_force: Mapping[Place, Step] | None = None
     remarks: tuple[Problem, ...] = ()
 
 
@@ -191,8 +191,8 @@ def import_manual(
 def manual_document(session: Session, study: Study, run_id: str, now: datetime) -> dict[str, Any]:
     """Return a run's decisions in force as manual_input.json; raises ``UnknownRun``."""
     run = runs.find(session, study, run_id)
-    stands = card_decisions.standing(card_decisions.steps(session, run.id))
-    return manual_json(card_decisions.decided(stands), timestamp=now.isoformat())
+    in_force = card_decisions.standing(card_decisions.steps(session, run.id))
+    return manual_json(card_decisions.decided(in_force), timestamp=now.isoformat())
 
 
 def shown_cards(session: Session, run: Run) -> dict[int, tuple[ShownCard, ...]]:
@@ -224,16 +224,16 @@ def _checked(
     asked = gold.in_force(session, run.question_set_id)
     if asked is None:
         return bare
-    stands = card_decisions.standing(card_decisions.steps(session, run.id))
+    in_force = card_decisions.standing(card_decisions.steps(session, run.id))
     report = evaluate(
         asked.questions,
         listed_cards.facts(queries),
         threshold=asked.threshold if threshold is None else threshold,
-        decisions=card_decisions.decisions(stands),
+        decisions=card_decisions.decisions(in_force),
         missing=missing,
     )
     remarks = gold.remarks(session, run, asked)
-    return replace(bare, gold=asked, report=report, stands=stands, remarks=remarks)
+    return replace(bare, gold=asked, report=report, in_force=in_force, remarks=remarks)
 
 
 def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:

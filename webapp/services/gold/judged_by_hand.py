@@ -28,10 +28,10 @@ def runs(session: Session, study: Study) -> Iterator[JudgedRun]:
     every = session.scalars(of_study).all()
     names = chosen_runs.names_of(every)
     for run in every:
-        stands = card_decisions.standing(card_decisions.steps(session, run.id))
+        in_force = card_decisions.standing(card_decisions.steps(session, run.id))
         outcomes = {
             (number, card): step.outcome
-            for (number, card, subject), step in stands.items()
+            for (number, card, subject), step in in_force.items()
             if subject == CARD and step.outcome is not None
         }
         if outcomes:

@@ -44,7 +44,7 @@ class CheckedCard(Struct, frozen=True):
     steps: tuple[Step, ...]
 
     @property
-    def stands(self) -> Mapping[str, Step]:
+    def in_force(self) -> Mapping[str, Step]:
         """The decision in force on each subject, made on any run's card."""
         last = {step.subject: step for step in self.steps}
         return {place[2]: step for place, step in card_decisions.standing(last.values()).items()}

@@ -43,7 +43,7 @@ class NotConfigured(Conflict):
 
 
 class UnusableEndpoint(Refused):
-    """The configured endpoint is no address; it may hold a password and is not repeated."""
+    """The configured endpoint is not an address; it may hold a password and is not repeated."""
 
     message = mark("RELEVANSI_JUDGE_URL is not an http or https address")
     remedy = mark("Correct it, then start Relevansi again.")

@@ -213,4 +213,4 @@ def _by_rater(
     rows = session.execute(
         select(table.rater_id, what).select_from(table).where(*where).group_by(table.rater_id)
     )
-    return {rater_id: value for rater_id, value in rows}  # noqa: C416 (rows are no pairs to mypy)
+    return {rater_id: value for rater_id, value in rows}  # noqa: C416 (to mypy rows are not pairs)

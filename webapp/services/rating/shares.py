@@ -238,7 +238,7 @@ def _units(
 
 @cache
 def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``_units``; where no answer is readable there is no unit.
+    """Return the statement behind ``_units``; without a readable answer it finds no unit.
 
     ``is_open``: a listed thing is unjudged, also below the pool's depth; ``is_begun``: one is
     judged. The joins are outer ones so that SQLite keeps their order and no answer's text is

@@ -83,7 +83,7 @@ def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> Sou
     """Return which of the files on the disk are the recorded ones, by their SHA-256.
 
     A file under another name is still the same file. A file with the name of a recorded one
-    differs only where the recorded one is nowhere else and the file is no other recorded one:
+    differs only where the recorded one is nowhere else and the file is not another recorded one:
     every run of the original scripts has a ``test_results_latest.json``.
     """
     on_disk = {file.sha256 for file in found}

@@ -139,7 +139,7 @@ def _lead_inside(words: Iterable[Token]) -> None:
 
 
 def _size(picture: str) -> dict[str, str | int | float]:
-    """Return the width and height of a PNG, so that the text stands still while it is read."""
+    """Return the width and height of a PNG, so that the text does not move while it is read."""
     if not picture.endswith(".png"):
         return {}
     with (resource("docs") / "screenshots" / picture).open("rb") as file:

@@ -98,7 +98,7 @@ def refused(
 
 def card_shown(index: int, checked: CheckedCard) -> CardShown:
     """Return the card that is counted `index` from 0 with its badges."""
-    stands, card = checked.stands, checked.evaluation
+    in_force, card = checked.in_force, checked.evaluation
     badges = tuple(
         ConstraintBadge(
             name=check.constraint,
@@ -111,7 +111,7 @@ def card_shown(index: int, checked: CheckedCard) -> CardShown:
             full_value=constraint_words.full_value(check),
             why=constraint_words.why(check),
             distance=constraint_words.distance(check),
-            step=stands.get(check.constraint),
+            step=in_force.get(check.constraint),
         )
         for check in card.checks
     )
@@ -123,7 +123,7 @@ def card_shown(index: int, checked: CheckedCard) -> CardShown:
         cpr=four(card.cpr),
         passed=card.passed,
         pending=card.pending,
-        verdict=stands.get(CARD),
+        verdict=in_force.get(CARD),
         badges=asked,
         not_asked=tuple(badge.label for badge in badges if badge not in asked),
         steps=checked.steps[::-1],

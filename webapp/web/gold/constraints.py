@@ -207,7 +207,7 @@ def _rendered(
         advice=tuple(read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE),
         measures=tuple(CONSTRAINT_MEASURES.values()),
         remarks=tuple(map(message, found.remarks)),
-        n_decisions=len(found.stands or ()),
+        n_decisions=len(found.in_force or ()),
         comparable=tuple(run[0] for run in runs) if len(runs) > 1 else (),
         taken=request.args.get("taken", type=int) if taken is None else taken,
         refusal=refusal,

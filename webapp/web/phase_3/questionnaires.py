@@ -146,11 +146,11 @@ def _store(session: Session, rater: Rater) -> Questionnaire:
     """Record each answer of the form that differs from the stored one."""
     before = questionnaires.of_rater(session, rater)
     texts = {"helped": before.helped, "missing": before.missing}
-    stands = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
+    stored = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
     fields = {name: LineField(MOST_NOTES, name=short) for name, short in NAMES.items()}
     form = valid(named(fields))
     for name in NAMES:
-        if form[name].raw_data and form[name].data != str(stands[name] or ""):
+        if form[name].raw_data and form[name].data != str(stored[name] or ""):
             click = Click(secrets.token_hex(16), access.now())
             questionnaires.answer(session, rater, name, form[name].data or None, click)
     session.flush()
