@@ -129,11 +129,12 @@ RUN_MESSAGES = {
     ),
     "call_failed": mark(
         "%(file)s, question %(query)s: the call to the chatbot failed (%(error)s). It counts "
-        "as no success and nothing is asked about it; run it again if it should be rated."
+        "as no success; only its quality is asked. Run it again if its results should be rated."
     ),
     "call_failed_unexplained": mark(
         "%(file)s, question %(query)s: the call to the chatbot failed, without a reason. It "
-        "counts as no success and nothing is asked about it; run it again if it should be rated."
+        "counts as no success; only its quality is asked. Run it again if its results should be "
+        "rated."
     ),
     "answer_unreadable": mark(
         "%(file)s, question %(query)s: results claimed by the file: %(claimed)s, but no card "
