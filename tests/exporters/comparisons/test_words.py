@@ -37,8 +37,8 @@ def test_nothing_that_is_said_names_a_winner() -> None:
     ("judged", "sentence"),
     [
         (".", "b is not rated: it has no figures yet and loses to no other run."),
-        (UNREADABLE, "The answers of b to question 1 could not be read: they are in no"),
-        (FAILED, "The calls of b for question 1 failed: they count as no success."),
+        (UNREADABLE, "The answer of b to question 1 could not be read: it is in no denominator."),
+        (FAILED, "The call of b for question 1 failed: it counts as no success."),
         (None, "b was not asked question 1: no figure of it counts them."),
     ],
 )

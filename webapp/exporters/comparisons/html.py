@@ -29,9 +29,9 @@ MOST_PAIRS = 3
 """Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
 
 UNBROKEN = re.compile(
-    r"\[[^\[\]]+; [^\[\]]+\]|\b[nKp] = |\bHolm (?=\d)|^[\d.,]+ (?:\w+|/) [\d.,]+$"
+    r"\[[^\[\]]+; [^\[\]]+\]|\b[nKp] = |\bHolm (?=\d)|W\+ / W−|^[\d.,]+ (?:\w+|/) [\d.,]+$"
 )
-"""Parts that stay on one line: an interval, the value of n, K or p, a cell of two numbers."""
+"""Parts that stay on one line: an interval, the value of n, K or p, W+ / W−, two numbers."""
 
 READ_FIRST = "summary"
 """The section whose tables a phone shows at once; it folds those of the others."""

@@ -245,15 +245,19 @@ def lacks(contender: Contender) -> Iterator[str]:
             questions=positions(missing.incomplete),
         )
     if missing.unreadable:
-        yield gettext(
+        yield ngettext(
+            "The answer of %(name)s to %(questions)s could not be read: it is in no denominator.",
             "The answers of %(name)s to %(questions)s could not be read: they are in no "
             "denominator.",
+            len(missing.unreadable),
             name=name,
             questions=positions(missing.unreadable),
         )
     if missing.failed:
-        yield gettext(
+        yield ngettext(
+            "The call of %(name)s for %(questions)s failed: it counts as no success.",
             "The calls of %(name)s for %(questions)s failed: they count as no success.",
+            len(missing.failed),
             name=name,
             questions=positions(missing.failed),
         )
