@@ -401,7 +401,7 @@ def test_changed_content_shows_before_and_now_and_can_be_confirmed(client: Flask
 
     assert answer.text.count("You judged this property before with other content: Not") == 1
     assert answer.text.count("<dt>price</dt>") == 1
-    assert {"Rp 1,000,000,000", "Rp 2,000,000,000"} <= set(
+    assert {"Rp\xa01,000,000,000", "Rp\xa02,000,000,000"} <= set(
         re.findall(r"<(?:s|b) dir=\"auto\">([^<]+)</", answer.text)
     )
     assert "Confirm: Not relevant" in answer.text

@@ -42,12 +42,12 @@ MINUTES_THAT_COUNT = 10 * 60
 
 
 def rupiah(amount: int) -> str:
-    """Return an amount in full.
+    r"""Return an amount in full, in one line.
 
     >>> rupiah(1670000000)
-    'Rp 1.670.000.000'
+    'Rp\xa01.670.000.000'
     """
-    return f"Rp {number(amount)}"
+    return f"Rp{UNBROKEN}{number(amount)}"
 
 
 def moment(when: datetime) -> str:
@@ -56,20 +56,22 @@ def moment(when: datetime) -> str:
 
 
 def short_rupiah(amount: int) -> str:
-    """Return an amount as a card shows it, to two decimals of its unit.
+    r"""Return an amount as a card shows it, to two decimals of its unit, in one line.
 
     Where that would round to a thousand it is one of the next unit: "1.250 M" could be 1,25 M.
 
     >>> short_rupiah(1670000000), short_rupiah(650000000), short_rupiah(999999999)
-    ('Rp 1,67 M', 'Rp 650 jt', 'Rp 1 M')
+    ('Rp\xa01,67\xa0M', 'Rp\xa0650\xa0jt', 'Rp\xa01\xa0M')
     """
     if round(amount / BILLION, 2) >= TRILLION / BILLION:
-        return gettext("Rp %(amount)s tn", amount=_two_decimals(amount / TRILLION))
-    if round(amount / MILLION, 2) >= BILLION / MILLION:
-        return gettext("Rp %(amount)s bn", amount=_two_decimals(amount / BILLION))
-    if amount >= MILLION:
-        return gettext("Rp %(amount)s m", amount=_two_decimals(amount / MILLION))
-    return rupiah(amount)
+        short = gettext("Rp %(amount)s tn", amount=_two_decimals(amount / TRILLION))
+    elif round(amount / MILLION, 2) >= BILLION / MILLION:
+        short = gettext("Rp %(amount)s bn", amount=_two_decimals(amount / BILLION))
+    elif amount >= MILLION:
+        short = gettext("Rp %(amount)s m", amount=_two_decimals(amount / MILLION))
+    else:
+        return rupiah(amount)
+    return short.replace(" ", UNBROKEN)
 
 
 def price(card: Card) -> str:
@@ -132,15 +134,15 @@ def duration(seconds: float) -> str:
 
 
 def seconds(milliseconds: float) -> str:
-    """Return how long something took, to a tenth of a second.
+    r"""Return how long something took, to a tenth of a second, in one line.
 
     >>> seconds(4230)
-    '4,2 dtk'
+    '4,2\xa0dtk'
     """
     shown = milliseconds / 1000
     return format_unit(
         shown, "duration-second", length="short", format="#,##0.0", locale=language()
-    )
+    ).replace(" ", UNBROKEN)
 
 
 def _unit(count: int, unit: str) -> str:
