@@ -107,7 +107,7 @@ def test_a_run_says_how_long_the_chatbot_took_where_its_file_does(
 
     assert "over 2 answers" in known
     assert "<dd>3.0\xa0sec</dd>" in known  # P50 and mean of 2 and 4 seconds
-    assert "<dd>3.9 sec</dd>" in known  # P95: 2 + 0.95 x 2
+    assert "<dd>3.9\xa0sec</dd>" in known  # P95: 2 + 0.95 x 2
     assert "Response time" not in unknown
 
 
