@@ -66,7 +66,19 @@ def test_tables_are_reached_by_keys_and_have_no_style_that_the_policy_forbids(
 
     assert " style=" not in text
     assert text.count("<table") == text.count('<table tabindex="0"')
-    assert ('<td class="n">' in text) == ("-:" in (DOCS / f"{name}.md").read_text("utf-8"))
+    assert ('<td class="n"' in text) == ("-:" in (DOCS / f"{name}.md").read_text("utf-8"))
+
+
+def test_the_cells_of_a_wide_table_are_named_for_phones(client: FlaskClient) -> None:
+    wide, narrow = (text_of(client, f"/help/{name}") for name in ("faults", "operations"))
+
+    assert '<table tabindex="0" class="blocks">' in wide
+    row = re.search(r"<tr>\s*<td.*?</tr>", wide, re.DOTALL)
+    heads = re.search(r"<tr>\s*<th.*?</tr>", wide, re.DOTALL)
+    assert row
+    assert heads
+    assert re.findall('data-label="([^"]*)"', row[0]) == re.findall(">([^<\n]+)</th>", heads[0])
+    assert "data-label" not in narrow
 
 
 def test_no_line_ends_within_an_option_of_a_command(client: FlaskClient) -> None:

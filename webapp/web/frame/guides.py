@@ -33,6 +33,8 @@ OTHER_LANGUAGE = re.compile(r"^\[[^\]]+\]\(\.\./\w+/[\w-]+\.md\)\n", re.MULTILIN
 TO_GUIDE = re.compile(rf"(?:\.\./)?(?:\w\w/)?({NAME.pattern})\.md(#.*)?")
 CODE = re.compile(r"<code\b[^>]*>.*?</code>", re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+MOST_COLUMNS = 4
+"""A phone shows each row of a table with more columns as a block."""
 TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.(?:png|svg))")
 
 
@@ -104,8 +106,25 @@ def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
         if before.attrs.pop("style", None) == "text-align:right":  # styles the policy forbids
             before.attrSet("class", "n")
         _lead_inside(token.children or ())
+    _name_cells(below)
     html = CODE.sub(_unbroken, parser.renderer.render(below, parser.options, {}))
     return title, parts, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
+
+
+def _name_cells(tokens: Iterable[Token]) -> None:
+    """Give the cells of wide tables the names of their columns, which blocks show beside them."""
+    headings: list[str] = []
+    for opening, words in pairwise(tokens):
+        if opening.type == "table_open":
+            table, headings = opening, []
+        elif opening.type == "tr_open":
+            names = iter(headings)
+        elif opening.type == "th_open":
+            headings.append("".join(part.content for part in words.children or ()))
+            if len(headings) > MOST_COLUMNS:
+                table.attrSet("class", "blocks")
+        elif opening.type == "td_open" and len(headings) > MOST_COLUMNS:
+            opening.attrSet("data-label", next(names))
 
 
 def _unbroken(code: re.Match[str]) -> str:
