@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.server import Server
 
@@ -87,15 +87,38 @@ def test_the_index_of_figures_opens_the_fold_of_a_figure(
     expect(chapter.locator(".measure").first).to_be_visible()
 
 
-@pytest.mark.parametrize("address", ["/help/thesis", "/help/operators", "/help/machine-judge"])
+@pytest.mark.parametrize(
+    "name", ["thesis", "operators", "machine-judge", "benchmarks", "faults", "planning-coverage"]
+)
 def test_the_tables_of_a_guide_fit_the_narrowest_phone(
-    server: Server, open_tab: Callable[..., Page], address: str
+    server: Server, open_tab: Callable[..., Page], name: str
 ) -> None:
     page = open_tab(viewport={"width": 360, "height": 780})
-    page.goto(server.url + address)
+    page.goto(f"{server.url}/help/{name}")
     tables = page.locator(".guide table")
     assert tables.count() > 0
     assert all(tables.evaluate_all("(all) => all.map((one) => one.scrollWidth <= one.clientWidth)"))
+
+
+def test_the_text_of_a_guide_stands_still_while_its_pictures_come(
+    server: Server, open_tab: Callable[..., Page]
+) -> None:
+    """But for a fraction of a pixel for each, by which whole numbers differ from their shape."""
+    page = open_tab(viewport=PHONE)
+    waiting: list[Route] = []
+    page.route("**/screenshots/*", lambda route: waiting.append(route))  # noqa: PLW0108
+    page.goto(f"{server.url}/help/raters", wait_until="domcontentloaded")
+    pictures, guide = page.locator(".guide img"), page.locator("article")
+    pictures.evaluate_all("(all) => all.forEach((one) => (one.loading = 'eager'))")
+    height = "(one) => one.getBoundingClientRect().height"
+    before = guide.evaluate(height)
+
+    for route in waiting:
+        route.continue_()
+    pictures.evaluate_all("(all) => Promise.all(all.map((one) => one.decode()))")
+
+    assert len(waiting) == pictures.count() > 0
+    assert abs(guide.evaluate(height) - before) < pictures.count()
 
 
 @pytest.mark.parametrize("place", ["server", "blind_server"])

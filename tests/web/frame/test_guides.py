@@ -94,7 +94,7 @@ def test_pictures_say_their_size_so_that_the_text_does_not_move(client: FlaskCli
     page = text_of(client, "/help/raters")
 
     assert page.count("<img") == 3
-    assert re.search(r'src="[^"]+rating-phone-en\.png"[^>]* width="390" height="720"', page)
+    assert re.search(r'src="[^"]+rating-phone-en\.png"[^>]* width="243" height="448"', page)
 
 
 @pytest.mark.parametrize("language", ["en", "id"])

@@ -35,6 +35,8 @@ CODE = re.compile(r"<code\b[^>]*>.*?</code>", re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 MOST_COLUMNS = 4
 """A phone shows each row of a table with more columns as a block."""
+TALLEST = 448
+"""Pixels: a picture that is higher is shown smaller."""
 TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.(?:png|svg))")
 
 
@@ -158,12 +160,13 @@ def _lead_inside(words: Iterable[Token]) -> None:
 
 
 def _size(picture: str) -> dict[str, str | int | float]:
-    """Return the width and height of a PNG, so that the text does not move while it is read."""
+    """Return the size at which a PNG is shown, so that the text does not move while it is read."""
     if not picture.endswith(".png"):
         return {}
     with (resource("docs") / "screenshots" / picture).open("rb") as file:
         width, height = struct.unpack(">16x2L", file.read(24))
-    return {"width": width, "height": height}
+    scale = min(1, TALLEST / height)
+    return {"width": round(width * scale), "height": round(height * scale)}
 
 
 def _address(target: str) -> str | None:
