@@ -37,7 +37,8 @@ class NoPasswordYet(Conflict):
 
     message = mark("The owner has no password yet")
     remedy = mark(
-        "Set one on the page of the raters first: who comes in by a link is not the owner."
+        "Set one on the page of the raters first, so that people who come in by a link are not the "
+        "owner."
     )
 
 
