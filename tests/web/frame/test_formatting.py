@@ -10,7 +10,15 @@ from hypothesis import given
 from tests.importers.runs.random_cards import cards
 from webapp.importers.runs.prices import Price, read_price
 from webapp.records import Card
-from webapp.web.frame.formatting import BILLION, MILLION, TRILLION, full_price, moment, price
+from webapp.web.frame.formatting import (
+    BILLION,
+    MILLION,
+    TRILLION,
+    full_price,
+    moment,
+    period,
+    price,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +42,21 @@ def test_a_range_is_printed_as_it_is_meant(low: int, high: int | None, printed: 
 
 def test_no_line_breaks_in_a_time() -> None:
     assert moment(datetime(2026, 8, 12, 9, 5).astimezone()) == "12\xa0Agu\xa02026,\xa009:05"
+
+
+@pytest.mark.parametrize(
+    ("day", "hour", "minute", "shown"),
+    [
+        (12, 9, 5, "12 Agu 2026, 09:05"),
+        (12, 10, 40, "12 Agu 2026, 09:05 – 10:40"),
+        (13, 9, 5, "12 Agu 2026, 09:05 – 13 Agu 2026, 09:05"),
+    ],
+)
+def test_a_period_names_its_day_once(day: int, hour: int, minute: int, shown: str) -> None:
+    first = datetime(2026, 8, 12, 9, 5, 10).astimezone()
+    last = datetime(2026, 8, day, hour, minute, 50).astimezone()
+
+    assert period(first, last).replace("\xa0", " ") == shown
 
 
 @given(cards().filter(lambda card: card.price))

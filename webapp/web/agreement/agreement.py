@@ -127,7 +127,7 @@ def _page(
                 gettext("Part %(part)s of %(of)s", part=part.part, of=len(parts)),
                 part.agreement,
                 grouped,
-                f"{formatting.moment(part.first)} – {formatting.moment(part.last)}",
+                formatting.period(part.first, part.last),
             )
             for part in parts
         ),

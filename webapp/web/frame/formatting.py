@@ -26,6 +26,7 @@ __all__ = [
     "money",
     "number",
     "p_value",
+    "period",
     "price",
     "rupiah",
     "seconds",
@@ -53,6 +54,15 @@ def rupiah(amount: int) -> str:
 def moment(when: datetime) -> str:
     """Return a time to the minute, in which no line breaks."""
     return notation.moment(when).replace(" ", UNBROKEN)
+
+
+def period(first: datetime, last: datetime) -> str:
+    """Return from when to when, in which a line breaks at the dash alone; one day is named once."""
+    begin, end = moment(first), moment(last)
+    day, _, time = end.rpartition(UNBROKEN)
+    if begin == end:
+        return begin
+    return f"{begin} – {time if begin.startswith(day) else end}"
 
 
 def short_rupiah(amount: int) -> str:
