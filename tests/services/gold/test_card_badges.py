@@ -13,6 +13,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.services.gold.badged_answers import Blind, answer, decide, outcomes, text_run
 from tests.services.gold.gold_files import GOLD, LISTED, gold_bytes, listing, stored_run, v2_file
 from tests.services.rating.blind_raters import Robot, set_study
 from tests.services.statements import counted
@@ -24,10 +25,8 @@ from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.services.gold import card_badges, constraints, gold
-from webapp.services.gold.card_badges import CheckedAnswer
 from webapp.services.gold.card_decisions import POOLED, Decision, DecisionReasonMissing
 from webapp.services.gold.constraints import UnknownListedCard
-from webapp.services.gold.listed_cards import CheckedCard
 from webapp.services.judging.judgments import UnknownQuery
 from webapp.services.people import raters
 from webapp.services.rating import task_cards, tasks
@@ -46,59 +45,8 @@ def _run_id(session: Session, study: Study, rater: Rater) -> str:
 
 @pytest.fixture(name="text_id")
 def _text_id(session: Session, study: Study, run_id: str) -> str:
-    """A second run of the same questions of which no file lists the properties.
-
-    It shows "b" and "a" as the first does, and "f" alone.
-    """
     assert run_id
-    shown = [listing("b", price=2_000_000_000), listing("a"), listing("f")]
-    document = json.loads(v2_file({1: shown, 2: [], 3: []}))
-    for entry in document["results"]:
-        del entry["properties"], entry["properties_count"]
-    read = json_runs.read(
-        "test_results.json", json.dumps(document | {"method": "api_only"}).encode()
-    )
-    return imports.store(session, study, read, Labels(), NOW).id
-
-
-def answer(session: Session, study: Study, run_id: str, query_id: int = 1) -> CheckedAnswer:
-    found = card_badges.of_answer(session, study, run_id, query_id)
-    assert found is not None
-    return found
-
-
-def outcomes(checked: CheckedCard) -> list[str]:
-    """Kind, sale or rent, place, price."""
-    return [str(check.outcome) for check in checked.evaluation.checks][:4]
-
-
-def decide(session: Session, rater: Rater, run_id: str, rank: int, *what: str, n: int = 1) -> None:
-    subject, outcome, reason = (*what, "")[:3]
-    wanted = Decision(0, subject, outcome or None, reason)
-    card_badges.decide_on_answer(session, rater, run_id, n, rank, wanted, NOW)
-
-
-class Blind:
-    """A blind rater's question 1 in a study of two runs that shows badges."""
-
-    def __init__(self, session: Session, rater: Rater) -> None:
-        self.session, self.rater = session, rater
-        robot = Robot(session, rater)
-        page = robot.next_page()
-        assert page is not None
-        self.task_id = page.task_id
-        self.keys = {shown.card.slug: shown.key for shown in page.cards}
-
-    def badges(self) -> dict[str, CheckedCard]:
-        """Return the badges by slug."""
-        found = card_badges.of_task(self.session, self.rater, self.task_id)
-        return {slug: found[key] for slug, key in self.keys.items() if slug and key in found}
-
-    def decide(self, slug: str, *what: str) -> None:
-        subject, outcome, reason = (*what, "")[:3]
-        wanted = Decision(0, subject, outcome or None, reason)
-        key = self.keys[slug]
-        card_badges.decide_in_task(self.session, self.rater, self.task_id, key, wanted, NOW)
+    return text_run(session, study)
 
 
 @pytest.fixture(name="blind")

@@ -14,17 +14,18 @@ from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
-from tests.services.machine_judges.machines import made, saying, text, worked
-from tests.services.rating.blind_raters import Robot, set_study, stored
-from tests.services.runs.runs import card, query
+from tests.services.machine_judges.machines import made, text, worked
+from tests.services.machine_judges.pooled_runs import CARDS, LLM, METHOD, calls, said, two_runs
+from tests.services.rating.blind_raters import Robot, stored
+from tests.services.runs.runs import query
 from webapp.chatbot.mappings import MissingKey
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.machine_judges import MachineCall, MachineJudge
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.records import Card, QueryState, Relevance
+from webapp.records import Card, Relevance
 from webapp.services.judging import live_metrics
-from webapp.services.machine_judges import estimates, judges, progress, sessions
+from webapp.services.machine_judges import judges, progress, sessions
 from webapp.services.machine_judges.calls import JudgeCall, JudgeWork
 from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
 from webapp.services.machine_judges.prompts import UnfitPrompt
@@ -41,21 +42,6 @@ from webapp.services.runs.reports import UnknownRater
 from webapp.services.workers.leases import ALIVE, Lease
 from webapp.services.workers.loop import Nothing
 
-METHOD, LLM = "secret_hybrid_method", "secret-llm-4o"
-SHARED = card("a", price=1_670_000_000, bedrooms=3, location="Medan Johor")
-FIRST = (
-    query(1, SHARED, card("b"), text="Rumah di Johor?"),
-    query(2, card("c"), card("d"), card("c"), text="Ada pilihan lain?", context_dependent=True),
-    query(3, text="Kastil?"),
-)
-SECOND = (
-    query(1, SHARED, card("e"), text="Rumah di Johor?"),
-    query(2, card("c"), text="Ada pilihan lain?", context_dependent=True),
-    query(3, text="Kastil?", state=QueryState.FAILED),
-)
-CARDS = 6
-"""a (shared), b, e of question 1; c, d of the first run and c of the second of question 2."""
-
 
 @pytest.fixture(name="bot")
 def _bot() -> Iterator[Bot]:
@@ -66,29 +52,8 @@ def _bot() -> Iterator[Bot]:
 @pytest.fixture(name="judge")
 def _judge(session: Session, study: Study, bot: Bot) -> MachineJudge:
     """A judge of a study with two runs that share a card."""
-    _two_runs(session, study)
+    two_runs(session, study)
     return made(session, study, machines.endpoint(bot))
-
-
-def _two_runs(session: Session, study: Study) -> tuple[str, str]:
-    set_study(session, study, guidelines="Relevan bila lokasinya cocok.")
-    first, second = (
-        stored(session, study, method, *queries)
-        for method, queries in ((METHOD, FIRST), (f"{METHOD}_2", SECOND))
-    )
-    for run_id in (first, second):
-        runs.relabel(session, study, run_id, METHOD, LLM, NOW)
-    return first, second
-
-
-def said(session: Session, judge: MachineJudge) -> dict[int, str | None]:
-    rows = session.scalars(select(Judgment).where(Judgment.rater_id == judge.rater_id))
-    return {row.judged_thing_id: row.verdict for row in rows}
-
-
-def calls(session: Session, judge: MachineJudge) -> list[MachineCall]:
-    wanted = select(MachineCall).where(MachineCall.rater_id == judge.rater_id)
-    return list(session.scalars(wanted.order_by(MachineCall.judged_thing_id)))
 
 
 def test_every_pooled_card_is_asked_about_once_and_an_empty_list_never(
@@ -144,7 +109,7 @@ def test_an_unreadable_answer_is_kept_as_failed_and_no_verdict_is_made_up(
     session: Session, study: Study
 ) -> None:
     answer = "I think it is relevant."
-    _two_runs(session, study)
+    two_runs(session, study)
     with bots.serving(text(answer)) as bot:
         judge = made(session, study, machines.endpoint(bot))
         worked(session, judge, machines.endpoint(bot), Terms(most_calls=1))
@@ -158,7 +123,7 @@ def test_an_unreadable_answer_is_kept_as_failed_and_no_verdict_is_made_up(
 def test_what_a_model_writes_can_be_kept_whatever_it_is(session: Session, study: Study) -> None:
     """NUL and half a surrogate pair, which no database takes; a reason without end."""
     wild = json.dumps({"verdict": "cannot_tell", "reason": "a\x00b \ud800 " + "x" * 9000})
-    _two_runs(session, study)
+    two_runs(session, study)
     with bots.serving(text(wild)) as bot:
         judge = made(session, study, machines.endpoint(bot))
         worked(session, judge, machines.endpoint(bot), Terms(most_calls=1))
@@ -173,7 +138,7 @@ def test_what_a_model_writes_can_be_kept_whatever_it_is(session: Session, study:
 def test_what_failed_is_asked_again_the_next_time_and_what_was_judged_is_not(
     session: Session, study: Study
 ) -> None:
-    _two_runs(session, study)
+    two_runs(session, study)
     broken = [text("no"), machines.always("relevant"), text("no"), machines.always("not_relevant")]
     with bots.serving(*broken) as bot:
         at = machines.endpoint(bot)
@@ -219,47 +184,9 @@ def test_every_way_to_fail_has_its_name_and_costs_so_many_tries(
     assert code in sessions.SENTENCES
 
 
-def test_an_endpoint_that_fails_again_and_again_ends_the_session(
-    session: Session, study: Study
-) -> None:
-    """Five in a row: so many calls are all it can cost."""
-    _two_runs(session, study)
-    with bots.serving(bots.status(401, {"error": {"message": "bad key"}})) as bot:
-        at = machines.endpoint(bot)
-        judge = made(session, study, at)
-        ended = worked(session, judge, at)
-
-        assert len(bot.asked) == 5 == ended.calls
-    assert (ended.state, ended.why) == (SessionState.FAILING, "question_refused")
-    assert {call.error for call in calls(session, judge)} == {"401 bad key"}
-    assert said(session, judge) == {}
-    assert (ended.prompt_tokens, ended.completion_tokens) == (0, 0)
-
-
-def test_five_cards_and_no_sixth_are_refused_however_many_calls_are_at_once(
-    session: Session, study: Study
-) -> None:
-    _two_runs(session, study)
-    with bots.serving(bots.status(401, {"error": {"message": "bad key"}})) as bot:
-        at = machines.endpoint(bot)
-        judge = made(session, study, at)
-        work = JudgeWork(judge.rater_id, at, machines.QUICK)
-        begun = sessions.start(session, judge, at, Terms(at_once=3), NOW)
-        for at_once in (3, 2):  # of five, three are refused already: two more may be
-            calls = [work.claim(session, NOW) for _ in range(at_once)]
-            assert work.claim(session, NOW) is Nothing.YET
-            for call in calls:
-                assert isinstance(call, JudgeCall)
-                work.keep(session, call, work.ask(call), NOW)
-        assert work.claim(session, NOW) is Nothing.MORE
-
-        assert len(bot.asked) == 5 == sessions.MOST_FAILURES
-    assert begun.state == SessionState.FAILING
-
-
 def test_an_answer_in_a_code_fence_is_judged_and_counted(session: Session, study: Study) -> None:
     fenced = text('```json\n{"verdict": "relevant", "reason": "x"}\n```')
-    _two_runs(session, study)
+    two_runs(session, study)
     with bots.serving(fenced, machines.always("not_relevant")) as bot:
         at = machines.endpoint(bot)
         judge = made(session, study, at)
@@ -268,84 +195,6 @@ def test_an_answer_in_a_code_fence_is_judged_and_counted(session: Session, study
     found = progress.work(session, judge, NOW)
     assert sorted(filter(None, said(session, judge).values())) == ["0", "1"]
     assert (found.judged, found.n_fenced, found.n_failed) == (2, 1, 0)
-
-
-def test_a_failure_now_and_then_ends_nothing(session: Session, study: Study) -> None:
-    queries = [query(position, card(f"c{position}"), text=f"Rumah {position}?")
-               for position in range(1, 13)]  # fmt: skip
-    stored(session, study, METHOD, *queries)
-    refused = bots.status(400, {"error": "?"})
-    behaviours = [refused, refused, refused, refused, machines.always("relevant")] * 2
-    with bots.serving(*behaviours) as bot:
-        judge = made(session, study, machines.endpoint(bot))
-        ended = worked(session, judge, machines.endpoint(bot))
-
-    assert ended.state == SessionState.FINISHED
-    assert len(said(session, judge)) == 4
-
-
-def test_the_budget_of_calls_is_never_exceeded(
-    session: Session, bot: Bot, judge: MachineJudge
-) -> None:
-    ended = worked(session, judge, machines.endpoint(bot), Terms(most_calls=4))
-
-    assert (ended.state, ended.calls, len(bot.asked)) == (SessionState.CAPPED, 4, 4)
-    assert len(said(session, judge)) == 4
-
-
-def test_a_try_counts_as_a_call(session: Session, study: Study) -> None:
-    """Two tries of one card use up a budget of two; of three, the second card gets one."""
-    _two_runs(session, study)
-    with bots.serving(bots.status(503, {})) as bot:
-        at = machines.endpoint(bot)
-        ended = worked(session, made(session, study, at), at, Terms(most_calls=3))
-
-        assert len(bot.asked) == 3
-    assert (ended.state, ended.calls) == (SessionState.CAPPED, 3)
-
-
-def test_the_budget_of_tokens_stops_before_the_call_that_could_exceed_it(
-    session: Session, bot: Bot, judge: MachineJudge
-) -> None:
-    """320 tokens a call by the endpoint; ours are taken to have about as many."""
-    ended = worked(session, judge, machines.endpoint(bot), Terms(most_tokens=1300))
-
-    assert ended.state == SessionState.CAPPED
-    assert 0 < ended.prompt_tokens + ended.completion_tokens <= 1300
-    assert 0 < len(said(session, judge)) < CARDS
-
-
-def test_tokens_are_counted_as_stated_and_estimated_where_they_are_not(
-    session: Session, study: Study
-) -> None:
-    _two_runs(session, study)
-    silent = saying(lambda _prompt: "relevant", None)
-    with bots.serving(machines.always("relevant"), silent) as bot:
-        at = machines.endpoint(bot)
-        judge = made(session, study, at)
-        ended = worked(session, judge, at, Terms(most_calls=2))
-        prompt = bot.asked[1]["messages"][0]["content"]
-
-    assert ended.uncounted == 1
-    assert ended.prompt_tokens == 300 + -(-len(prompt) // 4)
-    assert ended.completion_tokens == 20 + 60
-
-
-def test_the_estimate_is_a_quarter_of_the_characters_until_five_answers_tell_more(
-    session: Session, bot: Bot, judge: MachineJudge
-) -> None:
-    at = machines.endpoint(bot)
-    before = estimates.estimate(session, judge)
-    worked(session, judge, at, Terms(most_calls=5))
-    after = estimates.estimate(session, judge)
-
-    sent = sum(len(one["messages"][0]["content"]) for one in bot.asked)
-    assert (before.things, before.completion_tokens, before.measured) == (CARDS, 6 * 60, 0)
-    assert before.prompt_tokens == -(-(sent + len(after.example)) // 4)
-    assert (after.things, after.completion_tokens, after.measured) == (1, 20, 5)
-    assert after.prompt_tokens == -(-len(after.example) * 5 * 300 // sent)
-    assert estimates.cost(1_000_000, 100_000, 0.15, 0.6) == pytest.approx(0.21)
-    assert estimates.cost(1, 1, None, 0.6) is None
 
 
 def test_what_people_judged_comes_first(
@@ -458,7 +307,7 @@ def test_another_prompt_is_another_judge_and_the_first_stays(
 def test_a_key_is_sent_from_its_variable_and_stored_nowhere(
     session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _two_runs(session, study)
+    two_runs(session, study)
     with bots.serving(machines.always("relevant")) as bot:
         at = machines.endpoint(bot, key_variable="MY_JUDGE_KEY")
         judge = made(session, study, at)
@@ -506,7 +355,7 @@ def test_a_card_is_described_without_address_and_number(
 def test_deleting_a_run_or_the_judge_leaves_nothing_behind(
     session: Session, study: Study, bot: Bot
 ) -> None:
-    first, _ = _two_runs(session, study)
+    first, _ = two_runs(session, study)
     judge = made(session, study, machines.endpoint(bot))
     worked(session, judge, machines.endpoint(bot))
     runs.delete_run(session, study, first, NOW)

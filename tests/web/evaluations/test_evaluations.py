@@ -5,17 +5,14 @@ from __future__ import annotations
 import io
 import re
 from hashlib import sha256
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.cli.relevansi import relevansi
-from tests.services.evaluations.embeddings import BROKEN, serving
 from tests.services.evaluations.scored_files import (
     ANSWERS,
     CHUNKS,
@@ -24,40 +21,12 @@ from tests.services.evaluations.scored_files import (
     document,
     lines,
 )
-from tests.web.conftest import PART
+from tests.web.evaluations.scored import DATA, judge, rows, scored, send, text
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment
-from webapp.services.evaluations import embedders, files
+from webapp.services.evaluations import files
 
-DATA = {"answers": lines(*ANSWERS), "chunks": lines(*CHUNKS), "json-v2": document(JSON_SET)}
 HOSTILE = "<script>alert(1)</script>"
-
-
-def send(client: FlaskClient, kind: str, data: bytes, **more: Any) -> TestResponse:
-    form = {"kind": kind, "file": (io.BytesIO(data), "some.jsonl"), **more}
-    return client.post("/evaluations/", data=form, content_type="multipart/form-data")
-
-
-def scored(client: FlaskClient, kind: str, data: bytes | None = None) -> str:
-    """Return the address of an evaluation of the data, else of the small sample."""
-    answer = send(client, kind, DATA[kind] if data is None else data)
-    assert answer.status_code == 303, answer.text
-    return answer.headers["Location"]
-
-
-def judge(client: FlaskClient, item: str, part: str, value: object, **headers: str) -> TestResponse:
-    form = {"part": part, "value": value}
-    return client.post(f"{item}/judgment", data=form, headers=headers or None)
-
-
-def text(page: str) -> str:
-    """Return what a page says, without its tags."""
-    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
-
-
-def rows(database: Database, table: type[Any]) -> int:
-    with database.reading() as session:
-        return session.scalar(select(func.count()).select_from(table)) or 0
 
 
 MAIN = (
@@ -276,87 +245,6 @@ def test_a_threshold_of_zero_is_honoured(client: FlaskClient) -> None:
     assert "tau_sim 0.00" in text(client.get(answer.headers["Location"]).text)
 
 
-def test_cosines_come_from_words_or_the_configured_endpoint_and_from_no_other(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, web_database: Database
-) -> None:
-    rows_without = [{k: v for k, v in row.items() if k != "claim_similarities"} for row in ANSWERS]
-    lexical = send(client, "answers", lines(*rows_without), embedder="lexical")
-    page = text(client.get(lexical.headers["Location"]).text)
-    assert "Cosines: lexical (TF-IDF); tau_sim 0.30." in page
-    assert 'value="endpoint"' not in client.get("/evaluations/").text
-
-    monkeypatch.setenv("RELEVANSI_EMBEDDINGS_URL", "http://127.0.0.1:9/v1")  # nobody answers
-    monkeypatch.setenv("RELEVANSI_EMBEDDINGS_MODEL", "small")
-    assert 'value="endpoint"' in client.get("/evaluations/").text
-    refused = send(client, "answers", lines(*rows_without), embedder="endpoint")
-    assert refused.status_code == 422
-    assert "http://127.0.0.1:9/v1/embeddings cannot be used" in refused.text
-    assert rows(web_database, Evaluation) == 1
-
-
-@pytest.fixture(name="without_cosines")
-def _without_cosines() -> bytes:
-    """The sample of cited answers, whose cosines the endpoint is to make."""
-    kept = [{k: v for k, v in row.items() if k != "claim_similarities"} for row in ANSWERS]
-    return lines(*kept)
-
-
-def configure(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
-    monkeypatch.setenv("RELEVANSI_EMBEDDINGS_URL", url)
-    monkeypatch.setenv("RELEVANSI_EMBEDDINGS_MODEL", "tiny")
-    monkeypatch.setenv("RELEVANSI_EMBEDDINGS_KEY", "a secret key")
-
-
-def test_the_configured_endpoint_makes_the_cosines_and_its_key_is_never_shown(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, without_cosines: bytes
-) -> None:
-    with serving() as (url, asked):
-        configure(monkeypatch, url)
-        address = send(client, "answers", without_cosines, embedder="endpoint").headers["Location"]
-    page, item = client.get(address).text, client.get(f"{address}/items/1").text
-
-    # the endpoint gives every text of the sample the same vector: each cosine is 1
-    assert f"Cosines: tiny ({url}/embeddings); tau_sim 0.60." in text(page)
-    assert "✓ Supported cosine 1.00" in text(item)
-    assert {key for _, key, _ in asked} == {"Bearer a secret key"}
-    assert len(asked) == 2  # q1 and q3; the claim of q2 cites what is not there
-    for shown in (page, item, client.get("/evaluations/").text):
-        assert "a secret key" not in shown
-
-
-@pytest.mark.parametrize("broken", BROKEN[::4])  # every kind: see test_embedders
-def test_an_endpoint_that_gives_no_vectors_is_told_and_nothing_is_stored(
-    client: FlaskClient,
-    monkeypatch: pytest.MonkeyPatch,
-    web_database: Database,
-    without_cosines: bytes,
-    broken: tuple[int, bytes, int, str],
-) -> None:
-    status, body, promised, why = broken
-    with serving(status, body, promised=promised) as (url, _):
-        configure(monkeypatch, url)
-        answer = send(client, "answers", without_cosines, embedder="endpoint")
-
-    assert answer.status_code == 422
-    assert f"The embeddings endpoint {url}/embeddings" in answer.text or "tiny (" in answer.text
-    assert why in unescape(answer.text)
-    assert "Nothing was stored." in answer.text
-    assert 'value="endpoint" selected' in answer.text  # as it was chosen, to try again
-    assert rows(web_database, Evaluation) == 0
-
-
-def test_an_endpoint_that_is_silent_is_given_up_and_told(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, without_cosines: bytes
-) -> None:
-    monkeypatch.setattr(embedders, "TIMEOUT_SECONDS", 0.2)
-    with serving(seconds=20) as (url, _):
-        configure(monkeypatch, url)
-        answer = send(client, "answers", without_cosines, embedder="endpoint")
-
-    assert answer.status_code == 422
-    assert "it did not answer within 0.2 seconds" in answer.text
-
-
 def test_bad_rows_are_told_by_line_on_the_page(client: FlaskClient) -> None:
     page = client.get(scored(client, "chunks", DATA["chunks"] + b"{bad\n")).text
 
@@ -369,137 +257,6 @@ def test_the_same_file_again_leads_to_what_was_kept(client: FlaskClient) -> None
 
     assert again == f"{first}?again=1"
     assert "scored before with the same settings" in client.get(again).text
-
-
-def test_sentences_are_told_apart_by_word_and_sign_beside_their_context(
-    client: FlaskClient,
-) -> None:
-    item = text(client.get(scored(client, "answers") + "/items/1").text)
-
-    assert "✓ Supported cosine 0.80 Ada tiga kamar [CIT:d1]. d1 Rumah tiga kamar di" in item
-    assert "✗ No citation cosine 0.10 Harganya murah." in item
-    assert "– Says “I don&#39;t know” Tidak tahu." in item
-    second = text(client.get(scored(client, "answers").partition("?")[0] + "/items/2").text)
-    assert "✗ Cites what is not among the contexts" in second
-
-
-def test_words_in_common_and_missed_are_marked_and_surplus_is_listed(client: FlaskClient) -> None:
-    page = client.get(scored(client, "chunks") + "/items/1").text
-
-    assert page.count('<mark class="common">rumah</mark>') == 2  # expected and the chunk
-    assert '<mark class="missed">cemara</mark>' in page
-    assert "besar · kolam · renang" in page
-
-
-def test_fields_stand_side_by_side_with_their_points_and_why(client: FlaskClient) -> None:
-    page = text(client.get(scored(client, "json-v2") + "/items/1").text)
-
-    assert "✓ Target audience 10 of 10 points One text contains the other." in page
-    assert "✗ Main topic 0 of 10 points Jaccard of character pairs 0.00, below 0.72." in page
-    assert "1 pair; 1 expected, 1 given and looked at, 0 beyond the limit." in page
-    assert "2 pairs; 2 expected, 2 given and looked at, 0 beyond the limit." in page
-    assert "1 of 1 references lead back to the contexts. Contexts a.md References a.md" in page
-
-
-def test_a_failed_output_says_why_and_is_shown_as_it_came(client: FlaskClient) -> None:
-    page = client.get(scored(client, "json-v2") + "/items/2").text
-
-    assert "This output failed: 0 points." in page
-    assert "The object is inside a code fence." in page
-    assert "```json" in page
-
-
-def test_a_word_is_stored_shown_and_taken_back_without_a_script(client: FlaskClient) -> None:
-    item = scored(client, "answers") + "/items/1"
-    answer = judge(client, item, "1", 1)
-    page = client.get(item).text
-
-    assert answer.status_code == 303
-    assert answer.headers["Location"] == f"{item}#part-1"
-    assert 'id="say-1-1" name="value" value="" aria-pressed="true"' in page
-    assert "The machine says otherwise" in page
-    judge(client, item, "1", "")
-    assert 'aria-pressed="true"' not in client.get(item).text
-    judge(client, item, "grade", 4)
-    assert 'id="grade-4" name="value" value="" aria-pressed="true"' in client.get(item).text
-    undone = client.post(f"{item}/undo")
-    assert undone.headers["Location"] == item
-    assert 'aria-pressed="true"' not in client.get(item).text
-
-
-def test_with_htmx_the_item_alone_is_sent(client: FlaskClient) -> None:
-    item = scored(client, "answers") + "/items/1"
-
-    part = judge(client, item, "0", 0, **PART).text
-    undone = client.post(f"{item}/undo", headers=PART).text
-
-    assert part.lstrip().startswith('<div id="item">')
-    assert 'id="say-0-0" name="value" value="" aria-pressed="true"' in part
-    assert "<html" not in part
-    assert 'aria-pressed="true"' not in undone
-
-
-@pytest.mark.parametrize(("part", "value"), [("9", 1), ("0", 3), ("grade", 6), ("", 1), ("0", "x")])
-def test_what_cannot_be_said_is_refused(
-    client: FlaskClient, web_database: Database, part: str, value: object
-) -> None:
-    item = scored(client, "answers") + "/items/1"
-
-    assert judge(client, item, part, value).status_code == 400
-    assert rows(web_database, ItemEvent) == 0
-
-
-def test_items_can_be_narrowed_to_those_that_failed_or_divide(client: FlaskClient) -> None:
-    base = scored(client, "answers")
-    judge(client, f"{base}/items/3", "0", 0)  # the machine says supported
-
-    failed = client.get(f"{base}/items?show=failed").text
-    divided = client.get(f"{base}/items?show=disagreements").text
-
-    assert [f"/items/{n}" in failed for n in (1, 2, 3)] == [True, True, False]
-    assert [f"/items/{n}" in divided for n in (1, 2, 3)] == [False, False, True]
-    assert "1 differs" in divided
-    assert client.get(f"{base}/items?show=judged&page=9").status_code == 200
-
-
-def test_a_page_of_items_leads_to_the_next(client: FlaskClient) -> None:
-    many = lines(*(CHUNKS[0] | {"id": f"c{n}"} for n in range(60)))
-    base = scored(client, "chunks", many)
-
-    first, second = client.get(f"{base}/items").text, client.get(f"{base}/items?page=2").text
-
-    assert "Page 1 of 2" in first
-    assert 'rel="next"' in first
-    assert "/items/51" in second
-    assert 'rel="next"' not in second
-
-
-def test_people_are_put_beside_the_machine(client: FlaskClient) -> None:
-    base = scored(client, "answers")
-    assert "Nobody has judged an item yet." in client.get(f"{base}/people").text
-    for position, part, value in [(1, "0", 1), (1, "1", 1), (2, "0", 0), (3, "0", 0)]:
-        judge(client, f"{base}/items/{position}", part, value)
-    for position, grade in [(1, 3), (2, 0), (3, 5)]:
-        judge(client, f"{base}/items/{position}", "grade", grade)
-
-    page = text(client.get(f"{base}/people").text)
-
-    # machine ✓ ✗ ✗ ✓ against people ✓ ✓ ✗ ✗: agreed 2 of 4, kappa 0
-    assert "Machine ✓ 1 1 Machine ✗ 1 1" in page
-    assert re.search(r"All 4 0\.50 0\.00 .*?0\.50 0\.50", page)
-    # overlap 0.5, 0, 1 against 3, 0, 5
-    assert re.search(r"Supported claims \(overlap\) 3 1\.00 .*? 1\.00", page)
-    assert "1 of 2 parts differ · grade 3 of 5, Supported claims (overlap) 0.50" in page
-    assert "By the number of parts that differ, then by how far the grade / 5 lies" in page
-    items = text(client.get(f"{base}/items").text)
-    assert "✓ 2 ✗ 0 grade 3 " in items
-    assert "Fewer than 30 items are graded" in page
-    document = client.get(f"{base}/people.json").get_json()
-    assert document["verdicts"]["cohen_kappa"]["value"] == 0
-    assert (document["verdicts"]["both"], document["graded"]) == (1, 3)
-    assert document["grades"]["overlap"]["spearman"]["value"] == pytest.approx(1)
-    assert document["grades"]["overlap"]["spearman"]["lower"] is None  # fewer than 5
-    assert document["grades"]["f1"]["why_undefined"] == "too_few_items"
 
 
 def test_deleting_says_what_goes_first(client: FlaskClient, web_database: Database) -> None:

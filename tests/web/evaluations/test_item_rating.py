@@ -20,7 +20,7 @@ from tests.services.evaluations.scored_files import (
 )
 from tests.web import visitors
 from tests.web.conftest import PART
-from tests.web.evaluations.test_evaluations import send, text
+from tests.web.evaluations.scored import send, text
 from webapp import rooms
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 
 from tests.services.evaluations.embeddings import serving
 from tests.services.evaluations.scored_files import ANSWERS, lines
-from tests.web.evaluations.test_evaluations import DATA, send
+from tests.web.evaluations.scored import DATA, send
 from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem

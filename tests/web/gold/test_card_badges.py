@@ -13,50 +13,35 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from tests.conftest import NOW
-from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_run, v2_file
+from tests.services.gold.gold_files import GOLD, gold_bytes, listing
 from tests.services.statements import counted
 from tests.web import visitors
-from tests.web.conftest import PART, WAYS, made_once
+from tests.web.conftest import PART, WAYS
 from tests.web.frame.test_hostile_texts import HOSTILE, check
+from tests.web.gold.badged_pages import (
+    OVERRIDE,
+    badges_of,
+    begin,
+    key_of,
+    number_of,
+    shown_blind,
+    stored,
+    take_gold,
+)
 from tests.web.gold.test_constraints import n_rows, text_of, with_listed
 from tests.web.rating.blind_study import set_study
 from webapp import rooms
 from webapp.db.engine import Database
 from webapp.db.tables.gold import CardDecision
-from webapp.db.tables.runs import Run
-from webapp.importers.runs import json_runs
-from webapp.services.gold import gold
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
 from webapp.services.study import blinding, studies
 
 SECRETS = ("hybrid", "api_only", "results.json", "of_hybrid.json", "misreads")
-OVERRIDE = {"subject": "price", "outcome": "pass", "reason": "typing error"}
 
 
 @pytest.fixture(name="run_id")
 def _run_id(web_database: Database) -> str:
     """The made-up run of ``gold_files`` with its gold questions."""
     return stored(web_database)
-
-
-@made_once
-def stored(database: Database, *, with_gold: bool = True) -> str:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        owner = studies.raters(session, study)[0]
-        run_id = stored_run(session, study, owner, with_gold=with_gold).id
-        session.commit()
-    return run_id
-
-
-def take_gold(database: Database, run_id: str, **changed: object) -> None:
-    with database.writing() as session:
-        run = session.get_one(Run, run_id)
-        study = studies.open_or_make(session, NOW)
-        owner = studies.raters(session, study)[0]
-        gold.import_file(session, owner, run.question_set_id, "g.json", gold_bytes(**changed), NOW)
-        session.commit()
 
 
 @pytest.fixture(name="page")
@@ -68,39 +53,7 @@ def _page(run_id: str) -> str:
 @pytest.fixture(name="blind_ids")
 def _blind_ids(web_database: Database, run_id: str) -> list[str]:
     """Two runs of one question set, so that raters are blind, and badges shown."""
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        document = json.loads(v2_file({1: [listing("a"), listing("f")], 2: [], 3: []}))
-        document["method"] = "api_only"
-        read = json_runs.read("results.json", json.dumps(document).encode())
-        other = imports.store(session, study, read, Labels(), NOW).id
-        session.commit()
-    set_study(web_database, badges_while_blind=True, repeat_percent=0)
-    return [run_id, other]
-
-
-def badges_of(html: str, number: int) -> str:
-    """Return the words of the badges below a card."""
-    part = html.split(f'<div id="badges-{number}"')[1].split("</div>", maxsplit=1)[0]
-    return " ".join(re.sub("<[^>]+>", " ", f"<div {part}").split())
-
-
-def key_of(html: str, title: str) -> str:
-    """Return the name of a card in a blind task by its title."""
-    articles = re.findall(r"<article.*?</article>", html, re.DOTALL)
-    found = next(article for article in articles if title in article)
-    return str(re.findall(r'name="card" value="(\w+)"', found)[0])
-
-
-def number_of(html: str, title: str) -> int:
-    articles = re.findall(r'<article id="card-(\d+)".*?</article>', html, re.DOTALL)
-    texts = re.findall(r"<article.*?</article>", html, re.DOTALL)
-    return int(next(n for n, text in zip(articles, texts, strict=True) if title in text))
-
-
-def begin(client: FlaskClient) -> str:
-    """Return the address of what is next for a blind rater."""
-    return str(client.get("/rate/").headers["Location"])
+    return [run_id, shown_blind(web_database)]
 
 
 # ---- a run's page -----------------------------------------------------------------------
@@ -293,18 +246,6 @@ def test_hostile_text_is_only_text(client: FlaskClient, web_database: Database, 
 
 
 # ---- a blind rater's page ---------------------------------------------------------------
-
-
-def test_the_switch_is_off_at_first_and_logged(client: FlaskClient, web_database: Database) -> None:
-    assert not re.search(r'name="badges_while_blind"[^>]*checked', client.get("/study/").text)
-    form = {"name": "S", "repeat_percent": "5", "badges_while_blind": "1"}
-    assert client.post("/study/", data=form).status_code == 303
-
-    assert re.search(r'name="badges_while_blind"[^>]*checked', client.get("/study/").text)
-    with web_database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
-        assert study.badges_while_blind
 
 
 def test_a_run_s_page_says_when_blind_raters_saw_badges(

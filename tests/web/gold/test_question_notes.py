@@ -8,7 +8,7 @@ from io import BytesIO
 from flask.testing import FlaskClient
 
 from tests.services.gold.gold_files import GOLD, gold_bytes
-from tests.web.gold.test_gold import edited
+from tests.web.gold.gold_forms import edited
 from webapp.db.engine import Database
 
 

@@ -14,10 +14,20 @@ from sqlalchemy import select
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.services.machine_judges import machines
-from tests.services.runs.runs import card, query
-from tests.web.conftest import PART, in_english, made_once, stored
+from tests.web.conftest import PART, in_english, stored
+from tests.web.machine_judges.judged_runs import (
+    CARDS,
+    HERE,
+    WAIT,
+    N,
+    finish,
+    judge_of,
+    make,
+    rate_all,
+    run_of_nine,
+)
 from webapp.db.engine import Database
-from webapp.db.tables.machine_judges import MachineJudge, MachineSession
+from webapp.db.tables.machine_judges import MachineSession
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.services.machine_judges import judges, sessions
 from webapp.services.machine_judges.sessions import Terms
@@ -26,12 +36,6 @@ from webapp.services.study import studies
 from webapp.services.workers.leases import ALIVE
 from webapp.web.frame import access
 from webapp.web.frame.workers import set_up, workers
-
-WAIT = 60
-HERE = "/study/machine-judges"
-CARDS = [query(n, *(card(f"p{n}{letter}") for letter in "abc"), text=f"Rumah {n}?")
-         for n in range(1, 10)]  # fmt: skip
-N = 27
 
 
 @pytest.fixture(name="bot")
@@ -46,67 +50,6 @@ def _bot(app: Flask) -> Iterator[Bot]:
 @pytest.fixture(name="run", autouse=True)
 def _run(web_database: Database) -> str:
     return run_of_nine(web_database)
-
-
-@made_once
-def run_of_nine(database: Database) -> str:
-    return stored(database, CARDS)
-
-
-def make(client: FlaskClient, name: str = "Mesin") -> str:
-    """Make a judge with our own prompt; return the address of its page."""
-    form = client.get(f"{HERE}/new?language=en").text
-    prompt = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", form, re.DOTALL)
-    assert prompt is not None
-    plain = prompt[1].replace("&#34;", '"').replace("&#39;", "'").replace("&amp;", "&")
-    answer = client.post(f"{HERE}/", data={"name": name, "language": "en", "prompt": plain})
-    assert answer.status_code == 303, answer.text
-    return str(answer.headers["Location"])
-
-
-def finish(app: Flask) -> None:
-    """Wait until nobody is at work."""
-    assert workers(app).is_idle(WAIT)
-
-
-def rate_all(client: FlaskClient, run_id: str, *, wrong: int = 0) -> None:
-    """Let the owner call everything relevant but the first cards of the first `wrong` answers."""
-    for number in range(1, 10):
-        for rank in (1, 2, 3):
-            verdict = "0" if rank == 1 and number <= wrong else "1"
-            client.post(
-                f"/runs/{run_id}/queries/{number}/results/{rank}/judgment",
-                data={"relevance": verdict},
-            )
-
-
-def judge_of(session: object) -> MachineJudge:
-    found: MachineJudge | None = session.scalar(select(MachineJudge))  # type: ignore[attr-defined]
-    assert found is not None
-    return found
-
-
-def test_without_an_endpoint_only_how_to_configure_one_is_offered(client: FlaskClient) -> None:
-    page = client.get(f"{HERE}/").text
-
-    assert "No endpoint is configured" in page
-    assert "RELEVANSI_JUDGE_URL" in page
-    assert "<form" not in page.partition("<main")[2].partition("</main>")[0]
-    assert f"{HERE}/new" not in page
-    for answer in (client.get(f"{HERE}/new"), client.post(f"{HERE}/", data={"name": "x"})):
-        assert answer.status_code == 409
-        assert "No endpoint for a machine judge is configured" in answer.text
-
-
-def test_an_unusable_address_is_told_and_not_repeated(app: Flask, client: FlaskClient) -> None:
-    from webapp.config import JudgeEndpoint
-
-    app.config["JUDGE"] = JudgeEndpoint("me:secret@nowhere", "m")
-    page = client.get(f"{HERE}/")
-
-    assert "is not an http or https address" in page.text
-    assert "secret" not in page.text
-    assert client.get(f"{HERE}/new").status_code == 409
 
 
 def test_the_cost_is_shown_before_a_second_explicit_start(client: FlaskClient, bot: Bot) -> None:

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import re
 from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import update
 
 from tests.conftest import NOW
 from tests.services.people.test_sign_in import FORMER
 from tests.web import visitors
-from tests.web.visitors import PASSWORD, browser, invite, invited, lock, owner
-from webapp.config import secret_key
+from tests.web.people.signing_in import NEW, cookie, guess, person
+from tests.web.visitors import PASSWORD, browser, invite, lock, owner
 from webapp.db.engine import Database
-from webapp.db.tables.people import Invitation
 from webapp.services.people import raters, sign_in
 from webapp.services.people.sign_in import WAITING
 from webapp.services.study import studies
 from webapp.web.frame import access, badges, origins
 from webapp.web.people import sign_in as web_sign_in
-
-NEW = {"password": PASSWORD, "again": PASSWORD}
-
-
-def person(page: str) -> str | None:
-    """Return whose name stands in the header."""
-    found = re.search(r'class="rater".*?</span>(?:<span>)?([^<]*)<', page)
-    return found[1] if found else None
 
 
 class TestOnOneLaptop:
@@ -315,138 +303,6 @@ class TestTheOwner:
         assert there.get("/runs/").status_code == 303
 
 
-class TestAnInvitedRater:
-    def test_comes_in_by_the_button_on_any_device(self, app: Flask, web_database: Database) -> None:
-        lock(web_database)
-        path = invite(web_database, "Ani <b>&")
-
-        for elsewhere in (False, True):
-            client = browser(app, elsewhere=elsewhere)
-            page = client.get(path)
-            assert "Welcome, Ani &lt;b&gt;&amp;" in page.text
-            assert "Set-Cookie" not in page.headers  # a preview of the link signs nobody in
-            assert client.post(path).headers["Location"] == "/rate/"
-            assert person(client.get("/sign-in").text) == "Ani &lt;b&gt;&amp;"
-
-    def test_needs_no_password_of_the_owner(self, app: Flask) -> None:
-        client = invited(app, "Ani", elsewhere=True)
-
-        assert client.get("/history/").status_code == 200
-
-    @pytest.mark.parametrize("end", ["withdrawn", "expired", "removed", "deleted"])
-    def test_is_out_at_once_when_the_invitation_ends(
-        self, app: Flask, web_database: Database, end: str
-    ) -> None:
-        lock(web_database)
-        client = invited(app, "Ani")
-        assert client.get("/history/").status_code == 200
-
-        finish(web_database, end)
-
-        assert client.get("/history/").status_code == 303
-        assert client.post("/history/undo", data={"latest": 1}).status_code == 401
-
-    def test_every_link_that_lets_nobody_in_looks_the_same(
-        self, app: Flask, web_database: Database
-    ) -> None:
-        lock(web_database)
-        answers = []
-        for end in ("withdrawn", "expired", "removed", "deleted"):
-            path = invite(web_database, f"Ani {end}")
-            finish(web_database, end, f"Ani {end}")
-            answers += [browser(app).get(path), browser(app).post(path)]
-        answers.append(browser(app).get("/join/unknown"))
-
-        assert {answer.status_code for answer in answers} == {404}
-        assert len({answer.text for answer in answers}) == 1
-        assert "This link lets nobody in" in answers[0].text
-
-    def test_comes_in_by_a_valid_link_however_many_others_were_tried(
-        self, app: Flask, web_database: Database
-    ) -> None:
-        path = invite(web_database, "Ani")
-        tried = [browser(app).get("/join/guess"), browser(app).post("/join/guess")] * 150
-        assert {answer.status_code for answer in tried} == {404}
-
-        assert browser(app).get(path).status_code == 200
-        assert browser(app).post(path).status_code == 303
-
-    def test_signs_out_on_this_device_and_not_on_another(self, app: Flask) -> None:
-        client, thief = invited(app, "Ani"), browser(app)
-        other = invited(app, "Ani")
-        thief.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie(client))
-
-        client.post("/sign-out")
-
-        assert thief.get("/history/").status_code == 303
-        assert other.get("/history/").status_code == 200
-
-    def test_opening_ones_own_link_again_and_again_is_no_guessing(
-        self, app: Flask, web_database: Database
-    ) -> None:
-        path = invite(web_database, "Ani")
-
-        assert {browser(app).get(path).status_code for _time in range(25)} == {200}
-
-
-class TestTheCookie:
-    @pytest.mark.parametrize(
-        ("base", "headers", "secure"),
-        [
-            ("http://localhost", {}, False),
-            ("https://nilai.example", {}, True),
-            ("http://nilai.example", {"X-Forwarded-Proto": "https"}, True),
-        ],
-    )
-    def test_is_for_this_site_s_requests_alone(
-        self, app: Flask, web_database: Database, base: str, headers: dict[str, str], *,
-        secure: bool,
-    ) -> None:  # fmt: skip
-        lock(web_database)
-
-        answer = browser(app).post(
-            "/sign-in", base_url=base, headers=headers, data={"password": PASSWORD}
-        )
-
-        signed_in, known = answer.headers.getlist("Set-Cookie")
-        for said in (signed_in, known):
-            assert "HttpOnly" in said
-            assert "SameSite=Lax" in said
-            assert "Domain" not in said
-            assert "Expires" in said
-            assert ("Secure" in said) == secure
-        assert "Path=/;" in f"{signed_in};"
-        assert "Path=/sign-in;" in f"{known};"  # no click carries it
-
-    def test_is_set_when_signing_in_and_at_no_other_time(
-        self, app: Flask, web_database: Database
-    ) -> None:
-        lock(web_database)
-        client = owner(app)
-
-        for address in ("/", "/runs/", "/static/frame/app.css?v=1"):
-            with client.get(address) as answer:
-                assert "Set-Cookie" not in answer.headers
-
-    def test_of_another_secret_or_database_is_worth_nothing(
-        self, app: Flask, web_database: Database
-    ) -> None:
-        lock(web_database)
-        client = owner(app)
-        app.secret_key = "another"
-
-        assert client.get("/runs/").status_code == 303
-
-    def test_is_signed_with_a_secret_of_the_folder(self, app: Flask) -> None:
-        from pathlib import Path
-
-        folder = Path(app.instance_path)
-
-        assert app.secret_key == secret_key(folder)
-        if os.name == "posix":  # Windows keeps rights in other ways
-            assert (folder / "secret_key").stat().st_mode & 0o077 == 0
-
-
 @pytest.mark.parametrize(
     ("address", "forwarded", "source"),
     [
@@ -480,36 +336,3 @@ def test_visitors_elsewhere_are_answered_once_there_is_a_way_in(
     assert client.get("/").status_code == 303
     assert client.get("/sign-in").status_code == 200
     assert visitors.ELSEWHERE["HTTP_HOST"] not in client.get("/sign-in").text
-
-
-def guess(app: Flask, times: int, password: str = "wrong", *, elsewhere: bool = False) -> list[int]:
-    """Return how so many browsers that nobody knows are answered to a password."""
-    said = {"password": password}
-    return [
-        browser(app, elsewhere=elsewhere).post("/sign-in", data=said).status_code
-        for _ in range(times)
-    ]
-
-
-def cookie(client: FlaskClient) -> str:
-    """Return the cookie by which a browser is signed in."""
-    found = client.get_cookie(client.application.config["SESSION_COOKIE_NAME"])
-    assert found is not None
-    return found.value
-
-
-def finish(database: Database, end: str, name: str = "Ani") -> None:
-    """End the invitation of a rater in one of four ways."""
-    with database.writing() as session:
-        rater = raters.named(session, studies.open_or_make(session, NOW), name)
-        assert rater is not None
-        if end == "removed":
-            raters.remove(session, rater, NOW)
-        elif end == "deleted":
-            raters.delete_rater(session, rater, NOW)
-        else:
-            column = "withdrawn_at" if end == "withdrawn" else "expires_at"
-            session.execute(
-                update(Invitation).where(Invitation.rater_id == rater.id).values({column: NOW})
-            )
-        session.commit()

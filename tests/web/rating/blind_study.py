@@ -72,3 +72,25 @@ def ways(html: str) -> dict[str, str | None]:
     assert found is not None
     links = dict(re.findall(r'aria-keyshortcuts="([plg])" href="([^"]+)"', unescape(found[0])))
     return {key: links.get(key) for key in "plg"}
+
+
+def places(html: str) -> dict[str, str]:
+    """Return where each card stands on a page, by its name."""
+    found = re.findall(r'data-card="(\w+)" data-position="(\d+)"', html)
+    return dict(found)
+
+
+def target(key: str) -> str:
+    """Return the pattern of where an answer puts what it says of a card."""
+    return re.escape(f'[data-card="{key}"]')
+
+
+def stage(html: str) -> str:
+    found = re.search(r'id="below" data-stage="(\w+)"', html)
+    assert found is not None
+    return found[1]
+
+
+def judge_all(client: FlaskClient, address: str, relevance: str = "1") -> None:
+    for key in keys(client.get(address).text):
+        client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})

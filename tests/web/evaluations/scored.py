@@ -1,0 +1,49 @@
+"""Files of each kind, sent to the page of evaluations."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+from werkzeug.test import TestResponse
+
+from tests.services.evaluations.scored_files import (
+    ANSWERS,
+    CHUNKS,
+    JSON_SET,
+    document,
+    lines,
+)
+from webapp.db.engine import Database
+
+DATA = {"answers": lines(*ANSWERS), "chunks": lines(*CHUNKS), "json-v2": document(JSON_SET)}
+
+
+def send(client: FlaskClient, kind: str, data: bytes, **more: Any) -> TestResponse:
+    form = {"kind": kind, "file": (io.BytesIO(data), "some.jsonl"), **more}
+    return client.post("/evaluations/", data=form, content_type="multipart/form-data")
+
+
+def scored(client: FlaskClient, kind: str, data: bytes | None = None) -> str:
+    """Return the address of an evaluation of the data, else of the small sample."""
+    answer = send(client, kind, DATA[kind] if data is None else data)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["Location"]
+
+
+def judge(client: FlaskClient, item: str, part: str, value: object, **headers: str) -> TestResponse:
+    form = {"part": part, "value": value}
+    return client.post(f"{item}/judgment", data=form, headers=headers or None)
+
+
+def text(page: str) -> str:
+    """Return what a page says, without its tags."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def rows(database: Database, table: type[Any]) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
