@@ -10,12 +10,25 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import nox
+from packaging.requirements import Requirement
 
 nox.needs_version = ">=2025.10.16"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "types", "tests"]
 
+PROJECT = nox.project.load_toml("pyproject.toml")
+# What the application runs with, and what its tests, style and types need beside that.
+LOCKS = ("requirements.txt", "requirements-dev.txt")
+# irrCAC, an oracle of the tests, pins older versions than it needs. This serves the resolving alone:
+# in pyproject.toml uv would apply it when it installs, too, and take what no lock names.
+OVERRIDES = ("coverage>=7.6", "pandas>=3.0", "scipy>=1.16")
+# Whatever a configuration or the surroundings say, exactly what the lock names is installed. A mirror
+# is named in the environment (UV_DEFAULT_INDEX, PIP_INDEX_URL).
+AS_LOCKED = {
+    "UV_NO_CONFIG": "1",
+    **dict.fromkeys(("UV_OVERRIDE", "UV_CONSTRAINT", "UV_EXCLUDE_NEWER", "PIP_CONSTRAINT")),
+}
 # Without a window of its own, a page takes a quarter less of the processor's time.
 CHROMIUM_SHELL = "chromium-headless-shell"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -109,8 +122,9 @@ def types(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Measure the product beside yardsticks; all of it is written to docs/benchmarks.md."""
     install(session)
-    # Apart from what the tests need: one of the yardsticks brings a compiler along.
-    session.install("--require-hashes", "--no-deps", "-r", "requirements-bench.txt")
+    # Not locked, and apart from what the tests need: this yardstick brings a compiler along.
+    known = [f"--constraint={name}" for name in LOCKS]
+    session.install(*nox.project.dependency_groups(PROJECT, "bench"), *known)
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
     is_part = {"--only", "--quick"} & set(session.posargs)
     page = () if is_part else ("-o", "docs/benchmarks.md")
@@ -177,8 +191,7 @@ def coverage(session: nox.Session) -> None:
 @nox.session(default=False)
 def release(session: nox.Session) -> None:
     """Build wheel and sdist, and try each in an environment that has nothing else."""
-    project = nox.project.load_toml("pyproject.toml")["project"]
-    version = project["version"]
+    version = PROJECT["project"]["version"]
     if f"## [{version}]" not in Path("CHANGELOG.md").read_text("utf-8"):
         session.error(f"CHANGELOG.md has no section [{version}].")
     session.install("build", "virtualenv")
@@ -201,7 +214,7 @@ def release(session: nox.Session) -> None:
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
     """Build the guides as a site in build/docs; a broken link fails."""
-    session.install("--require-hashes", "--no-deps", "-r", "requirements-docs.txt")
+    session.install(*nox.project.dependency_groups(PROJECT, "docs"))
     quiet = {"NO_MKDOCS_2_WARNING": "1"}
     session.run("mkdocs", "build", "--clean", *session.posargs, env=quiet)
 
@@ -217,16 +230,42 @@ def screenshots(session: nox.Session) -> None:
 def lock(session: nox.Session) -> None:
     """Resolve the locked requirements anew, with the hashes of every platform's files."""
     session.install("uv")
+    overrides = Path(session.create_tmp(), "overrides.txt").resolve()
+    overrides.write_text("\n".join(OVERRIDES), "utf-8")
     options = ["--universal", "--generate-hashes", "--python-version=3.11", "--upgrade"]
-    options += ["--no-emit-index-url", "--custom-compile-command=nox -s lock", "--quiet"]
-    compile_ = ["uv", "pip", "compile", "pyproject.toml", *options]
-    session.run(*compile_, "-o", "requirements.txt")
-    known = ["-c", "requirements.txt"]
-    session.run(*compile_, "--group=dev", *known, "-o", "requirements-dev.txt")
-    known += ["-c", "requirements-dev.txt"]
-    session.run(*compile_, "--group=bench", *known, "-o", "requirements-bench.txt")
-    only_docs = [argument for argument in compile_ if argument != "pyproject.toml"]
-    session.run(*only_docs, "--group=docs", *known, "-o", "requirements-docs.txt")
+    options += ["--no-emit-index-url", "--no-annotate", "--quiet"]
+    options += ["--custom-compile-command=nox -s lock"]
+    compile_ = ["uv", "pip", "compile", "pyproject.toml", *options, f"--overrides={overrides}"]
+    application, tools = LOCKS
+    session.run(*compile_, "-o", application, env=AS_LOCKED)
+    held = [f"--no-emit-package={package.name}" for package in locked(application)]
+    session.run(*compile_, "--group=dev", "-c", application, *held, "-o", tools, env=AS_LOCKED)
+
+
+@nox.session(default=False)
+def locks(session: nox.Session) -> None:
+    """Prove that the locks install as they stand: an empty cache, a dry run, the same versions."""
+    session.install("uv")
+    empty = str(Path(session.create_tmp(), "empty"))
+    session.run("uv", "venv", "--clear", "--quiet", empty)
+    dry = ("uv", "pip", "install", "--dry-run", "--no-cache", "--require-hashes", "--no-deps")
+    into = (f"--python={empty}", *(f"--requirements={name}" for name in LOCKS))
+    told = str(session.run(*dry, *into, silent=True, env=AS_LOCKED))
+    resolved = {line[3:] for line in told.splitlines() if line.startswith(" + ")}
+    wanted = {
+        f"{package.name}{package.specifier}"
+        for name in LOCKS
+        for package in locked(name)
+        if package.marker is None or package.marker.evaluate()
+    }
+    if resolved != wanted:
+        session.error(f"Not as locked: {sorted(resolved ^ wanted)}")
+
+
+def locked(file: str) -> list[Requirement]:
+    """The packages that a locked file names, without their hashes."""
+    lines = Path(file).read_text("utf-8").splitlines()
+    return [Requirement(line.rstrip(" \\")) for line in lines if line[:1].isalnum()]
 
 
 def run_tests(session: nox.Session, *which: str) -> None:
@@ -238,8 +277,8 @@ def run_tests(session: nox.Session, *which: str) -> None:
 
 def install(session: nox.Session) -> None:
     """Install the locked requirements by hash, then the project as it lies here."""
-    # The lock is complete; one of its packages pins older versions than it needs.
-    session.install("--require-hashes", "--no-deps", "-r", "requirements-dev.txt")
+    files = [f"--requirement={name}" for name in LOCKS]
+    session.install("--require-hashes", "--no-deps", *files, env=AS_LOCKED)
     session.install("--no-deps", "-e", ".", env={"RELEVANSI_TEST_TOOLS": "yes"})
 
 
