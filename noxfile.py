@@ -20,11 +20,11 @@ nox.options.sessions = ["lint", "types", "tests"]
 PROJECT = nox.project.load_toml("pyproject.toml")
 # What the application runs with, and what its tests, style and types need beside that.
 LOCKS = ("requirements.txt", "requirements-dev.txt")
-# irrCAC, an oracle of the tests, pins older versions than it needs. This serves the resolving alone:
-# in pyproject.toml uv would apply it when it installs, too, and take what no lock names.
+# irrCAC, an oracle of the tests, pins older versions than it needs. For resolving alone: from
+# pyproject.toml uv would apply it when it installs, too, and take what no lock names.
 OVERRIDES = ("coverage>=7.6", "pandas>=3.0", "scipy>=1.16")
-# Whatever a configuration or the surroundings say, exactly what the lock names is installed. A mirror
-# is named in the environment (UV_DEFAULT_INDEX, PIP_INDEX_URL).
+# Exactly what the lock names is installed, whatever a configuration says. A mirror is named in the
+# environment (UV_DEFAULT_INDEX, PIP_INDEX_URL).
 AS_LOCKED = {
     "UV_NO_CONFIG": "1",
     **dict.fromkeys(("UV_OVERRIDE", "UV_CONSTRAINT", "UV_EXCLUDE_NEWER", "PIP_CONSTRAINT")),
