@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
@@ -255,3 +256,34 @@ def test_an_empty_study_has_no_tree(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "relevansi import" in done.stderr
     assert not (tmp_path / "tree").exists()
+
+
+def test_a_tree_onto_a_full_disk_leaves_what_was_there_and_no_new_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance, old, new = tmp_path / "instance", tmp_path / "old", tmp_path / "new" / "tree"
+    imported(instance, tmp_path / "given", run_file())
+    exported(instance, old)
+    changed = min(old.rglob("*.csv"))
+    changed.write_bytes(b"mine")
+    before = contents(old)
+    write = Path.write_bytes
+    left = 2
+
+    def filling(path: Path, data: bytes) -> int:
+        nonlocal left
+        if not left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        left -= 1
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", filling)
+    onto_new = relevansi(instance, "export-tree", new)
+    left = 0
+    onto_old = relevansi(instance, "export-tree", old, "--replace")
+
+    for done, folder in ((onto_new, new), (onto_old, old)):
+        assert done.returncode == 1
+        assert f"The disk of {folder} is full" in done.stderr
+    assert not new.parent.exists()
+    assert contents(old) == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,17 @@ def test_a_full_disk_leaves_the_earlier_file_whole(
 
     assert file.read_bytes() == b"earlier"
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
+def test_a_private_file_is_its_owners_alone_whatever_was_there(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        (tmp_path / "pack.zip").write_bytes(b"earlier")
+        write_file(tmp_path / "pack.zip", b"later", private=True)
+        write_file(tmp_path / "run.csv", b"later")
+    finally:
+        os.umask(before)
+
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    assert modes == {"pack.zip": 0o600, "run.csv": 0o666}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ def test_the_study_is_packed_without_an_id_and_verified_without_a_database(
     assert run_id in found["runs"]
     assert found["differences"] == []
     assert exported(tmp_path).read_bytes() == first
+    if os.name == "posix":
+        assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_on_a_terminal_a_pack_shows_how_far_it_is(

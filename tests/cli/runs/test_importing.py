@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -218,3 +220,43 @@ def test_the_good_lines_of_a_rated_csv_with_a_bad_one_are_still_taken(tmp_path: 
 
     assert f"{run}  Ani: 1 value stored" in done.stdout
     assert f"hybrid.csv, line {len(lines)}: query_id is" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
+def test_what_is_no_file_is_refused_and_the_others_of_the_folder_are_imported(
+    tmp_path: Path,
+) -> None:
+    """A link that leads nowhere, a pipe nobody writes to, a device without an end, a folder."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    shutil.copy(HYBRID / "test_results.json", folder)
+    (folder / "dangling.json").symlink_to(tmp_path / "gone.json")
+    (folder / "endless.json").symlink_to("/dev/zero")
+    (folder / "folder.json").mkdir()
+    os.mkfifo(folder / "pipe.json")
+    os.mkfifo(folder / "evaluation_rated_pipe.csv")
+    os.mkfifo(tmp_path / "sheet.csv")
+
+    done = relevansi(
+        tmp_path / "i", "import", folder, tmp_path / "sheet.csv", "--rater", "Ani", "--json"
+    )
+
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    assert len(found["runs"]) == 1
+    refused = {problem["file"].partition("/")[2]: problem["code"] for problem in found["problems"]}
+    assert refused == dict.fromkeys(
+        ("dangling.json", "endless.json", "pipe.json", "evaluation_rated_pipe.csv", "sheet.csv"),
+        "not_a_file",
+    )
+    assert len(done.stderr.splitlines()) == 5
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
+def test_a_pipe_alone_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+
+    done = relevansi(tmp_path / "i", "import", tmp_path / "pipe.json")
+
+    assert done.returncode == 1
+    assert "pipe.json" in done.stderr

@@ -11,12 +11,16 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select, update
 
+from tests.conftest import NOW
 from tests.web.runs.test_imports import run_file, tokens
 from webapp.db.engine import Database
 from webapp.db.tables.runs import Run, Upload
 from webapp.db.tables.workers import LongWork
-from webapp.services.runs import imports, waiting_files
+from webapp.services.runs import imports, long_kind, uploads, waiting_files
+from webapp.services.study import studies
+from webapp.services.workers import long_work
 from webapp.web.frame.workers import workers
+from webapp.web.runs.forms import WaitingFileForm
 
 WAIT = 60
 PART = {"HX-Request-Type": "partial"}
@@ -115,6 +119,31 @@ def test_an_import_in_a_server_that_ended_goes_on_or_is_cancelled_with_its_files
     assert client.post(f"{reading}/give-up").headers["Location"] == "/runs/import"
     assert client.get(reading).status_code == 404
     assert rows(web_database) == (0, 1)
+
+
+def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    """Whether a click comes before the job of another one is there, or after."""
+    reading = sent(client, files(run_file()))
+    assert workers(app).is_idle(WAIT)
+    waiting = tokens(client.get(reading, follow_redirects=True))
+    assert workers(app).finish(WAIT)  # nothing is begun any more
+    decided = {"token": waiting, "action": "store", f"depends-{waiting[0]}": ["1", "2"]}
+    pages = {sent(client, decided), sent(client, decided)}
+    with app.test_request_context("/runs/import", method="POST", data=decided):
+        given = {token: WaitingFileForm.sent(token).decision for token in waiting}
+    with web_database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        kept = [uploads.find(session, study, token) for token in waiting]
+        wanted = long_kind.storing(kept, given)
+        pages.add(f"/files/{long_work.put_down(session, study, long_kind.STORING, wanted, NOW)}")
+        session.commit()
+
+    assert len(pages) == 1
+    with web_database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(LongWork)) == 1
 
 
 def test_an_import_that_an_earlier_version_put_down_is_no_longer_here(

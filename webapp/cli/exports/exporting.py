@@ -68,7 +68,8 @@ def export_command(
             raise click.UsageError(gettext("--excel goes with the CSV formats."))
         if (rater or rule) and brought.why_no_rule:
             raise click.UsageError(gettext(brought.why_no_rule))
-        write(_brought(create_app, brought, run_id, rule_name(rater, rule)), output)
+        data = _brought(create_app, brought, run_id, rule_name(rater, rule))
+        write(data, output, private=brought.private)
         return
     assert run_id is not None
     with database.reading() as (session, study):

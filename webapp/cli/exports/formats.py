@@ -23,7 +23,8 @@ class ExportFormat(Struct, frozen=True):
 
     ``opened`` keeps open what several files need. ``why_no_rule`` is a message id where the file
     does not depend on the rule by which several raters' judgments become one. ``takes_all`` says
-    that there is one of the whole study. ``notice`` is printed for the person who asks for the
+    that there is one of the whole study, ``private`` that nobody else on the machine may read it.
+    ``notice`` is printed for the person who asks for the
     file of a run.
     """
 
@@ -31,6 +32,7 @@ class ExportFormat(Struct, frozen=True):
     opened: Callable[[AppFactory], AbstractContextManager[Writer]]
     why_no_rule: str = ""
     takes_all: bool = False
+    private: bool = False
     notice: Callable[[Session, Study, str | None], str] = lambda *_: ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import click
@@ -11,7 +11,7 @@ from webapp.cli.exports.figures import RULES, rule_name
 from webapp.cli.exports.formats import formats
 from webapp.cli.frame import database
 from webapp.cli.frame.commands import AppFactory
-from webapp.cli.frame.output import say, write_file
+from webapp.cli.frame.output import naming_full_disk, say, write_files
 from webapp.i18n import gettext
 from webapp.services.exports import trees
 from webapp.services.exports.trees import Tree, TreeFile
@@ -85,13 +85,23 @@ def _refusal(folder: Path, different: list[TreeFile]) -> str:
 
 
 def _write(folder: Path, tree: Tree) -> int:
-    """Write what is not there yet; return how many files that were."""
-    written = 0
-    for file in tree.files:
-        path = folder / file.path
-        if path.is_file() and path.read_bytes() == file.data:
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, file.data)
-        written += 1
-    return written
+    """Write what is not there yet, all of it or nothing; return how many files that were."""
+    new = {folder / file.path: file.data for file in tree.files if not _is_there(folder, file)}
+    parents = {parent for path in new for parent in path.parents}
+    made = sorted((parent for parent in parents if not parent.exists()), reverse=True)
+    try:
+        with naming_full_disk(str(folder)):
+            for parent in reversed(made):
+                parent.mkdir(exist_ok=True)
+            write_files(new)
+    except BaseException:
+        for parent in made:
+            with suppress(OSError):
+                parent.rmdir()
+        raise
+    return len(new)
+
+
+def _is_there(folder: Path, file: TreeFile) -> bool:
+    path = folder / file.path
+    return path.is_file() and path.read_bytes() == file.data

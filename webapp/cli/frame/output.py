@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,26 +24,38 @@ _BREAKS = str.maketrans("\n\t", "  ")
 _BYTES_OF_NAMES = re.compile("([\udca0-\udcff]+)")
 
 
-def write(data: bytes, output: Path | None) -> None:
+def write(data: bytes, output: Path | None, *, private: bool = False) -> None:
     """Write `data` to `output`, or to the standard output."""
     if output is None:
         write_pieces([data])
         return
-    write_file(output, data)
+    write_file(output, data, private=private)
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: a full disk leaves what was there before."""
+def write_file(path: Path, data: bytes, *, private: bool = False) -> None:
+    """Write a file whole or not at all; a `private` one is its owner's alone to read."""
     with naming_full_disk(str(path)):
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a pipe or a device takes it as it comes
-            return
-        path = path.resolve()  # where a link leads, so that it stays one
-        beside = path.with_name(f".{path.name}.part")
-        try:
+        else:
+            write_files({path: data}, private=private)
+
+
+def write_files(files: Mapping[Path, bytes], *, private: bool = False) -> None:
+    """Write all files or none: a full disk leaves what was there before."""
+    written: list[tuple[Path, Path]] = []
+    try:
+        for given, data in files.items():
+            path = given.resolve()  # where a link leads, so that it stays one
+            beside = path.with_name(f".{path.name}.part")
+            written.append((beside, path))
+            beside.unlink(missing_ok=True)
+            beside.touch(mode=0o600 if private else 0o666)
             beside.write_bytes(data)
+        for beside, path in written:
             beside.replace(path)
-        finally:
+    finally:
+        for beside, _ in written:
             beside.unlink(missing_ok=True)
 
 

@@ -28,4 +28,4 @@ def _packed(session: Session, study: Study, run_id: str | None, rule: Rule) -> b
         return packs.of_run(session, study, run_id, rule, tell=tell).data
 
 
-FORMAT = ExportFormat("proof-pack", opened, takes_all=True)
+FORMAT = ExportFormat("proof-pack", opened, takes_all=True, private=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +55,12 @@ def import_command(
     labels = Labels(search_method=method, llm=llm)
     sheets = [path for path in paths if rater and path.suffix.lower() == ".csv"]
     paths = [path for path in paths if path not in sheets]
+    refused: list[Problem] = []
     with database.opened() as opened:
-        found = _import_all(opened, paths, labels, rater)
+        found = _import_all(opened, paths, labels, rater, refused)
         taken = [
-            rating_files.take(opened, path, rater or "", overwrite=overwrite) for path in sheets
+            rating_files.take(opened, path, rater or "", overwrite=overwrite)
+            for path in _readable(sheets, refused)
         ]
     if as_json:
         document = _document(found)
@@ -150,13 +152,16 @@ class _Found(Struct, frozen=True):
 
 
 def _import_all(
-    opened: Database, paths: Sequence[Path], labels: Labels, rater: str | None
+    opened: Database,
+    paths: Sequence[Path],
+    labels: Labels,
+    rater: str | None,
+    refused: list[Problem],
 ) -> _Found:
     """Import the runs, then the ratings of runs; compare the rated CSVs beside them."""
-    files = list(_files(paths))
+    files = _readable(_files(paths), refused)
     rated = [path for path in files if offline_ratings.recognises(path.read_bytes())]
     imported: list[ImportedRun] = []
-    refused: list[Problem] = []
     by_folder: dict[Path, list[str]] = {}
     newcomers: set[str] = set()
     brought: list[tuple[Path, RatingsReport | None]] = []
@@ -177,7 +182,9 @@ def _import_all(
     return _Found(
         runs=imported,
         ratings=[(path, report) for path, report in brought if report is not None],
-        compared=[rating_files.compare(opened, path, by_folder) for path in beside],
+        compared=[
+            rating_files.compare(opened, path, by_folder) for path in _readable(beside, refused)
+        ],
         refused=refused,
     )
 
@@ -193,6 +200,30 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             yield from sorted(found, key=lambda file: file.stem.endswith("_latest"))
         else:
             yield path
+
+
+def _readable(paths: Iterable[Path], refused: list[Problem]) -> list[Path]:
+    """Return the paths that can be read as files; each other one gets its problem in `refused`.
+
+    A pipe or a device could be read without end.
+    """
+    readable = []
+    for path in paths:
+        try:
+            if path.is_file():
+                path.open("rb").close()
+                readable.append(path)
+            elif not path.is_dir():
+                refused.append(problems.error("not_a_file", _name(path)))
+        except OSError as failure:
+            reason = failure.strerror or str(failure)
+            refused.append(problems.error("unreadable_file", _name(path), {"reason": reason}))
+    return readable
+
+
+def _name(path: Path) -> str:
+    """Return a file's name with that of its folder."""
+    return "/".join(path.absolute().parts[-2:])
 
 
 def _rated_csvs(folder: Path) -> list[Path]:
@@ -213,8 +244,7 @@ def import_file(opened: Database, path: Path, labels: Labels) -> ImportedRun | I
     """Import one file in a transaction of its own; return why not, where it cannot be."""
     with opened.writing() as session:
         study = studies.open_or_make(session, database.now())
-        name = "/".join(path.absolute().parts[-2:])
-        report = imports.examine(session, study, name, path.read_bytes())
+        report = imports.examine(session, study, _name(path), path.read_bytes())
         if report.read is None:
             return report
         run = imports.store(session, study, report.read, labels, database.now())

@@ -9,6 +9,13 @@ from __future__ import annotations
 from webapp.i18n import mark
 
 FILE_MESSAGES = {
+    "not_a_file": mark(
+        "%(file)s is not a file: it is a pipe, a device or a link that leads nowhere. "
+        "Save what it holds as a file and import that."
+    ),
+    "unreadable_file": mark(
+        "%(file)s cannot be read (%(reason)s). Give yourself the right to read it, or copy it."
+    ),
     "file_empty": mark("%(file)s is empty. Expected: %(expected)s. Export or copy the file again."),
     "file_too_large": mark(
         "%(file)s has %(megabytes)s MB; at most %(limit)s MB are read. "

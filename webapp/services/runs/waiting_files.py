@@ -35,7 +35,7 @@ class FileDecision(Struct, frozen=True):
     confirm: bool = False
     method: str = ""
     llm: str = ""
-    depends: Sequence[str] = ()
+    depends: list[str] = field(default_factory=list)
 
     def labels(self, report: ImportReport) -> Labels:
         """Return the labels of the run of `report`."""

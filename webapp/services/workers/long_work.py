@@ -194,7 +194,7 @@ def put_down(
     *,
     instead_of: str = "",
 ) -> str:
-    """Return the id of the work for what is wanted; a new one if none is good enough.
+    """Return the id of the work for what is wanted, in JSON; a new one if none is good enough.
 
     Good enough is one that is still open, or began when the study was as it is now, but never
     `instead_of`, whose result could not be used. Works that were kept for long enough are

@@ -54,5 +54,5 @@ class WaitingFileForm(Form):
             confirm=self.confirm.data,
             method=self.method.data,
             llm=self.llm.data,
-            depends=tuple(self.depends.data),
+            depends=self.depends.data,
         )

@@ -164,7 +164,8 @@ def _decide(form: WaitingForm) -> Response:
             for file in files:
                 uploads.discard(session, file)
         for work in _works(session, rater.study):
-            if set(work.wanted["tokens"]) & set(tokens):
+            is_same = is_long and work.is_open and work.wanted == storing
+            if set(work.wanted["tokens"]) & set(tokens) and not is_same:
                 long_work.give_up(session, rater.study, work.id)
         session.commit()
     if is_long:
