@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -13,13 +14,15 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.db.engine import Database
+from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.db.tables.workers import LongWork
 from webapp.failures import Refused
 from webapp.i18n import speaking
 from webapp.services.exports.exports import ExportedFile
+from webapp.services.people import raters
 from webapp.services.study import studies
-from webapp.services.workers import long_work
+from webapp.services.workers import long_work, loop
 from webapp.services.workers.leases import ALIVE, ASKING
 from webapp.services.workers.long_work import (
     DONE,
@@ -84,6 +87,16 @@ def change(database: Database) -> None:
         study = studies.open_or_make(session, NOW)
         studies.log(session, study, "rename", study.name, "old", "new", NOW)
         session.commit()
+
+
+def leave_behind(database: Database, attempts: int, alive_until: datetime) -> str:
+    """Return the id of a work that a server of which nothing is heard any more began."""
+    work_id = put_down(database)
+    with database.writing() as session:
+        row = session.get_one(LongWork, work_id)
+        row.state, row.attempt, row.alive_until = ASKING, attempts, alive_until
+        session.commit()
+    return work_id
 
 
 def progress(database: Database, work_id: str) -> LongProgress:
@@ -195,18 +208,57 @@ def test_a_file_that_is_given_up_is_made_no_further(database: Database, kind: Ma
 def test_what_a_dead_server_left_is_made_again_but_not_for_ever(
     database: Database, attempts: int, state: str
 ) -> None:
-    work_id = put_down(database)
-    with database.writing() as session:
-        row = session.get_one(LongWork, work_id)
-        row.state, row.attempt, row.alive_until = ASKING, attempts, NOW
-        session.commit()
-    work(database, NOW - timedelta(seconds=1))
-    assert progress(database, work_id).state == ASKING  # its holder is alive
+    work_id = leave_behind(database, attempts, NOW)
     with database.reading() as session:
         assert long_work.is_any_open(session)
     work(database, NOW + ALIVE)
 
     assert progress(database, work_id).state == state
+
+
+@pytest.mark.usefixtures("kind")
+def test_what_a_server_that_died_just_now_left_is_taken_up_though_nobody_looks(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that starts at once finds a holder that was heard of, and looks again later."""
+    monkeypatch.setattr(loop, "GLANCE", 0.01)
+    work_id = leave_behind(database, 1, NOW)
+    moments = chain([NOW - timedelta(seconds=1)] * 3, repeat(NOW + ALIVE))
+    looking = WorkLoop(database.writing, lambda: next(moments), logging.getLogger(__name__))
+    looking.wake(LongWorking(database), most=1)
+    assert looking.is_idle(WAIT)
+
+    assert progress(database, work_id).state == DONE
+
+
+def test_a_file_being_made_while_a_rater_is_deleted_is_made_anew_without_them(
+    database: Database, kind: MadeKind
+) -> None:
+    with database.writing() as session:
+        rater_id = raters.add(session, studies.open_or_make(session, NOW), "Ani", NOW).id
+        session.commit()
+    made: list[bytes] = []
+
+    def making(tell: Tell) -> ExportedFile:
+        with database.reading() as session:
+            found = raters.lines(session, studies.open_or_make(session, NOW))
+        made.append(" ".join(line.name for line in found).encode())
+        tell(1, 2)
+        if len(made) == 1:
+            with database.writing() as session:
+                raters.delete_rater(session, session.get_one(Rater, rater_id), NOW)
+                session.commit()
+            assert progress(database, work_id).done == 0
+        return ExportedFile("made.zip", "application/zip", made[-1])
+
+    kind.making = making
+    work_id = put_down(database)
+    work(database)
+
+    assert [b"Ani" in data for data in made] == [True, False]
+    with database.reading() as session:
+        kept = long_work.file(session, studies.open_or_make(session, NOW), work_id)
+    assert kept.data == made[1]
 
 
 @pytest.mark.usefixtures("kind")

@@ -172,8 +172,9 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
 
     The log keeps the numbers and forgets the name. Raises ``OwnerStays``.
     """
-    cost = removal_cost(session, rater)
     study, subject = rater.study, studies.rater_subject(rater)
+    long_work.forget_files(session, study)
+    cost = removal_cost(session, rater)
     _stop(session, rater, now)
     session.flush()
     for column in belonging_to(Rater.id):
@@ -181,7 +182,6 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
     session.execute(update(LogEntry).where(about).values(old=None, new=None))
     session.execute(delete(Rater).where(Rater.id == rater.id))
-    long_work.forget_files(session, study)
     gone = f"{cost.judgments} judgments, {cost.ratings} ratings, {cost.events} events"
     studies.log(session, study, "delete rater", subject, gone, None, now)
     session.flush()

@@ -81,8 +81,11 @@ def renew(session: Session, held: Iterable[Lease], now: datetime) -> None:
 
 
 def own(session: Session, table: type[RowT], lease: Lease) -> RowT | None:
-    """Return the row of a lease, as it is now; ``None`` where the lease is no longer good."""
-    row = session.get(table, lease.key, populate_existing=True)
+    """Return the row of a lease, which stays as it is now until the transaction ends.
+
+    ``None`` where the lease is no longer good.
+    """
+    row = session.get(table, lease.key, populate_existing=True, with_for_update=True)
     if row is None or (row.state, row.attempt) != (ASKING, lease.attempt):
         return None
     return row

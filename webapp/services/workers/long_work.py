@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.orm import Session
 
 from webapp import rooms
@@ -130,21 +130,25 @@ class LongWorking(OutsideWork[LongCall, LongOutcome]):
     database: Database
 
     def claim(self, session: Session, now: datetime) -> LongCall | Nothing:
-        """Return the next work; one whose holders died again and again has failed."""
+        """Return the next work; one whose holders died again and again has failed.
+
+        There may be some later while somebody holds a work: they may have died just now.
+        """
+        nothing = Nothing.MORE
         for row in session.scalars(
             select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
         ):
-            if row.state == ASKING and not leases.is_lost(row, now):
-                continue
-            lease = leases.take(session, row, now)
+            is_held = row.state == ASKING and not leases.is_lost(row, now)
+            lease = None if is_held else leases.take(session, row, now)
             if lease is None:
+                nothing = Nothing.YET
                 continue
             if row.attempt > MOST_ATTEMPTS:
                 _end(row, DIED, now)
                 continue
             row.study_state = changes.state(session, session.get_one(Study, row.study_id))
             return LongCall(lease, row.study_id, row.kind, row.wanted)
-        return Nothing.MORE
+        return nothing
 
     def ask(self, call: LongCall) -> LongOutcome:
         """Return the file or what is to be stored, or why not; its row says how far it is."""
@@ -169,7 +173,7 @@ class LongWorking(OutsideWork[LongCall, LongOutcome]):
         except Failure as failure:
             return _failed(failure)
         except GivenUp:
-            return OUR_FAULT  # for nobody: its row is gone
+            return OUR_FAULT  # for nobody: its row is gone, or begun anew
 
     def keep(self, session: Session, call: LongCall, outcome: LongOutcome, now: datetime) -> None:
         """Keep the file, or store all there is to store, unless the work was given up."""
@@ -267,7 +271,14 @@ def give_up(session: Session, study: Study, work_id: str) -> None:
 
 
 def forget_files(session: Session, study: Study) -> None:
-    """Forget every file that was made of a study: it may hold what is deleted now."""
+    """Forget the files that were made of a study, since they may hold what is deleted now.
+
+    What is being made has read it already, so it is begun anew; its holder stores nothing.
+    """
+    # Begun anew first: on PostgreSQL that waits for whoever stores a file just now.
+    open_now = (LongWork.study_id == study.id) & (LongWork.state == ASKING)
+    anew = update(LongWork).where(open_now).values(state=WAITING, alive_until=None, steps_done=0)
+    session.execute(anew)
     made = (LongWork.study_id == study.id) & LongWork.data.is_not(None)
     session.execute(delete(LongWork).where(made))
 
