@@ -65,8 +65,8 @@ def test_each_card_has_its_badges_by_word_sign_value_and_rule(
     html = client.get(page).text
 
     assert "✓ Pass Property type house" in badges_of(html, 1)
-    assert "✗ Fail Price Rp 2 bn" in badges_of(html, 2)
-    assert "asked: at most Rp 1 bn · too high" in badges_of(html, 2)
+    assert "✗ Fail Price Rp 2 billion" in badges_of(html, 2)
+    assert "asked: at most Rp 1 billion · too high" in badges_of(html, 2)
     assert "? Missing Property type -" in badges_of(html, 3)
     assert "“cemara” in its place, name or address, or within 2 km of" in badges_of(html, 1)
     assert "Bedrooms -" not in text_of(html)  # not asked
@@ -128,7 +128,7 @@ def test_an_override_without_a_script_goes_back_to_its_card_and_moves_the_figure
     html = client.get(page).text
 
     assert (answer.status_code, answer.location) == (303, f"{page}#badges-2")
-    assert "✓ Pass Price Rp 2 bn · by hand" in badges_of(html, 2)
+    assert "✓ Pass Price Rp 2 billion · by hand" in badges_of(html, 2)
     assert "by hand; without that: Fail" in badges_of(html, 2)
     assert re.search(r"Pemilik, [^:]+:\d\d: typing error", badges_of(html, 2))
     assert "Mean pass rate 0.8333 over 3 cards" in text_of(html)  # (1 + 1 + 1/2) / 3
@@ -287,13 +287,13 @@ def test_switched_on_a_card_has_its_badges_and_a_decision_holds_for_every_run(
     address = begin(client)
     html = client.get(address).text
     number, key = number_of(html, "Rumah a"), key_of(html, "Rumah a")
-    assert "✓ Pass Price Rp 900 m" in badges_of(html, number)
+    assert "✓ Pass Price Rp 900 million" in badges_of(html, number)
 
     data = {"card": key, "subject": "price", "outcome": "fail", "reason": "a down payment"}
     answer = client.post(f"{address}/decision", data=data)
 
     assert (answer.status_code, answer.location) == (303, f"{address}#badges-{number}")
-    assert "✗ Fail Price Rp 900 m · by hand" in badges_of(client.get(address).text, number)
+    assert "✗ Fail Price Rp 900 million · by hand" in badges_of(client.get(address).text, number)
     for run_id in blind_ids:
         shown = text_of(client.get(f"/constraints/{run_id}/1").text)
         assert "while rating blind Price: Fail – a down payment" in shown

@@ -100,7 +100,7 @@ def test_a_question_shows_every_card_s_badges_by_word_and_sign(
 ) -> None:
     shown = text_of(client.get(f"{page}/1").text)
 
-    assert "✗ Fail Price Rp 2 bn · too high asked: at most Rp 1 bn" in shown
+    assert "✗ Fail Price Rp 2 billion · too high asked: at most Rp 1 billion" in shown
     assert "? Missing Property type - · the card does not say asked: house" in shown
     assert "✓ Pass Location Cemara · “cemara” is in it" in shown
     assert "Not asked: Bedrooms, Floors" in shown
@@ -292,7 +292,7 @@ def test_people_stand_beside_the_constraints(
         "Precision Of the cards that meet everything, those that people call relevant. 1.0000 1"
         in shown
     )
-    assert "Machine: ✗&nbsp;0.7500 ( ✗ Price: Rp 2 bn )" in shown
+    assert "Machine: ✗&nbsp;0.7500 ( ✗ Price: Rp 2 billion )" in shown
 
 
 def test_a_phone_folds_all_but_the_cards_that_are_furthest_apart(

@@ -6,12 +6,13 @@ Figures, counts and times are ``webapp.notation``'s, which reports use too.
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 
 from babel.numbers import format_decimal
 from babel.units import format_unit
 
 from webapp import notation
-from webapp.i18n import gettext, language
+from webapp.i18n import gettext, language, mark
 from webapp.notation import UNDEFINED, figure, four, number, p_value
 from webapp.records import Card
 
@@ -38,6 +39,12 @@ UNBROKEN = "\N{NO-BREAK SPACE}"
 TRILLION = 10**12
 BILLION = 10**9
 MILLION = 10**6
+SHORT_AMOUNTS = (
+    (TRILLION, 3, mark("Rp %(amount)s trillion")),
+    (BILLION, 3, mark("Rp %(amount)s billion")),
+    (MILLION, 2, mark("Rp %(amount)s million")),
+)
+"""A unit, the decimals that it is written with at most, and how."""
 LOWEST_IN_FULL = 10_000
 MINUTES_THAT_COUNT = 10 * 60
 
@@ -66,22 +73,20 @@ def period(first: datetime, last: datetime) -> str:
 
 
 def short_rupiah(amount: int) -> str:
-    r"""Return an amount as a card shows it, to two decimals of its unit, in one line.
+    r"""Return an amount in its largest unit where that is exact, else in full; in one line.
 
-    Where that would round to a thousand it is one of the next unit: "1.250 M" could be 1,25 M.
+    Three decimals, of millions two: "Rp 1,125 jt" could be 1.125 juta.
 
-    >>> short_rupiah(1670000000), short_rupiah(650000000), short_rupiah(999999999)
-    ('Rp\xa01,67\xa0M', 'Rp\xa0650\xa0jt', 'Rp\xa01\xa0M')
+    >>> short_rupiah(1125000000), short_rupiah(650000000), short_rupiah(1125500000)
+    ('Rp\xa01,125\xa0M', 'Rp\xa0650\xa0jt', 'Rp\xa01.125.500.000')
     """
-    if round(amount / BILLION, 2) >= TRILLION / BILLION:
-        short = gettext("Rp %(amount)s tn", amount=_two_decimals(amount / TRILLION))
-    elif round(amount / MILLION, 2) >= BILLION / MILLION:
-        short = gettext("Rp %(amount)s bn", amount=_two_decimals(amount / BILLION))
-    elif amount >= MILLION:
-        short = gettext("Rp %(amount)s m", amount=_two_decimals(amount / MILLION))
-    else:
-        return rupiah(amount)
-    return short.replace(" ", UNBROKEN)
+    for unit, places, message in SHORT_AMOUNTS:
+        if amount >= unit:
+            if amount * 10**places % unit:
+                break
+            said = format_decimal(Decimal(amount) / unit, format="#,##0.###", locale=language())
+            return gettext(message, amount=said).replace(" ", UNBROKEN)
+    return rupiah(amount)
 
 
 def price(card: Card) -> str:
@@ -164,7 +169,7 @@ def _price(card: Card, *, short: bool) -> str:
         return ""
     highest = max(card.price, card.price_max or 0)
     write = short_rupiah if short and _has_unit_of_its_own(card.price, highest) else rupiah
-    amounts = dict.fromkeys((write(card.price), write(highest)))  # one, where both look alike
+    amounts = dict.fromkeys((write(card.price), write(highest)))
     return f"{' – '.join(amounts)} {_period(card)}".strip()
 
 
@@ -176,7 +181,3 @@ def _has_unit_of_its_own(lowest: int, highest: int) -> bool:
 def _period(card: Card) -> str:
     periods = {"year": gettext("a year"), "month": gettext("a month")}
     return periods.get(card.price_period or "", "")
-
-
-def _two_decimals(value: float) -> str:
-    return format_decimal(value, format="#,##0.##", locale=language())

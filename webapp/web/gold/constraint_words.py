@@ -18,14 +18,7 @@ from webapp.metrics.gold.constraint_rules import (
     Rule,
 )
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS
-from webapp.web.frame.formatting import (
-    BILLION,
-    MILLION,
-    UNBROKEN,
-    number,
-    rupiah,
-    short_rupiah,
-)
+from webapp.web.frame.formatting import UNBROKEN, number, rupiah, short_rupiah
 
 SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.MISSING: "?", Outcome.NA: "–"}
 OUTCOMES = {
@@ -113,11 +106,7 @@ def distance(check: Check) -> str:
 
 def amount(name: str, value: Fraction) -> str:
     """Return a value of the constraint `name`; a price in short only where that is exact."""
-    if name != "price":
-        return number(float(value))
-    unit = BILLION if value >= BILLION else MILLION
-    is_short = value >= MILLION and (100 * value) % unit == 0
-    return short_rupiah(int(value)) if is_short else rupiah(round(value))
+    return short_rupiah(round(value)) if name == "price" else number(float(value))
 
 
 def _kind(word: str) -> str:
