@@ -42,11 +42,23 @@ def test_a_plan_says_the_questions_that_a_difference_takes(instance: Path) -> No
     assert [point["questions"] for point in found["curve"]][:2] == [5, 10]
 
 
+def test_a_plan_with_a_deviation_needs_no_run(tmp_path: Path) -> None:
+    """(z0.975 + z0.8)^2 x 0.3^2 / 0.1^2 = 70.6; with the t distribution 73 (G*Power)."""
+    asked = ("plan", "--sd", "0.3", "--difference", "0.1")
+    said = relevansi(tmp_path, *asked).stdout
+    assert "A difference of 0.10 takes 73 questions at a power of 80%, tested at 5%." in said
+
+    found = document(relevansi(tmp_path, *asked, "--format", "json"))
+    assert (found["questions"], found["judgments"], found["effort"]) == (73, None, None)
+    assert "A plan takes two runs" in relevansi(tmp_path, *asked, "--runs", "a", "b").stderr
+
+
 def test_what_cannot_be_planned_is_said_in_one_line(instance: Path, tmp_path: Path) -> None:
     assert "Nothing is known yet" in relevansi(instance, "plan").stdout
     assert "A plan takes two runs" in relevansi(instance, "plan", "--runs", "a", "b").stderr
     assert (
         "The study has 1 question set" in relevansi(instance, "plan", "--question-set", "2").stderr
     )
-    empty = relevansi(tmp_path / "empty", "plan")
+    assert "enter a standard deviation" in relevansi(tmp_path / "empty", "plan").stdout
+    empty = relevansi(tmp_path / "empty", "plan", "--question-set", "1")
     assert "There are no questions yet" in empty.stderr

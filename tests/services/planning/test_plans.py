@@ -46,6 +46,7 @@ def test_the_pair_that_varies_most_gives_the_deviation(
     assert found.spread.n == 3
     assert found.spread.mean == pytest.approx(1 / 3)
     assert found.deviation == pytest.approx((4 / 3) ** 0.5)
+    assert found.effort is not None
     assert (found.has, found.effort.things, found.effort.answers) == (3, 3.0, 3.0)
 
 

@@ -20,6 +20,13 @@ def test_a_study_without_questions_says_so(client: FlaskClient) -> None:
     assert "There are no questions yet." in page.text
 
 
+def test_a_plan_can_be_made_before_there_are_questions(client: FlaskClient) -> None:
+    page = client.get(PAGE, query_string={"deviation": "0.3", "difference": "0.1"}).text
+
+    assert "A difference of 0.10 takes 73 questions" in page
+    assert "<svg" in page
+
+
 def test_the_owner_chooses_by_effect_and_ends_it(client: FlaskClient, run_id: str) -> None:
     assert run_id
     page = client.get(PAGE).text

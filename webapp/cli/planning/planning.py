@@ -65,16 +65,18 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
     """Say how many questions a difference takes, and what the questions there are can show.
 
     The deviation is that of the two rated runs whose differences vary most, unless --runs names
-    two others or --deviation gives it.
+    two others or --sd gives it. With --sd a plan needs no run: it comes before there is one.
     """
     from webapp.exporters.planning import plan as words
     from webapp.metrics.planning.plans import RatingPlanWish
     from webapp.metrics.planning.power import Demand
-    from webapp.services.planning import plans
+    from webapp.services.planning import plans, rules
 
     wish = RatingPlanWish(figure, difference, Demand(level, power), deviation, seed)
     with database.reading() as (session, study):
-        asked = question_sets.chosen(session, study, question_set)
+        asked = None
+        if question_set is not None or rules.question_sets(session, study):
+            asked = question_sets.chosen(session, study, question_set)
         found = plans.rating_plan(session, study, asked, wish, pair=pair, raters=raters)
         if file_format == "json":
             write_json(words.plan_json(found), None)

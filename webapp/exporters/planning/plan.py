@@ -130,6 +130,8 @@ def _needed(found: RatingPlan) -> list[str]:
 
 def _work(found: RatingPlan, questions: int) -> str:
     effort = found.effort
+    if effort is None:
+        return gettext("How many verdicts that takes is known once a run is imported.")
     said = gettext(
         "That is %(verdicts)s verdicts and %(ratings)s ratings of answers: %(things)s cards and "
         "empty lists per question, each judged by %(times)s of %(raters)s raters.",
@@ -157,16 +159,16 @@ def _work(found: RatingPlan, questions: int) -> str:
 
 def curve_table(found: RatingPlan) -> Table:
     """Return the curve as a table: questions, the smallest difference they show, the work."""
+    headings = [
+        gettext("Questions"),
+        gettext("Differences from"),
+        *([] if found.spread is None else [gettext("With the upper limit")]),
+        *([] if found.effort is None else [gettext("Verdicts"), gettext("Hours")]),
+    ]
     return Table(
         "plan",
         gettext("What a number of questions can show"),
-        (
-            Column(gettext("Questions"), numeric=True),
-            Column(gettext("Differences from"), numeric=True),
-            Column(gettext("With the upper limit"), numeric=True),
-            Column(gettext("Verdicts"), numeric=True),
-            Column(gettext("Hours"), numeric=True),
-        ),
+        tuple(Column(heading, numeric=True) for heading in headings),
         tuple(_row(found, point) for point in found.curve),
         (
             gettext(
@@ -182,24 +184,27 @@ def curve_table(found: RatingPlan) -> Table:
 
 def _row(found: RatingPlan, point: CurvePoint) -> tuple[Cell, ...]:
     unit = words.unit_of(found.wish.figure)
-    hours = found.effort.hours(point.questions)
-    return (
+    cells = [
         whole_number(point.questions),
         Cell(notation.amount(point.shows, unit), (point.shows,)),
-        Cell(
-            notation.UNDEFINED if point.upper is None else notation.amount(point.upper, unit),
-            (point.upper,),
-        ),
-        whole_number(found.effort.verdicts(point.questions)),
-        Cell(notation.UNDEFINED if hours is None else notation.decimals(hours, 1), (hours,)),
-    )
+    ]
+    if found.spread is not None:
+        said = notation.UNDEFINED if point.upper is None else notation.amount(point.upper, unit)
+        cells.append(Cell(said, (point.upper,)))
+    if found.effort is not None:
+        hours = found.effort.hours(point.questions)
+        cells.append(whole_number(found.effort.verdicts(point.questions)))
+        said = notation.UNDEFINED if hours is None else notation.decimals(hours, 1)
+        cells.append(Cell(said, (hours,)))
+    return tuple(cells)
 
 
 def plan_json(found: RatingPlan) -> dict[str, Any]:
     """Return the plan as plain values; what is not known is null.
 
     ``questions`` are those that the difference takes, with the judgments and hours for them;
-    ``smallest_difference`` is what the set's own questions (``set_questions``) can show.
+    ``smallest_difference`` is what the set's own questions (``set_questions``) can show. Without
+    questions there is no ``effort``.
     """
     effort, simulated, needed = found.effort, found.simulated, found.needed
     return {
@@ -212,17 +217,17 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
         "deviation_upper": found.spread and found.spread.upper,
         "questions": needed,
         "questions_upper": found.needed_upper,
-        "judgments": None if needed is None else effort.verdicts(needed),
-        "hours": None if needed is None else effort.hours(needed),
+        "judgments": effort.verdicts(needed) if effort and needed else None,
+        "hours": effort.hours(needed) if effort and needed else None,
         "set_questions": found.has,
         "smallest_difference": found.shows,
         "simulated": simulated and {**asdict(simulated), "error": simulated.error},
-        "effort": asdict(effort),
+        "effort": effort and asdict(effort),
         "curve": [
             {
                 **asdict(point),
-                "verdicts": effort.verdicts(point.questions),
-                "hours": effort.hours(point.questions),
+                "verdicts": effort and effort.verdicts(point.questions),
+                "hours": effort and effort.hours(point.questions),
             }
             for point in found.curve
         ],

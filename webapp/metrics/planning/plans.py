@@ -76,14 +76,15 @@ class RatingPlan(Struct, frozen=True):
     """The questions that a difference needs, what other numbers show, and the work of each.
 
     ``deviation`` is ``None`` where nothing is known of it: no rated pair, and none entered. The
-    rest is empty then. ``upper`` values take the upper limit of a rated pair's deviation.
+    rest is empty then. ``effort`` is ``None`` before there are questions. ``upper`` values take the
+    upper limit of a rated pair's deviation.
     ``has`` is the number of questions of the set, ``shows`` the smallest difference these show.
     ``simulated`` is the power of the comparison's own test with the questions needed.
     """
 
     wish: RatingPlanWish
     pair: tuple[str, str] | None
-    effort: RatingEffort
+    effort: RatingEffort | None
     has: int
     spread: PairedSpread | None = None
     deviation: float | None = None
@@ -97,7 +98,7 @@ class RatingPlan(Struct, frozen=True):
 
 def plan(
     wish: RatingPlanWish,
-    effort: RatingEffort,
+    effort: RatingEffort | None,
     *,
     has: int,
     pair: tuple[str, str] | None = None,

@@ -50,7 +50,7 @@ def runs_of(session: Session, study: Study, question_set: QuestionSet) -> list[R
 def rating_plan(
     session: Session,
     study: Study,
-    question_set: QuestionSet,
+    question_set: QuestionSet | None,
     wish: RatingPlanWish,
     *,
     pair: tuple[str, str] | None = None,
@@ -59,9 +59,10 @@ def rating_plan(
     """Return the plan, from the verdicts on a `pair` of runs by their ids.
 
     Without a `pair` it is the one whose differences vary most of those that are rated. `raters`
-    replaces the number of the study's. Raises ``NotAPair``.
+    replaces the number of the study's. Before there are questions the wish's deviation is all that
+    is known. Raises ``NotAPair``.
     """
-    compared = runs_of(session, study, question_set)
+    compared = runs_of(session, study, question_set) if question_set else []
     names = chosen_runs.names_of(compared)
     if pair is not None and len({*pair} & {*names}) < chosen_runs.FEWEST:
         raise NotAPair(pair)
@@ -71,8 +72,8 @@ def rating_plan(
         chosen = max(found, key=lambda one: _deviation(found[one]), default=None)
     return plan(
         wish,
-        effort(session, study, question_set, raters),
-        has=len(question_set.questions),
+        effort(session, study, question_set, raters) if question_set else None,
+        has=len(question_set.questions) if question_set else 0,
         pair=(names[chosen[0]], names[chosen[1]]) if chosen else None,
         differences=found[chosen] if chosen else (),
     )

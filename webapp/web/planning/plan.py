@@ -59,7 +59,7 @@ class PlanShown(Struct, frozen=True):
 
     form: PlanForm
     errors: dict[str, str]
-    question_set: int
+    question_set: int | None
     figures: dict[str, str]
     pairs: tuple[PlannedPair, ...]
     sentences: tuple[str, ...]
@@ -67,13 +67,13 @@ class PlanShown(Struct, frozen=True):
     narrow: Markup | None
     caption: str
     table: Table | None
-    raters: int
+    raters: int | None
 
 
-def part(session: Session, owner: Rater, question_set: QuestionSet) -> ShownPart:
+def part(session: Session, owner: Rater, question_set: QuestionSet | None) -> ShownPart:
     """Return the plan as the request asks for it; a wrong value is named at its field."""
     study = owner.study
-    runs = plans.runs_of(session, study, question_set)
+    runs = plans.runs_of(session, study, question_set) if question_set else []
     form = PlanForm(request.args)
     pairs = tuple(pairs_of(runs))
     errors = {} if form.validate() else forms.messages(form)
@@ -97,14 +97,15 @@ def part(session: Session, owner: Rater, question_set: QuestionSet) -> ShownPart
         pair=None if pair is None else (pair[0], pair[1]),
         raters=form.raters.data,
     )
-    return ShownPart("planning/_plan.html", _shown(found, form, errors, question_set.id, pairs))
+    set_id = question_set.id if question_set else None
+    return ShownPart("planning/_plan.html", _shown(found, form, errors, set_id, pairs))
 
 
 def _shown(
     found: RatingPlan,
     form: PlanForm,
     errors: dict[str, str],
-    question_set: int,
+    question_set: int | None,
     pairs: tuple[PlannedPair, ...],
 ) -> PlanShown:
     known = found.deviation is not None
@@ -119,7 +120,7 @@ def _shown(
         narrow=_curve(found, NARROW) if known else None,
         caption=plan_words.curve_title(found),
         table=plan_words.curve_table(found) if known else None,
-        raters=found.effort.raters,
+        raters=found.effort.raters if found.effort else None,
     )
 
 

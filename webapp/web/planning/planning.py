@@ -135,7 +135,8 @@ def _page(session: Session, owner: Rater) -> PlanningPage:
     elif found:
         chosen = found[-1]
     else:
-        return PlanningPage(sets, None, None, (), 0, is_blind, is_sampled=False, found=())
+        parts = (plan.part(session, owner, None),)
+        return PlanningPage(sets, None, None, (), 0, is_blind, is_sampled=False, found=parts)
     *_, shown = (one for one in sets if one.id == chosen.id)
     had, sampled = rules.every(session, chosen.id), samples.sampling(session, owner.study_id)
     return PlanningPage(
