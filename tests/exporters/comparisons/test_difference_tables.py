@@ -15,15 +15,17 @@ def test_the_differences_are_the_json_s() -> None:
     for row, found in zip(table.rows, document["differences"], strict=True):
         line = tuple(value for cell in row for value in cell.values)
         interval = found["interval"]
-        assert line[1:6] == (
+        assert line[1:8] == (
             found["first"],
             found["second"],
+            found["first_value"],
+            found["second_value"],
             found["mean"],
             interval["lower"],
             interval["upper"],
         )
-        assert line[6:10] == (found["n"], found["wins"], found["ties"], found["losses"])
-        assert line[11:] == (found["p"], found["p_holm"], found["headline"])
+        assert line[8:12] == (found["n"], found["wins"], found["ties"], found["losses"])
+        assert line[13:] == (found["p"], found["p_holm"], found["headline"])
 
 
 def test_a_signed_rank_test_is_a_row_for_every_difference_that_has_one() -> None:

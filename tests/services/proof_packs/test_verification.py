@@ -225,6 +225,21 @@ def test_a_missing_member_is_named_once(packed: tuple[bytes, str], name: str) ->
     assert missing.kind is DifferenceKind.MISSING
 
 
+def test_a_pack_made_before_differences_named_both_values_is_equal(
+    packed: tuple[bytes, str],
+) -> None:
+    def without(found: bytes) -> bytes:
+        document = json.loads(found)
+        for difference in document["differences"]:
+            for key in ("first_value", "second_value", "reverses_headline"):
+                del difference[key]
+        return json.dumps(document).encode()
+
+    found = verified(changed(packed[0], "comparisons/1.json", without)).differences
+
+    assert list(found) == []
+
+
 def test_a_member_the_manifest_does_not_list_is_named(packed: tuple[bytes, str]) -> None:
     data, _ = packed
     (only,) = verified(zipped({**members(data), "extra.txt": b"?"})).differences

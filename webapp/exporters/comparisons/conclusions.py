@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from webapp import notation, rooms
 from webapp.exporters.comparisons import words
@@ -21,7 +21,7 @@ def every(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[s
     return tuple(conclusion(comparison, difference) for difference in of(comparison, figures))
 
 
-def of(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[Difference, ...]:
+def of(comparison: RunDifferences, figures: Sequence[str] = HEADLINES) -> tuple[Difference, ...]:
     """Return the differences on `figures`, with false negatives as each figure has them."""
     return tuple(
         difference
@@ -62,13 +62,20 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
             **names,
         )
     said = gettext(
-        "%(figure)s: %(apart)s (%(details)s): %(worth)s.",
-        figure=names["figure"],
+        "%(values)s; %(apart)s (%(details)s): %(worth)s.",
+        values=paired_values(comparison, difference),
         apart=_apart(difference, difference.mean, names["first"], names["second"]),
         details=_details(comparison, difference),
         worth=_worth(comparison, difference),
     )
     sentences = [said]
+    if difference.reverses_headline:
+        sentences.append(
+            gettext(
+                "The figures of the two runs are the other way round: each is over all questions "
+                "of its run that have a value, the difference only over those both share."
+            )
+        )
     if not significant(comparison, difference):
         level = 1 - comparison.settings.confidence
         modules = rooms.contributions("exporters", "not_told_apart")
@@ -76,6 +83,41 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
     if _partial(comparison, difference):
         sentences.append(gettext("Provisional: not everything is rated."))
     return " ".join(sentences)
+
+
+def paired_values(comparison: RunDifferences, difference: Difference) -> str:
+    """Return both runs' values over the questions where both have one, the higher first."""
+    unit = words.difference_unit(difference)
+    values = [
+        (comparison.name(difference.first), difference.first_value),
+        (comparison.name(difference.second), difference.second_value),
+    ]
+    if (difference.mean or 0) < 0:
+        values.reverse()
+    (first, one), (second, other) = values
+    return ngettext(
+        "%(figure)s over the %(n)s question where both have a value: %(first)s %(one)s, "
+        "%(second)s %(other)s",
+        "%(figure)s over the %(n)s questions where both have a value: %(first)s %(one)s, "
+        "%(second)s %(other)s",
+        difference.n,
+        figure=words.difference_name(difference),
+        first=first,
+        one=notation.figure(one, unit),
+        second=second,
+        other=notation.figure(other, unit),
+    )
+
+
+def reversed_orders(
+    comparison: RunDifferences, figures: Sequence[str] = HEADLINES
+) -> Iterator[str]:
+    """Yield where the paired values of two runs are in another order than their figures."""
+    for one in of(comparison, figures):
+        if one.reverses_headline:
+            yield gettext(
+                "Paired, the order is another: %(values)s.", values=paired_values(comparison, one)
+            )
 
 
 def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
@@ -91,14 +133,13 @@ def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
 
 
 def _details(comparison: RunDifferences, difference: Difference) -> str:
-    """The interval, n and p-values; the interval is that of the higher run minus the lower."""
+    """The interval and the p-values; the interval is that of the higher run minus the lower."""
     lower, upper = difference.interval.lower, difference.interval.upper
     if difference.mean is not None and difference.mean < 0:
         lower, upper = (None if b is None else -b for b in (upper, lower))
     return ", ".join(
         [
             _interval(comparison, lower, upper, words.difference_unit(difference)),
-            f"n = {notation.number(difference.n)}",
             f"p = {notation.p_value(difference.p)}",
             f"Holm {notation.p_value(difference.p_holm)}",
         ]

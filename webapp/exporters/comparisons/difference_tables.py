@@ -41,6 +41,11 @@ def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]
             Column(gettext("Figure")),
             Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))),
             Column(
+                gettext("Values over these n questions"),
+                numeric=True,
+                parts=(gettext("First"), gettext("Second")),
+            ),
+            Column(
                 gettext("Difference, %(share)s interval", share=share),
                 numeric=True,
                 parts=(gettext("Difference"), gettext("Lower"), gettext("Upper")),
@@ -94,9 +99,11 @@ def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cel
     unit = words.difference_unit(difference)
     apart = notation.difference(difference.mean, unit)
     bounds = notation.interval(lower, upper, unit, signed=True)
+    values = (difference.first_value, difference.second_value)
     return (
         word(words.difference_name(difference)),
         _runs(comparison, difference),
+        Cell(" / ".join(notation.figure(value, unit) for value in values), values),
         stacked((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
         whole_number(difference.n),
         Cell("/".join(notation.number(count) for count in counts), counts),

@@ -43,8 +43,9 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
     {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
     bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
-    {figure, false_negatives_at_zero, first, second, n, mean, interval, headline, test, exact, p,
-    p_holm, wins, ties, losses, small}. ``signed_rank`` is Wilcoxon's test of the same
+    {figure, false_negatives_at_zero, first, second, n, first_value, second_value, mean, interval,
+    headline, reverses_headline, test, exact, p, p_holm, wins, ties, losses, small}; its values are
+    over the n questions where both runs have one. ``signed_rank`` is Wilcoxon's test of the same
     differences. The answers of a question are by run id, null where it was not run.
     A wing's comparison is null where it has nothing to compare. Of rated files there are also
     {files, unsaid}, and study is null.
@@ -98,9 +99,12 @@ def difference_json(found: Difference) -> dict[str, Any]:
         "first": found.first,
         "second": found.second,
         "n": found.n,
+        "first_value": found.first_value,
+        "second_value": found.second_value,
         "mean": found.mean,
         "interval": interval_json(found.interval),
         "headline": found.headline,
+        "reverses_headline": found.reverses_headline,
         "test": found.test,
         "exact": found.exact,
         "p": found.p,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from webapp import labels, notation
-from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons import conclusions, words
 from webapp.exporters.frame.tables import (
     Cell,
     Column,
@@ -97,7 +97,11 @@ def summary(report: ComparisonReport) -> Table:
             )
             for figure, unit in ((name, words.unit_of(name)) for name in HEADLINES)
         ),
-        (gettext(words.COMPOSITE_NOTE), words.provenance(report)),
+        (
+            *conclusions.reversed_orders(comparison),
+            gettext(words.COMPOSITE_NOTE),
+            words.provenance(report),
+        ),
     )
 
 

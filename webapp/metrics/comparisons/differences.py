@@ -46,8 +46,9 @@ class Difference(Struct, frozen=True):
     """One figure of two runs, first minus second, over the questions both have a value for.
 
     ``false_negatives_at_zero``: an empty list that should have had results counts as 0, as
-    it has no precision. ``mean`` is over the `n` pairs, ``headline`` the difference of the
-    two runs' headline figures (``None`` where no headline counts false negatives that way).
+    it has no precision. ``mean`` is over the `n` pairs, ``first_value`` minus ``second_value``
+    over the same questions; ``headline`` is the difference of the two runs' headline figures
+    (``None`` where no headline counts false negatives that way).
     ``p`` belongs to ``test``, ``p_holm`` is corrected over the run pairs of this figure. Wins
     are questions where the first run's value is larger. ``signed_rank`` is Wilcoxon's test of
     the same differences, ``None`` for successes, and ``signed_rank_p_holm`` its p corrected alike.
@@ -75,6 +76,13 @@ class Difference(Struct, frozen=True):
     signed_rank_p_holm: float | None = None
     measure: Measure | None = None
     deviation: float | None = None
+    first_value: float | None = None
+    second_value: float | None = None
+
+    @property
+    def reverses_headline(self) -> bool:
+        """Whether the run that is higher over the pairs has the lower headline figure."""
+        return round(self.mean or 0, 9) * round(self.headline or 0, 9) < 0
 
     @property
     def small(self) -> bool:
@@ -272,4 +280,6 @@ def _difference(
         signed_rank_p_holm=ranked_p_holm,
         measure=pairs.measure,
         deviation=stdev(pairs.differences) if len(pairs.values) > 1 else None,
+        first_value=fmean(one for one, _ in pairs.values) if pairs.values else None,
+        second_value=fmean(other for _, other in pairs.values) if pairs.values else None,
     )

@@ -62,6 +62,9 @@ COMPARED = {
 SINCE_THEN = ("signed_rank",)
 """The keys of a comparison that follow from them too, but are not in the first packs."""
 
+OF_DIFFERENCE_SINCE_THEN = ("first_value", "second_value", "reverses_headline")
+"""Those of each difference."""
+
 
 class ReplayedPack:
     """The study of a pack in a database of its own; its files are those that a study exports."""
@@ -119,6 +122,11 @@ class ReplayedPack:
         names = _run_names(stated)
         for run in document["runs"]:
             run["name"] = names.get(run["id"], run["name"])
+        had = stated.get("differences")
+        if isinstance(had, list) and not any("first_value" in str(one) for one in had):
+            for one in document["differences"]:
+                for key in OF_DIFFERENCE_SINCE_THEN:
+                    del one[key]
         keys = COMPARED["comparison"] - (set(SINCE_THEN) - set(stated))
         return {key: document[key] for key in document if key in keys}
 
