@@ -32,11 +32,7 @@ def faults(database: Database) -> list[str]:
         path = Path(database.description)
         found = sqlite_files.faults(path, most=MOST)
         if not found:
-            found = [
-                f"{one.kind} {one.name}"
-                for one in sqlite_files.schema(path)
-                if one.kind in {"trigger", "view"}
-            ]
+            found = sqlite_files.triggers_and_views(path)
     return (found or _missing(database) or _unreadable(database))[:MOST]
 
 

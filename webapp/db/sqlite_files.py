@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from webapp.failures import Conflict
 from webapp.i18n import mark
@@ -22,9 +21,6 @@ UNREADABLE_TEXT = "Could not decode to UTF-8"
 
 KEPT = "before-restore"
 """The beginning of the name under which an earlier database is kept."""
-
-
-_BLANKS_AND_QUOTES = re.compile(r'[\s"`]+')
 
 
 class DamagedDatabase(Conflict):
@@ -45,18 +41,6 @@ class DatabaseInUseBy(DatabaseInUse):
     """The server at ``address`` has the database open."""
 
     message = mark("%(name)s is in use by Relevansi at %(address)s")
-
-
-class SchemaObject(NamedTuple):
-    """A table, index, view or trigger of a database.
-
-    ``sql`` is the statement that made it without blanks and quotation marks, which versions of
-    SQLite write differently.
-    """
-
-    kind: str
-    name: str
-    sql: str
 
 
 def make_private(file: Path) -> None:
@@ -122,15 +106,37 @@ def faults(file: Path, *, most: int) -> list[str]:
     return found[:most]
 
 
-def schema(file: Path) -> set[SchemaObject]:
-    """Return everything that `file` defines; raises ``DamagedDatabase``."""
+def triggers_and_views(file: Path) -> list[str]:
+    """Return the kind and name of everything in `file` that runs by itself; we define none."""
     with _naming_damage(), closing(_read_only(file)) as connection:
-        rows = connection.execute("SELECT type, name, sql FROM sqlite_schema").fetchall()
-    return {
-        SchemaObject(kind, name, _BLANKS_AND_QUOTES.sub("", sql or ""))
-        for kind, name, sql in rows
-        if not name.startswith("sqlite_stat")  # the counts of ANALYZE
-    }
+        rows = connection.execute(
+            "SELECT type || ' ' || name FROM sqlite_schema WHERE type IN ('trigger', 'view')"
+        )
+        return [row[0] for row in rows]
+
+
+def copy_rows(file: Path, target: Path) -> None:
+    """Copy the rows of a `file` of unknown origin into the tables of `target`, made by us.
+
+    Only what lies in plain tables under the names that `target` has is read, so nothing that the
+    file defines runs or comes along. Raises ``DamagedDatabase`` where a table, a column or the
+    version of the tables is another, and SQLite's own errors.
+    """
+    size = file.stat().st_size
+    with _naming_damage(), closing(_distrusted(file)) as source, closing(_new(target)) as made:
+        made.execute("BEGIN")
+        names = made.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        for (table,) in names:
+            columns = _columns(made, table)
+            rows = _stored(source, table, columns, most=size)
+            if table == "alembic_version":
+                if [*rows] != made.execute("SELECT version_num FROM alembic_version").fetchall():
+                    raise DamagedDatabase(table)
+                continue
+            places = ", ".join("?" * len(columns))
+            insert = f'INSERT INTO "{table}" ({_quoted(columns)}) VALUES ({places})'  # noqa: S608
+            made.executemany(insert, rows)
+        made.execute("COMMIT")
 
 
 def put(file: Path, target: Path, kept: Path | None) -> None:
@@ -192,6 +198,49 @@ def _read_only(file: Path) -> sqlite3.Connection:
     connection.isolation_level = None
     connection.execute("PRAGMA trusted_schema = OFF")  # the file's definitions may run no function
     return connection
+
+
+def _distrusted(file: Path) -> sqlite3.Connection:
+    """Open a file that somebody may have made who means harm, which nobody writes to."""
+    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    for setting in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
+        connection.execute(f"PRAGMA {setting}")
+    return connection
+
+
+def _stored(
+    source: sqlite3.Connection, table: str, columns: Sequence[str], *, most: int
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the values that are stored in a plain table, at most so many bytes of them.
+
+    Views, virtual tables and computed columns are refused. Rows may share a value, and so be of
+    more bytes than the file.
+    """
+    is_plain = source.execute(
+        "SELECT 1 FROM sqlite_schema"
+        " WHERE type = 'table' AND sql LIKE 'CREATE TABLE %' AND name = ?",
+        (table,),
+    ).fetchone()
+    if not is_plain:
+        raise DamagedDatabase(table)
+    there = _columns(source, table)
+    if missing := [name for name in columns if name not in there]:
+        raise DamagedDatabase(f"{table}.{missing[0]}")
+    wanted = f'SELECT {_quoted(columns)} FROM "{table}" NOT INDEXED'  # noqa: S608 - our names
+    for row in source.execute(wanted):
+        most -= 1 + sum(len(value) for value in row if isinstance(value, str | bytes))
+        if most < 0:
+            raise DamagedDatabase(table)
+        yield row
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    """Return the columns of a table that are stored."""
+    return [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def _new(file: Path) -> sqlite3.Connection:

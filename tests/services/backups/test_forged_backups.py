@@ -1,4 +1,4 @@
-"""A backup that was changed by somebody who means harm is refused, and nothing is replaced."""
+"""Of a backup that somebody changed who means harm only sound rows come back, and nothing runs."""
 
 from __future__ import annotations
 
@@ -15,44 +15,75 @@ from tests.services.backups.backup_files import written
 from tests.services.backups.full_database import fill
 from tests.services.judging.rated_studies import rated_study
 from webapp.config import sqlite_url
-from webapp.db import sqlite_files
+from webapp.db import soundness, sqlite_files
 from webapp.db.engine import Database
-from webapp.db.tables.judging import Property
+from webapp.db.tables.judging import Judgment, Property
+from webapp.db.tables.people import Attempt
+from webapp.db.tables.study import Assignment, Study
 from webapp.services.backups import backups, refusals
 from webapp.services.study import studies
 
-FORGERIES = {
+RUNS = "INSERT INTO attempts (source, at) VALUES ('ran by the file', '2026-01-01 00:00:00')"
+SCHEMA = "PRAGMA writable_schema = ON; {}; PRAGMA writable_schema = RESET"
+LEFT_BEHIND = {
+    "nothing foreign": "",
+    "a trigger of the upgrade": (
+        f"CREATE TRIGGER evil AFTER UPDATE ON alembic_version BEGIN {RUNS}; END"
+    ),
+    "a trigger that looks like SQLite's own": (
+        f"CREATE TRIGGER evil AFTER UPDATE ON alembic_version BEGIN {RUNS}; END; "
+        + SCHEMA.format(
+            "UPDATE sqlite_schema SET name = 'sqlite_stat_zz', "
+            "sql = replace(sql, 'evil', 'sqlite_stat_zz') WHERE name = 'evil'"
+        )
+    ),
     "a trigger that falsifies later verdicts": (
         "CREATE TRIGGER evil AFTER INSERT ON judgments "
         "BEGIN UPDATE judgments SET verdict = '1' WHERE id = new.id; END"
     ),
-    "a trigger with one of our own names": (
-        "CREATE TRIGGER judgments_check BEFORE DELETE ON events BEGIN SELECT RAISE(IGNORE); END"
-    ),
     "a view": "CREATE VIEW evil AS SELECT * FROM raters",
-    "a view in the place of a table": (
-        "ALTER TABLE assignments RENAME TO kept; CREATE VIEW assignments AS SELECT * FROM kept"
-    ),
     "a table of somebody else": "CREATE TABLE evil (id INTEGER PRIMARY KEY)",
     "a virtual table": "CREATE VIRTUAL TABLE evil USING fts5(words)",
     "an index on an expression": "CREATE INDEX evil ON raters (abs(id))",
-    "a unique index that refuses later rows": ("CREATE UNIQUE INDEX evil ON log_entries (subject)"),
+    "a unique index that refuses later rows": "CREATE UNIQUE INDEX evil ON log_entries (subject)",
     "an index that is missing": "DROP INDEX {index}",
     "a column more": "ALTER TABLE studies ADD COLUMN evil TEXT",
-    "a column less": "ALTER TABLE studies DROP COLUMN guidelines",
-    "a default that is another": (
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, "
-        "'VARCHAR(16)', 'VARCHAR(16) DEFAULT 1') WHERE name = 'judgments'; "
-        "PRAGMA writable_schema = RESET"
-    ),
-    "a generated column": (
+    "a generated column more": (
         "ALTER TABLE judgments ADD COLUMN evil TEXT AS (upper(verdict)) VIRTUAL"
+    ),
+    "a default that is another": SCHEMA.format(
+        "UPDATE sqlite_schema SET sql = replace(sql, 'VARCHAR(16)', 'VARCHAR(16) DEFAULT 1') "
+        "WHERE name = 'judgments'"
+    ),
+    "a null that ours does not allow": SCHEMA.format(
+        "UPDATE sqlite_schema SET sql = replace(sql, 'name TEXT NOT NULL', 'name TEXT') "
+        "WHERE name = 'raters'"
+    ),
+}
+REFUSED = {
+    "a view in the place of a table": (
+        "ALTER TABLE assignments RENAME TO kept; CREATE VIEW assignments AS SELECT * FROM kept"
+    ),
+    "a virtual table in the place of a table": (
+        "DROP TABLE assignments; CREATE VIRTUAL TABLE assignments USING fts5("
+        + ", ".join(column.name for column in Assignment.__table__.columns)
+        + ")"
+    ),
+    "a column less": "ALTER TABLE studies DROP COLUMN guidelines",
+    "a computed column in the place of a stored one": (
+        "ALTER TABLE studies DROP COLUMN guidelines; "
+        "ALTER TABLE studies ADD COLUMN guidelines TEXT AS (upper(name)) VIRTUAL"
+    ),
+    "a value that every row shares": (
+        "ALTER TABLE results DROP COLUMN card; "
+        f"""ALTER TABLE results ADD COLUMN card JSON NOT NULL DEFAULT '"{"x" * 200_000}"'"""
     ),
     "a verdict that is none": "UPDATE judgments SET verdict = 'yes'",
     "a state that is none": "UPDATE queries SET state = 'fine'",
     "a quality outside 0 to 5": "UPDATE query_ratings SET quality = 9",
     "a text in the place of a number": "UPDATE results SET rank = 'first' WHERE id = 1",
     "a text longer than its column": "UPDATE events SET event_id = event_id || hex(zeroblob(99))",
+    "a text that is none": "UPDATE studies SET guidelines = CAST(x'ff' AS TEXT)",
     "a moment that is none": "UPDATE studies SET created_at = 'soon'",
     "a reference to nothing": (
         "PRAGMA foreign_keys = OFF; "
@@ -60,12 +91,13 @@ FORGERIES = {
     ),
     "a version of the tables that is another": "UPDATE alembic_version SET version_num = '0001'",
     "no version of the tables": "DELETE FROM alembic_version",
+    "two versions of the tables": "INSERT INTO alembic_version VALUES ('9999')",
     "a JSON text that is none": "UPDATE judged_things SET card = '{' WHERE card IS NOT NULL",
-    "a null where there is a value": (
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, "
-        "'name TEXT NOT NULL', 'name TEXT') WHERE name = 'raters'; "
-        "PRAGMA writable_schema = RESET"
-    ),
+    "a null where there is a value": SCHEMA.format(
+        "UPDATE sqlite_schema SET sql = replace(sql, 'name TEXT NOT NULL', 'name TEXT') "
+        "WHERE name = 'raters'"
+    )
+    + "; UPDATE raters SET name = NULL",
 }
 
 
@@ -89,24 +121,33 @@ def _content(study_file: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(study_file, tmp_path / "content.sqlite"))
 
 
-@pytest.mark.parametrize("forgery", FORGERIES)
-def test_a_forged_backup_is_refused(content: Path, forgery: str) -> None:
+@pytest.mark.parametrize("forgery", LEFT_BEHIND)
+def test_of_a_backup_only_rows_come_back_and_nothing_in_it_runs(
+    database: Database, content: Path, forgery: str
+) -> None:
+    forge(content, LEFT_BEHIND[forgery])
+    file = written(content.with_name("forged.backup"), content)
+
+    backups.restore(database, file, NOW, replace=True, as_superuser=True)
+
+    assert soundness.faults(database) == []
+    with database.reading() as session:
+        assert session.query(Judgment).count() > 0
+        assert session.query(Attempt).count() == 0
+    if database.is_sqlite:
+        assert schema(Path(database.description)) == schema_of_ours(content.with_name("x.sqlite"))
+
+
+@pytest.mark.parametrize("forgery", REFUSED)
+def test_a_backup_with_what_no_table_of_ours_holds_is_refused(content: Path, forgery: str) -> None:
     """It is refused by what is in it, so the engine that it would go into does not matter."""
-    script = FORGERIES[forgery]
-    with closing(sqlite3.connect(content)) as connection:
-        (index,) = connection.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
-        ).fetchone()
-        before = connection.total_changes
-        connection.executescript(script.replace("{index}", index))
-        connection.commit()
-        assert connection.total_changes > before or not script.startswith("UPDATE")
+    forge(content, REFUSED[forgery])
     file = written(content.with_name("forged.backup"), content)
     here = content.with_name("here.sqlite")
     here.write_bytes(b"the database that is here")
     database = Database(sqlite_url(here))
 
-    with pytest.raises((refusals.ForeignBackup, refusals.DamagedBackup)):
+    with pytest.raises(refusals.DamagedBackup):
         backups.restore(database, file, NOW, replace=True)
 
     assert here.read_bytes() == b"the database that is here"
@@ -115,13 +156,57 @@ def test_a_forged_backup_is_refused(content: Path, forgery: str) -> None:
     ]  # fmt: skip
 
 
-def test_what_is_not_forged_comes_back(database: Database, content: Path) -> None:
-    """The same file without a forgery is taken, so that the refusals above mean something."""
-    file = written(content.with_name("sound.backup"), content)
+def test_what_an_older_backup_holds_comes_through_the_migrations(
+    database: Database, tmp_path: Path
+) -> None:
+    """Its rows go into tables of its own version, without a column that came later."""
+    content = tmp_path / "older.sqlite"
+    older = Database(sqlite_url(content))
+    older.upgrade("0018")
+    older.close()
+    with closing(sqlite3.connect(content)) as connection:
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(studies)")]
+        assert "revision" not in columns
+        connection.execute(
+            "INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,"
+            " shuffle_questions, figures, repeat_percent, guidelines, created_at)"
+            " VALUES (7, 'Older', 0, 0, 0, 0, 'all', 5, '', '2026-01-01 00:00:00')"
+        )
+        connection.commit()
+    forge(content, f"CREATE TRIGGER evil AFTER UPDATE ON alembic_version BEGIN {RUNS}; END")
+    file = written(tmp_path / "older.backup", content, schema_version="0018", counts={"studies": 1})
 
-    restored = backups.restore(database, file, NOW, replace=True, as_superuser=True)
+    backups.restore(database, file, NOW, replace=True, as_superuser=True)
 
-    assert restored.about.counts["judgments"] > 0
+    with database.reading() as session:
+        study = session.get_one(Study, 7)
+        assert (study.name, session.query(Attempt).count()) == ("Older", 0)
+
+
+def forge(content: Path, script: str) -> None:
+    """Change a database as somebody who means harm would."""
+    with closing(sqlite3.connect(content)) as connection:
+        (index,) = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
+        ).fetchone()
+        before = connection.total_changes
+        connection.executescript(script.replace("{index}", index))
+        connection.commit()
+        assert connection.total_changes > before or not script.startswith("UPDATE")
+
+
+def schema(file: Path) -> set[tuple[str, str, str]]:
+    """Return everything that a database defines, and the statements that did."""
+    with closing(sqlite3.connect(file)) as connection:
+        return set(connection.execute("SELECT type, name, sql FROM sqlite_schema"))
+
+
+def schema_of_ours(file: Path) -> set[tuple[str, str, str]]:
+    """Return the same of a new database."""
+    made = Database(sqlite_url(file))
+    made.prepare()
+    made.close()
+    return schema(file)
 
 
 @pytest.mark.parametrize("step", ["link", "replace"])

@@ -4,14 +4,15 @@ A backup is a zip of two members: a description (``backup.json``), and all rows 
 database, from whichever engine they came. It goes to a file beside the wanted one, is synced to
 disk, and then takes its name, so that a backup is there whole or not at all.
 
-A restore takes rows and nothing else out of the file: they are read from the tables that a
-version of ours has, and written into new tables made here.
+A restore takes rows and nothing else out of the file: they are written into tables made here, of
+the backup's version, and those are brought to this one. What else the file defines is left behind.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+import sqlite3
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from webapp.config import sqlite_url
 from webapp.db import postgres_schemas, sqlite_files
 from webapp.db.engine import Database, known_versions
+from webapp.db.outages import Outage, outage
 from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.runs import Query
@@ -40,7 +42,6 @@ from webapp.services.backups.refusals import (
     BackupExists,
     DamagedBackup,
     DatabaseNotEmpty,
-    ForeignBackup,
     NewerBackup,
     NoDatabaseYet,
     NotABackup,
@@ -146,8 +147,8 @@ def restore(
 
     The tables are of this version afterwards, even if the backup is of an older one. Everything is
     checked before anything is touched. Raises ``NotABackup``, ``NewerBackup``,
-    ``DamagedBackup``, ``ForeignBackup``, ``DatabaseNotEmpty``, ``sqlite_files.DatabaseInUse``
-    and, unless `as_superuser`, ``RestoresAsSuperuser``.
+    ``DamagedBackup``, ``DatabaseNotEmpty``, ``sqlite_files.DatabaseInUse`` and, unless
+    `as_superuser`, ``RestoresAsSuperuser``.
     """
     about = read(file)
     if not database.is_sqlite and not as_superuser:
@@ -160,9 +161,9 @@ def restore(
     name = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
     beside = Path(database.description) if database.is_sqlite else file
     with disk.folder_beside(beside) as folder:
-        content = folder / CONTENT
-        _unpack(file, about, content)
-        _accept(content, about)
+        unknown, content = folder / "unknown.sqlite", folder / CONTENT
+        _unpack(file, about, unknown)
+        _accept(unknown, content, about)
         put = _put_sqlite if database.is_sqlite else _put_postgres
         return Restored(about, put(database, content, about, name if is_kept else None))
 
@@ -222,26 +223,27 @@ def _has_rows(database: Database) -> bool:
         database.close()
 
 
-def _accept(content: Path, about: About) -> None:
-    """Return if `content` is sound, has the tables of its version and nothing else.
+def _accept(unknown: Path, content: Path, about: About) -> None:
+    """Make `content`, a database of ours with the rows of `unknown`, which goes.
 
-    Its tables are brought to this version. Raises ``DamagedBackup`` and ``ForeignBackup``.
+    Its tables are brought to this version. Raises ``DamagedBackup``.
     """
     try:
+        with _opened(content) as copy:
+            copy.upgrade(about.schema_version)
+        sqlite_files.copy_rows(unknown, content)
+        unknown.unlink()
         sqlite_files.check(content)
-        found = sqlite_files.schema(content)
-    except sqlite_files.DamagedDatabase as damaged:
+        with _opened(content) as copy:
+            _agree(about, _counts(copy))
+            copy.upgrade()
+            _check_values(copy)
+    except (sqlite_files.DamagedDatabase, ValueError, TypeError) as damaged:
         raise DamagedBackup(*damaged.args) from damaged
-    differing = found ^ _schema_of(about.schema_version, content.with_name("model.sqlite"))
-    if differing:
-        first = min(differing, key=lambda one: (one.name, one.kind))
-        raise ForeignBackup(f"{first.kind} {first.name}")
-    with _opened(content) as copy:
-        if copy.version() != about.schema_version:
-            raise DamagedBackup(f"alembic_version: {copy.version()}")
-        _agree(about, _counts(copy))
-        copy.upgrade()
-        _check_values(copy)
+    except (sqlite3.Error, DatabaseError) as failure:
+        if outage(failure) not in {None, Outage.DAMAGED}:
+            raise  # of the disk, not of the backup
+        raise DamagedBackup(str(getattr(failure, "orig", failure))) from failure
 
 
 def _check_values(copy: Database) -> None:
@@ -250,13 +252,6 @@ def _check_values(copy: Database) -> None:
             for value in session.scalars(select(column).distinct()):
                 if value not in allowed:
                     raise DamagedBackup(f"{column}: {value!r:.80}")
-
-
-def _schema_of(schema_version: str, file: Path) -> set[sqlite_files.SchemaObject]:
-    """Return the schema of a version of ours, made in the new `file`."""
-    with _opened(file) as model:
-        model.upgrade(schema_version)
-    return sqlite_files.schema(file)
 
 
 def _put_sqlite(database: Database, content: Path, about: About, name: str | None) -> str | None:

@@ -36,15 +36,6 @@ class DamagedBackup(Refused):
     remedy = OTHER_BACKUP
 
 
-class ForeignBackup(Refused):
-    """The backup defines something that no version of ours has; the argument names it."""
-
-    message = mark(
-        "The backup holds something that is not Relevansi's (%(name)s), nothing was restored"
-    )
-    remedy = OTHER_BACKUP
-
-
 class NewerBackup(Refused):
     """The backup is of a newer version of the tables; the argument is the product's version."""
 
