@@ -18,3 +18,12 @@ export function keep(name, value) {
     // a private window: the memory above has it
   }
 }
+
+export function forget(name) {
+  memory.delete(name);
+  try {
+    localStorage.removeItem(name);
+  } catch {
+    // there is nothing to forget
+  }
+}

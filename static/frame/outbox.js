@@ -37,7 +37,7 @@ document.addEventListener("visibilitychange", () => document.hidden || wake());
 
 /** Put an event in line; `hear` is told "saving", "unsaved", "refused" or "saved" with the answer. */
 export function send(event, hear) {
-  Object.assign(event, { rater, hear, event_id: fresh(), client_time: Date.now(), made: true });
+  Object.assign(event, { rater, hear, event_id: fresh(), client_time: event.client_time ?? Date.now(), made: true });
   waiting.push(event);
   hear(event, trouble ? "unsaved" : "saving");
   store(event).then(work);
@@ -73,15 +73,15 @@ export async function drained() {
   while (!(await settled())) await new Promise((resolve) => setTimeout(resolve, FIRST_WAIT));
 }
 
-/** Return the part of a page at `address`, from a kept copy if need be; else null. */
-export async function load(address) {
+/** Return the part of a page at `address`, from a kept copy if need be and allowed; else null. */
+export async function load(address, { copies = true } = {}) {
   const signal = AbortSignal.timeout?.(LONGEST_ANSWER);
   try {
     const response = await fetch(address, { headers: PARTIAL, signal });
     const text = await response.text();
     return response.ok && isPart(text) ? text : null;
   } catch {
-    return copied(address).catch(() => null);
+    return copies ? copied(address).catch(() => null) : null;
   }
 }
 

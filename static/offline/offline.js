@@ -51,7 +51,7 @@ function arrived() {
     prose.append(one(`#prose-${prose.dataset.prose}`).content.cloneNode(true));
   }
   const query = queryOf(shownId());
-  one("#notes").value = query.notes;
+  if (one("#notes") !== document.activeElement) one("#notes").value = query.notes;
   if (book.record.at !== query.query_id) book.note({ at: query.query_id });
   for (const line of all("[data-state-of]")) line.textContent = saying(line, query);
   paint();
@@ -69,10 +69,11 @@ function saying(line, query) {
 
 export const pending = () => [];
 export const settled = () => Promise.resolve(true);
-export const resume = () => {};
+export const resume = async () => {};
 
-/** Return the question at an address of this page. */
-export async function load(address) {
+/** Return the question at an address of this page; without `copies`, since nothing is newer elsewhere. */
+export async function load(address, { copies = true } = {}) {
+  if (!copies) return null;
   const id = /#q-(\d+)$/.exec(address)?.[1];
   return queryOf(Number(id)) ? part(id) : null;
 }

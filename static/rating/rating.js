@@ -5,6 +5,7 @@
 // its address is known. The answer to a verdict says which verdict is in force, and brings what moves
 // with it. A blind question comes in stages: what follows the last card is in the answer to it.
 
+import { draft, keepDraft, stored } from "../frame/drafts.js";
 import { keep, kept } from "../frame/memory.js";
 import { load, pending, resume, send, settled } from "../frame/outbox.js";
 import { DECIDED, REPEATING, isGrade, walking } from "./keys.js";
@@ -18,26 +19,30 @@ const walk = () => one("#walk");
 const VERDICTS = { ...DECIDED, r: "unsure" };
 const OUTCOMES = { y: "correct_empty", t: "false_negative" };
 const PLACES = ".card, #outcome, .grades";
+const NOTES = "textarea[name=notes]";
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]";
 const LEARNT = 20; // uses after which the keys are known
+const PAUSE = 1_000; // without a key, after which notes are saved
 const KINDS = { empty_outcome: "outcome", quality: "quality", notes: "notes" };
 
 let moving = false; // from the key that leaves a question until the next one has focus
 let typed = []; // what was typed in between
 let ahead = null; // {address, text: Promise} of the next open question
-let isStale = false; // an answer came for a question that is no longer shown
+let isStale = false; // something was saved that the page may not show
+let refreshing = false;
 const passed = new Set(); // questions left while nothing could be sent
+const unstored = new Map(); // notes that were typed and are not on their way, with their timers
 
 // ---- saying -----------------------------------------------------------------------------
 
 /** Say `value` for `field` of the question; `places` are the lines that tell its state. */
-function say(form, field, value, { places = [lineOf(form, field)], onward = false } = {}) {
+function say(form, field, value, { places = [lineOf(form, field)], onward = false, ...more } = {}) {
   const fields = { [field]: value };
   for (const { name, value } of all("input[type=hidden]", form)) fields[name] = value;
   if (onward) fields.onward = 1;
-  const was = standingAt(field, placeOf(places[0]));
+  const was = standingAt(field, places[0]);
   const about = { ...shown(), label: labelOf(placeOf(places[0]) ?? form) };
-  send({ url: form.action, ...about, field, value, was, places, fields }, told);
+  send({ url: form.action, ...about, field, value, was, places, fields, ...more }, told);
 }
 
 /** Return which question is shown: its number or task, and its page. */
@@ -71,6 +76,7 @@ function judge(card, value, options) {
 
 async function undo() {
   if (moving) return;
+  storeNotes();
   const last = pending().findLast((event) => !event.isUndone && !event.undoes && event.field !== "later");
   if (last?.shown === "unsaved" && isHere(last)) return takeBack(last);
   moving = true;
@@ -93,6 +99,7 @@ function takeBack(event) {
   const { url, query, page, label, field, was: value = "", places } = event;
   const { onward, ...fields } = { ...event.fields, [field]: value };
   event.isUndone = true;
+  if (event.draft) stored(event.draft, event.value);
   send({ url, query, page, label, field, value, places, fields, undoes: event.event_id }, told);
   apply({ query, page, field, value, places, isOld: true });
   if (placeOf(places[0])) enter(placeOf(places[0]));
@@ -107,12 +114,14 @@ async function told(event, state, text) {
     if (isQuestion(text)) visit(); // an undo shows where it happened, a last answer what is next
     if (state === "saved" && event.field === "relevance") settle(event);
   } else if (text) isStale = true;
+  if (state === "saved" && event.draft) stored(event.draft, event.value);
+  if (state === "saved" && (event.isOld || refreshing)) isStale = true; // others may have been later
   event.shown = state;
   mark(event, state);
   for (const other of pending()) (apply(other), mark(other, other.shown));
   if (state === "unsaved") announce(words.unsaved);
   if (state === "saved" && !pending().length) announce(words.saved);
-  if (isStale && !pending().length) catchUp();
+  if (isStale && !pending().length) refresh();
 }
 
 /** Show the verdict in force, which may be another than the one that was sent. */
@@ -121,13 +130,31 @@ function settle({ places }) {
   for (const place of places.map(placeOf)) if (place && stands) press(place, stands.dataset.stands);
 }
 
-/** Bring walk and figures up to what was answered for questions that are no longer shown. */
-async function catchUp() {
-  isStale = false;
-  const text = await load(question().dataset.address);
-  const page = new DOMParser().parseFromString(text ?? "", "text/html");
-  const parts = all('hx-partial:not([hx-target="#question"])', page).map((part) => part.outerHTML);
-  if (!pending().length) await show(parts.join(""));
+/** Bring the page up to what is stored, wherever it was said; what waits here is said on top of it. */
+async function refresh() {
+  if (moving || refreshing) return;
+  [refreshing, isStale] = [true, false];
+  const { address } = question().dataset;
+  const text = await load(address, { copies: false });
+  refreshing = false;
+  if (isStale) return refresh(); // something was saved meanwhile
+  if (!text || moving || !isQuestion(text) || question().dataset.address !== address) return;
+  const page = new DOMParser().parseFromString(text, "text/html");
+  if (names(page) !== names(question())) return showAnew(text);
+  const parts = all(`#question :is(${PLACES}, #end)`, page).map(partial);
+  const others = all('hx-partial:not([hx-target="#question"])', page).map((part) => part.outerHTML);
+  await show([...parts, ...others].join(""));
+  for (const notes of all(NOTES, page)) refreshNotes(one(`#${notes.id}`), notes.value);
+  for (const event of pending()) (apply(event), mark(event, event.shown));
+}
+
+const names = (within) => all(`${PLACES}, ${NOTES}`, within).map(({ id }) => id).join(" ");
+
+/** Show the question with other cards or at another stage than here. */
+async function showAnew(text) {
+  storeNotes();
+  await show(text);
+  arrive({ tell: false });
 }
 
 /** Show on the question what an earlier page said of it and what became of that. */
@@ -143,7 +170,7 @@ const isHere = ({ query, page }) => query === shown().query && page === shown().
 function apply(event) {
   const { field, value, places } = event;
   if (!isHere(event)) return;
-  if (field === "notes") return event.isOld && stateOf(places[0]) && write(places[0], value);
+  if (field === "notes") return event.isOld && stateOf(places[0]) && write(one(`#${places[0]}`), value);
   for (const place of places.map(placeOf)) {
     if (!place) continue; // hidden again, since a card above is open
     if (field === "quality") grades(place, value);
@@ -151,9 +178,8 @@ function apply(event) {
   }
 }
 
-function write(name, text) {
-  const notes = one(`#${name}`);
-  if (notes !== document.activeElement) notes.value = text;
+function write(notes, text) {
+  if (notes !== document.activeElement) notes.value = notes.defaultValue = text;
 }
 
 function grades(place, value) {
@@ -161,8 +187,9 @@ function grades(place, value) {
 }
 
 /** Return the value at a place of the question before it is given anew. */
-function standingAt(field, place) {
-  if (field === "notes") return undefined;
+function standingAt(field, name) {
+  if (field === "notes") return one(`#${name}`).defaultValue;
+  const place = placeOf(name);
   return field === "quality" ? (one(":checked", place)?.value ?? "") : place?.dataset.verdict;
 }
 
@@ -180,7 +207,7 @@ function mark(event, state) {
   if (!isHere(event)) return;
   for (const place of event.places) {
     const line = stateOf(place);
-    if (!line) continue;
+    if (!line || unstored.has(document.getElementById(place))) continue; // typed on since
     line.textContent = words[state];
     line.classList.toggle("unsaved", state === "unsaved" || state === "refused");
   }
@@ -190,6 +217,62 @@ function announce(text) {
   const status = one("#status");
   status.textContent = "";
   requestAnimationFrame(() => (status.textContent = text));
+}
+
+// ---- notes ------------------------------------------------------------------------------
+
+/** Keep what is typed at once, and save it once nothing more is typed for a while. */
+function typedNotes(notes) {
+  keepDraft(placeOfNotes(notes), notes.value);
+  stateOf(notes.id).textContent = words.typed;
+  wait(notes);
+}
+
+function wait(notes) {
+  clearTimeout(unstored.get(notes));
+  const isOnItsWay = () => pending().some(({ draft }) => draft === placeOfNotes(notes));
+  unstored.set(notes, setTimeout(() => (isOnItsWay() ? wait(notes) : storeNotes()), PAUSE));
+}
+
+/** Save what was typed and is not on its way yet. */
+function storeNotes() {
+  for (const [notes, timer] of unstored) {
+    clearTimeout(timer);
+    unstored.delete(notes);
+    sayNotes(notes);
+  }
+}
+
+function sayNotes(notes, more = {}) {
+  say(notes.form, "notes", notes.value, { draft: placeOfNotes(notes), ...more });
+  notes.defaultValue = notes.value;
+}
+
+/** Return the name under which the browser keeps what is typed for an answer. */
+function placeOfNotes({ form }) {
+  const { query, page } = shown();
+  return `notes ${page} ${query} ${one("[name=answer]", form)?.value ?? ""}`;
+}
+
+/** Show and save what was typed before the page was left, as said when it was typed. */
+function restoreNotes() {
+  for (const notes of all(NOTES, question())) {
+    const place = placeOfNotes(notes);
+    const found = draft(place);
+    if (!found || unstored.has(notes)) continue;
+    const last = pending().findLast((event) => event.draft === place);
+    const isSaid = (last?.value ?? notes.defaultValue) === found.text;
+    notes.value = found.text;
+    if (!isSaid) sayNotes(notes, { client_time: found.at, isOld: true });
+    else if (!last) stored(place, found.text);
+  }
+}
+
+/** Show the notes that are stored, unless others are being typed here. */
+function refreshNotes(notes, text) {
+  if (unstored.has(notes) || draft(placeOfNotes(notes)) || text === notes.value) return;
+  notes.value = notes.defaultValue = text;
+  stateOf(notes.id).textContent = text ? words.saved : "";
 }
 
 // ---- moving -----------------------------------------------------------------------------
@@ -220,9 +303,10 @@ async function onwardUnsaved() {
  * server is to say which question that is, the next one that is kept stands in while it is away.
  */
 async function go(address, { push = true, isNamed = false } = {}) {
+  storeNotes();
   moving = true;
   await settled();
-  const standing = [walk(), one("#figures")].filter(Boolean).map((part) => part.outerHTML);
+  const standing = [walk(), one("#figures")].filter(Boolean).map(partial);
   const isNext = new URL(address, location).href === ahead?.address;
   const known = isNext && walk().dataset.address === address;
   const text = (isNext && (await ahead.text)) || (await load(address));
@@ -231,15 +315,15 @@ async function go(address, { push = true, isNamed = false } = {}) {
   if (!text || !isQuestion(text)) return location.assign(address);
   await show(text);
   // What the last answer said of this question is newer than what was fetched ahead of it.
-  if (known) await show(standing.map(partial).join(""));
+  if (known) await show(standing.join(""));
   visit(push);
   arrive();
 }
 
 const isQuestion = (text) => text.includes('id="question"');
 
-function partial(html) {
-  return `<hx-partial hx-target="#${html.match(/id="(\w+)"/)[1]}" hx-swap="outerMorph">${html}</hx-partial>`;
+function partial({ id, outerHTML }) {
+  return `<hx-partial hx-target="#${id}" hx-swap="outerMorph">${outerHTML}</hx-partial>`;
 }
 
 /** Make the address and the title those of the question that is shown. */
@@ -266,7 +350,7 @@ function arrive({ tell = true } = {}) {
   if (tell) announce(one("#walk strong").textContent);
   const next = one("a[data-ahead]")?.href;
   ahead = next ? { address: next, text: load(next) } : null;
-  resume(told, overlay);
+  resume(told, overlay).then(restoreNotes);
   for (const event of pending()) (apply(event), mark(event, event.shown));
   document.dispatchEvent(new CustomEvent("question", { detail: { ...shown(), ahead: next } }));
   while (typed.length && !moving) act(...typed.shift());
@@ -458,7 +542,11 @@ document.addEventListener("submit", (event) => {
 
 document.addEventListener("change", ({ target }) => {
   if (target.name === "quality") say(target.form, "quality", target.value);
-  if (target.name === "notes") say(target.form, "notes", target.value);
+  if (target.name === "notes") storeNotes();
+});
+
+document.addEventListener("input", ({ target }) => {
+  if (target.name === "notes") typedNotes(target);
 });
 
 document.addEventListener("click", (event) => {
@@ -488,6 +576,12 @@ document.addEventListener("htmx:before:history:restore", (event) => {
   event.preventDefault();
   go(event.detail.path, { push: false });
 });
+
+// Another tab or device may have said more while this page was out of sight.
+document.addEventListener("visibilitychange", () => (document.hidden ? storeNotes() : refresh()));
+addEventListener("pagehide", storeNotes);
+addEventListener("focus", refresh);
+addEventListener("pageshow", ({ persisted }) => persisted && refresh());
 
 showKeys();
 document.documentElement.classList.add("scripted");

@@ -59,6 +59,7 @@ def test_a_rater_works_in_another_engine(
     run = f"{own_server.url}/runs/{run_id}"
     rates_by_keyboard_and_finger(driver, run)
     rates_without_a_server_and_sends_it_later(driver, own_server, run)
+    types_notes_and_reloads(driver, run)
     rates_by_forms_alone(driver, run)
     reads_what_a_figure_means(driver, run)
     rates_on_one_file(driver, one_file)
@@ -67,7 +68,8 @@ def test_a_rater_works_in_another_engine(
     assert found[0].relevance[:4] == (1, 0, 1, None)
     assert found[1].relevance[:2] == (1, None)
     assert found[9].relevance[:2] == (0, None)
-    assert [event["new"] for event in own_server.events()] == ["1", "0", "1", "1", "0"]
+    clicks = [event["new"] for event in own_server.events() if event["field"] == "verdict"]
+    assert clicks == ["1", "0", "1", "1", "0"]
 
 
 @pytest.mark.journey
@@ -100,6 +102,16 @@ def rates_by_keyboard_and_finger(driver: Driver, run: str) -> None:
     driver.expect(STATE, "1", equals=SAVED)
     driver.tap('#rank-2 button[value="0"]')
     driver.expect(STATE, "2", equals=SAVED)
+
+
+def types_notes_and_reloads(driver: Driver, run: str) -> None:
+    """What was typed is there and saved."""
+    driver.open(f"{run}/queries/4")
+    driver.expect(SCRIPTED)
+    driver.press(*"njauh")
+    driver.reload()
+    driver.expect("document.querySelector('#notes').value", equals="jauh")
+    driver.expect(STATE, "notes", equals=SAVED)
 
 
 def rates_without_a_server_and_sends_it_later(driver: Driver, server: Server, run: str) -> None:

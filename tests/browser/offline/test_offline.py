@@ -174,6 +174,26 @@ def test_a_run_rated_from_a_file_comes_back_with_nothing_lost(
 
 
 @pytest.mark.browser
+def test_notes_on_one_file_are_there_again_after_a_reload_in_mid_sentence(
+    open_tab: OpenTab, file: Path
+) -> None:
+    page = open_tab()
+    page.goto(file.as_uri())
+    page.locator("#rater").fill("Ani")
+    page.keyboard.press("Enter")
+    wait_for_focus(page, "1")
+    page.keyboard.press("n")
+    page.keyboard.type("agak jau")
+    page.reload()
+    expect(page.locator("#notes")).to_have_value("agak jau")
+    expect(page.locator('[data-state-of="notes"]')).to_have_text(SAVED)
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    page.keyboard.press("y")
+    expect(page.locator("#rank-1 [value='1']")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#notes")).to_have_value("agak jau")
+
+
+@pytest.mark.browser
 def test_the_header_of_the_file_fits_a_phone(open_tab: OpenTab, file: Path) -> None:
     page = open_tab(viewport={"width": 360, "height": 780})
     page.goto(file.as_uri())

@@ -98,6 +98,35 @@ def test_what_is_typed_is_there_again_after_the_page_was_left(
         expect(page.locator("#question")).to_have_value("")
 
 
+def test_notes_on_an_answer_are_there_again_after_a_reload_in_mid_sentence(
+    empty_server: Server, open_tab: OpenTab
+) -> None:
+    """And a verdict that another device gave meanwhile shows once the page is in front again."""
+    with bots.serving(bots.good) as bot:
+        link = _opened(empty_server, bot.address)
+        page = open_tab(**PHONE)
+        page.goto(link)
+        page.get_by_role("button", name="setuju").tap()
+        back = page.locator("#link code").inner_text()
+        _ask(page, "Rumah di Johor?")
+        notes = page.locator("textarea[name=notes]")
+        notes.press_sequentially("Agak jau")
+        page.reload()
+        expect(notes).to_have_value("Agak jau")
+        expect(page.locator('[data-state-of="notes"]')).to_have_text("Tersimpan")
+
+        other = open_tab()
+        other.goto(back)
+        other.get_by_role("button", name="Lanjutkan sebagai").click()
+        other.wait_for_url("**/ask/")
+        other.goto(page.url)
+        other.locator('#rank-1 button[value="0"]').click()
+        expect(other.locator('[data-state-of="1"]')).to_have_text("Tersimpan")
+        page.evaluate("dispatchEvent(new Event('focus'))")
+        pressed = page.locator('#rank-1 button[value="0"]')
+        expect(pressed).to_have_attribute("aria-pressed", "true")
+
+
 def test_how_far_a_question_is_rated_stands_within_its_line(
     empty_server: Server, open_tab: OpenTab
 ) -> None:

@@ -112,7 +112,9 @@ def test_once_there_is_an_answer_the_waiting_page_is_told_to_load_it(
         client = taking_part(app, opened(web_database, bot.address))
         address = ask(app, client, "Rumah?")
 
-    assert client.get(address, headers=PART).headers["HX-Refresh"] == "true"
+    waiting = client.get(address, query_string={"waiting": 1}, headers=PART)
+    assert waiting.headers["HX-Refresh"] == "true"
+    assert 'hx-target="#question"' in client.get(address, headers=PART).text
 
 
 @pytest.mark.parametrize(

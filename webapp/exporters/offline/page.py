@@ -39,6 +39,7 @@ STYLES = (
 )
 SCRIPTS = {
     "memory.js": "frame/memory.js",
+    "drafts.js": "frame/drafts.js",
     "figures.js": "offline/figures.js",
     "csv.js": "offline/csv.js",
     "book.js": "offline/book.js",

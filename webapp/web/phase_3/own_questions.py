@@ -160,10 +160,10 @@ def show(position: int) -> Response:
         if htmx.wants_part() and line.state not in {State.WAITING, State.ASKING}:
             return htmx.reload()
         return _asked(line)
-    if htmx.wants_part():
+    if htmx.wants_part() and "waiting" in request.args:
         return htmx.reload()
-    template = "phase_3/own_questions/answer.html"
-    return make_response(render_template(template, **htmx.names(_rated(position))))
+    page, part = "phase_3/own_questions/answer.html", "phase_3/own_questions/_shown.html"
+    return htmx.respond(page, part, _rated(position))
 
 
 @blueprint.post("/<int:position>/again")

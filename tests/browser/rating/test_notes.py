@@ -1,0 +1,214 @@
+"""What is typed into notes is never lost, and a page in the back does not stay stale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.blind import invite, join
+from tests.browser.rating_page import SAVED, RatingPage
+from tests.browser.server import Server
+
+pytestmark = pytest.mark.browser
+
+NewContext = Callable[..., BrowserContext]
+
+TEXT = "yang ke-3 jauh dari Cemara"
+HIDE = """() => {
+  Object.defineProperty(document, "hidden", { configurable: true, value: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+SHOW = """() => {
+  Object.defineProperty(document, "hidden", { configurable: true, value: false });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+STOPPED = """
+const start = setTimeout;
+globalThis.setTimeout = (call, wait, ...more) => (wait === 1000 ? 0 : start(call, wait, ...more));
+"""
+DRAFTS = "() => Object.keys(localStorage).filter((name) => name.startsWith('draft ')).length"
+
+
+def expect_no_draft(page: Page) -> None:
+    """Wait until the browser keeps nothing typed that is not stored."""
+    page.wait_for_function(f"(n) => ({DRAFTS})() === n", arg=0)
+
+
+def test_notes_are_saved_while_the_rater_goes_on_typing(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """A second after the last key, with focus still in the field; the page says so truly."""
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    rating.press("n")
+    page.keyboard.type(TEXT)
+    rating.expect_saying("notes", "Belum tersimpan")
+    rating.expect_state("notes", "saved")
+    assert rating.focus == "notes"
+    assert [(one["field"], one["new"]) for one in own_server.events()] == [("notes", TEXT)]
+    expect_no_draft(page)
+
+
+def test_a_reload_at_once_loses_nothing_that_was_typed(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    rating.press("n")
+    page.keyboard.type(TEXT)
+    page.reload()
+    expect(page.locator("#notes")).to_have_value(TEXT)
+    rating.expect_state("notes", "saved")
+    expect_no_draft(page)
+    assert {one["new"] for one in own_server.events()} == {TEXT}
+
+
+def test_notes_typed_offline_outlive_reload_and_tab_and_arrive(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """Even where nothing but the draft was kept: the tab went without a word to the page."""
+    context = context_of()
+    rating = RatingPage(context.new_page(), own_server.url, run_id)
+    rating.open(1)
+    rating.page.evaluate("navigator.serviceWorker.ready.then(() => null)")
+    rating.press("y")
+    rating.expect_state(1, "saved")
+    expect(rating.page.locator("#rating[data-ahead]")).to_be_attached()  # pages are kept
+    context.set_offline(True)
+    rating.press("n")
+    rating.page.keyboard.type(TEXT)
+    rating.expect_state("notes", "unsaved")
+    rating.page.reload()
+    expect(rating.page.locator("#notes")).to_have_value(TEXT)
+    rating.expect_state("notes", "unsaved")
+    rating.page.close()
+
+    again = RatingPage(context.new_page(), own_server.url, run_id)
+    context.set_offline(False)
+    again.open(1)
+    expect(again.page.locator("#notes")).to_have_value(TEXT)
+    again.expect_state("notes", "saved")
+    expect_no_draft(again.page)
+    assert own_server.events()[-1]["new"] == TEXT
+
+
+def test_notes_are_saved_when_a_telephone_hides_the_page(
+    own_server: Server, run_id: str, open_tab: Callable[..., Page]
+) -> None:
+    """At once, without the second's wait: the system may end the page next."""
+    page = open_tab(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    page.add_init_script(STOPPED)
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    page.locator("#notes").tap()
+    page.keyboard.type(TEXT)
+    rating.expect_saying("notes", "Belum tersimpan")
+    page.evaluate(HIDE)
+    rating.expect_state("notes", "saved")
+
+
+def test_undo_after_typing_takes_the_text_back(own_server: Server, run_id: str, page: Page) -> None:
+    """Also where the server has not heard of it: what was saved before is there again."""
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(1)
+    rating.press("n")
+    page.keyboard.type("satu")
+    rating.expect_state("notes", "saved")
+    page.context.set_offline(True)
+    page.keyboard.type(" dua")
+    rating.expect_state("notes", "unsaved")
+    rating.press("Escape", "u")
+    expect(page.locator("#notes")).to_have_value("satu")
+    page.context.set_offline(False)
+    rating.expect_state("notes", "saved")
+    page.reload()
+    expect(page.locator("#notes")).to_have_value("satu")
+    expect_no_draft(page)
+
+
+def test_a_blind_rater_s_notes_on_each_answer_outlive_a_reload(
+    blind_server: Server, page: Page
+) -> None:
+    """Each where it was typed."""
+    join(page, invite(blind_server, "Ani"))
+    for _ in range(5):
+        page.keyboard.press("y")
+    for letter in "AB":
+        page.locator(f"#notes-{letter}").fill(f"jawaban {letter}")
+    page.reload()
+    for letter in "AB":
+        expect(page.locator(f"#notes-{letter}")).to_have_value(f"jawaban {letter}")
+        expect(page.locator(f'[data-state-of="notes-{letter}"]')).to_have_text(SAVED)
+    expect_no_draft(page)
+
+
+def test_a_page_that_comes_back_to_the_front_shows_what_another_tab_stored(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """Verdict, grade, notes and figures; the key that follows acts on what is shown."""
+    context = context_of()
+    first, second = (RatingPage(context.new_page(), own_server.url, run_id) for _ in range(2))
+    first.open(1)
+    second.open(1)
+    first.press("t")
+    first.expect_state(1, "saved")
+    first.page.locator("#notes").fill(TEXT)
+    first.expect_state("notes", "saved")
+    figures = first.page.locator("#figures .judged").inner_text()
+
+    second.page.evaluate(SHOW)
+    second.expect_pressed(1, "0")
+    second.expect_state(1, "saved")
+    expect(second.page.locator("#notes")).to_have_value(TEXT)
+    expect(second.page.locator("#figures .judged")).to_have_text(re.compile(re.escape(figures)))
+    assert second.focus == "1"
+
+
+def test_what_is_not_sent_yet_stays_when_a_page_comes_back_to_the_front(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """A click and a note of a telephone without a network; the rest is the laptop's."""
+    laptop = RatingPage(context_of().new_page(), own_server.url, run_id)
+    pocket = context_of()
+    telephone = RatingPage(pocket.new_page(), own_server.url, run_id)
+    laptop.open(1)
+    telephone.open(1)
+    telephone.page.route("**/judgment", lambda route: route.abort())
+    telephone.page.route("**/rating", lambda route: route.abort())
+    telephone.press("y")
+    telephone.expect_state(1, "unsaved")
+    telephone.page.locator("#notes").fill(TEXT)
+    laptop.press("j", "t")
+    laptop.expect_state(2, "saved")
+
+    telephone.page.evaluate(SHOW)
+    telephone.expect_pressed(2, "0")
+    telephone.expect_pressed(1, "1")
+    telephone.expect_state(1, "unsaved")
+    expect(telephone.page.locator("#notes")).to_have_value(TEXT)
+
+
+def test_a_draft_does_not_overwrite_what_another_device_wrote_later(
+    own_server: Server, run_id: str, context_of: NewContext
+) -> None:
+    """The telephone's tab was ended in mid-sentence; the laptop's words are newer."""
+    pocket = context_of()
+    telephone = RatingPage(pocket.new_page(), own_server.url, run_id)
+    telephone.open(1)
+    telephone.page.route("**/rating", lambda route: route.abort())
+    telephone.page.locator("#notes").fill("setengah kal")
+    telephone.page.close()
+    laptop = RatingPage(context_of().new_page(), own_server.url, run_id)
+    laptop.open(1)
+    laptop.page.locator("#notes").fill(TEXT)
+    laptop.expect_state("notes", "saved")
+
+    again = RatingPage(pocket.new_page(), own_server.url, run_id)
+    again.open(1)
+    expect_no_draft(again.page)
+    expect(again.page.locator("#notes")).to_have_value(TEXT)
+    found = [one["new"] for one in own_server.events() if one["field"] == "notes"]
+    assert sorted(found) == sorted(["setengah kal", TEXT]), "both are in the history"
