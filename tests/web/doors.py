@@ -56,7 +56,7 @@ def everything(
 def refused_at_open_doors(app: Flask, client: FlaskClient, role: str) -> list[tuple[str, ...]]:
     """Return the knocks at doors open to a role at which its visitor was refused.
 
-    Forms are sent last: most pages are quicker before the sample study is stored.
+    Forms are sent last.
     """
     cookie = cookie_of(client, app)
     opened = [knock for knock in knocks(app) if is_open_to(role, knock.door)]

@@ -1,4 +1,4 @@
-"""The sample study is the files in ``seeds``, loaded once."""
+"""The sample runs of the demo are rated as the files in ``seeds`` say."""
 
 from __future__ import annotations
 
@@ -20,16 +20,6 @@ from webapp.services.runs.samples import SampleRating
 SEEDS = resource("seeds")
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-
-
-def test_loading_the_sample_twice_changes_nothing(session: Session) -> None:
-    study = samples.load(session, SEEDS, NOW)
-    before = counts(session)
-    assert samples.load(session, SEEDS, NOW + timedelta(days=1)) is study
-
-    assert counts(session) == before
-    assert before[0] == 3  # runs
-    assert study.blind is False
 
 
 def test_every_click_of_the_file_is_stored(session: Session) -> None:
@@ -60,9 +50,3 @@ def test_clicks_follow_one_another_at_the_pace_that_is_asked_for(session: Sessio
 
     events = session.scalars(select(Event).where(Event.rater_id == rater.id).order_by(Event.id))
     assert [(event.received_at - NOW).seconds for event in events] == [5, 10, 15]
-
-
-def counts(session: Session) -> tuple[int | None, ...]:
-    return tuple(
-        session.scalar(select(func.count()).select_from(kind)) for kind in (Run, Query, Event)
-    )

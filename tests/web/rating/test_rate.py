@@ -23,7 +23,7 @@ from tests.web.rating.blind_study import (
     ways,
 )
 from webapp.db.engine import Database
-from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.services.judging import live_metrics, standings
 from webapp.services.rating import shares, tasks
@@ -350,21 +350,6 @@ def test_unblinded_a_run_s_page_is_back(
     set_study(web_database, blind=False)
 
     assert client.get(f"/runs/{run_ids[0]}/queries/1").status_code == 200
-
-
-def test_the_sample_study_is_rated_run_by_run_and_the_log_says_so(
-    client: FlaskClient, web_database: Database
-) -> None:
-    client.post("/sample")
-
-    with web_database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
-        assert not studies.is_blind(session, study)
-        assert session.scalars(
-            select(LogEntry.new).where(LogEntry.action == "set blind")
-        ).all() == ["False"]
-    assert 'href="/rate/"' not in client.get("/").text
 
 
 @pytest.mark.parametrize("address", ["/", "/runs/", "/runs/{}"])

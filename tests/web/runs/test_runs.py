@@ -7,11 +7,16 @@ import re
 import pytest
 from flask.testing import FlaskClient
 from msgspec.structs import replace
+from sqlalchemy import select
 
+from tests.conftest import NOW
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
+from webapp.config import resource
 from webapp.db.engine import Database
+from webapp.db.tables.judging import Event
 from webapp.records import QueryState
+from webapp.services.runs import samples
 from webapp.web.runs.runs import FORMATS
 
 
@@ -19,7 +24,7 @@ def test_the_first_page_of_a_new_study_offers_three_ways_to_begin(client: FlaskC
     page = client.get("/").text
 
     assert 'type="file"' in page
-    assert 'action="/sample"' in page
+    assert "relevansi demo" in page
     assert "relevansi collect" in page
 
 
@@ -170,10 +175,34 @@ def test_deleting_says_first_what_goes_and_what_stays(client: FlaskClient, run_i
     assert client.get(f"/runs/{run_id}").status_code == 404
 
 
-def test_the_sample_study_opens_from_the_first_page(client: FlaskClient) -> None:
-    assert client.post("/sample").status_code == 303
+def test_the_sample_is_named_on_the_first_page_and_removed_by_a_confirmed_button(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Its three runs and the owner's invented verdicts go, the own run stays."""
+    with web_database.writing() as session:
+        samples.load(session, resource("seeds"), NOW)
+        session.commit()
+    own = stored(web_database, [query(1, card("a"))])
+    asked = client.get("/runs/sample").text
 
-    assert client.get("/runs/").text.count('class="run"') == 3
+    assert 'href="/runs/sample"' in client.get("/").text
+    assert client.get("/runs/").text.count('class="run"') == 4
+    assert 'action="/runs/sample"' in asked
+    assert "Blind rating, which the sample had switched off, is automatic again" in asked
+    assert client.post("/runs/sample").location == "/"
+    page = client.get("/").text
+    assert page.count('class="run"') == 1
+    assert f"/runs/{own}/queries/1" in page
+    assert 'href="/runs/sample"' not in page
+    assert client.get("/runs/sample").location == "/"
+    with web_database.reading() as session:
+        assert session.scalars(select(Event.event_id)).all() == []
+
+
+def test_an_own_study_gets_no_sample_by_any_form(client: FlaskClient) -> None:
+    assert client.post("/sample").status_code == 404
+    assert client.post("/runs/sample").status_code == 303
+    assert 'class="run"' not in client.get("/runs/").text
 
 
 def test_the_owner_of_a_study_that_is_not_blind_goes_on_where_the_first_page_says(

@@ -23,8 +23,9 @@ from webapp.importers.runs import ratings as offline_ratings
 from webapp.metrics.runs.latency import Latency
 from webapp.records import Counts, Problem, Severity
 from webapp.services.exports.rated_files import RatedFileReport
+from webapp.services.exports.rated_imports import RatedImport
 from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports, reports, runs
+from webapp.services.runs import imports, reports, runs, sample_runs
 from webapp.services.runs.imports import ImportedRun, ImportReport, Labels
 from webapp.services.study import studies
 
@@ -62,6 +63,7 @@ def import_command(
             rating_files.take(opened, path, rater or "", overwrite=overwrite)
             for path in _readable(sheets, refused)
         ]
+        is_sample = _is_any_sample(opened, found.runs)
     if as_json:
         document = _document(found)
         if taken:
@@ -71,20 +73,43 @@ def import_command(
         _tell_found(found)
         for report_of_csv in taken:
             rating_files.tell_taken(report_of_csv)
+    if is_sample:
+        warning = gettext(
+            "The invented sample of the demo is in this study now, and counts like your own runs. "
+            "The page Home removes it."
+        )
+        say(f"relevansi: {warning}", err=True)
+    is_whole = _tell_left(found, [report for report in taken if not report.storable])
+    if not (found.runs or found.refused or found.ratings or taken):
+        raise click.ClickException(gettext("There is no run file in what was given."))
+    if not is_whole:
+        raise SystemExit(1)
+
+
+def _tell_left(found: _Found, untaken: Sequence[RatedImport]) -> bool:
+    """Print why files were not stored, or not all of them; return whether everything was."""
     for problem in found.refused:
         say(f"relevansi: {problems.message(problem)}", err=True)
     for path, ratings in found.ratings:
         if ratings.needs_confirmation and not ratings.stored:
             why = rating_files.why_unconfirmed(path, ratings)
             say(f"relevansi: {ratings.name}: {why}", err=True)
-    untaken = [report for report in taken if not report.storable]
     for report in untaken:
-        why = rating_files.why_refused(report)
-        say(f"relevansi: {report.name}: {why}", err=True)
-    if not (found.runs or found.refused or found.ratings or taken):
-        raise click.ClickException(gettext("There is no run file in what was given."))
-    if found.refused or untaken or not all(ratings.stored for _, ratings in found.ratings):
-        raise SystemExit(1)
+        say(f"relevansi: {report.name}: {rating_files.why_refused(report)}", err=True)
+    is_stored = all(ratings.stored for _, ratings in found.ratings)
+    return is_stored and not found.refused and not untaken
+
+
+def _is_any_sample(opened: Database, stored: Sequence[ImportedRun]) -> bool:
+    """Whether one of these runs is a run of the invented sample."""
+    if not stored:
+        return False
+    with opened.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        return bool(
+            {run.id for run in sample_runs.found(session, study)} & {run.id for run in stored}
+        )
 
 
 def _tell_found(found: _Found) -> None:

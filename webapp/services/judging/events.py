@@ -9,7 +9,18 @@ from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, Self
 
-from sqlalchemy import ColumnElement, Connection, Result, Row, Select, bindparam, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Result,
+    Row,
+    Select,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session
 
 from webapp import failures, rooms
@@ -181,6 +192,21 @@ def record_all(
         connection.execute(insert(Event), [values for _, values in rows])
         lasts = {target.about: standing(histories[target.about]) for target, _ in rows}
         _settle(connection, rater, {about: last for about, last in lasts.items() if last})
+
+
+def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
+    """Delete events of a rater as if they had never been; what is left of each target counts."""
+    connection = tables(session)
+    targets = list(dict.fromkeys(Target.of(event).about for event in forgotten))
+    gone = [event.id for event in forgotten]
+    session.execute(delete(Event).where(or_(Event.id.in_(gone), Event.undoes_id.in_(gone))))
+    for target in targets:
+        model, key = _row(rater, target)
+        session.execute(delete(model).filter_by(**key))
+        last = standing(_history(connection, rater, target))
+        if last is not None:
+            _settle(connection, rater, {target: last})
+    refresh(session, rater, targets)
 
 
 def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:

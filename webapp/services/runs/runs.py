@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
 from webapp import failures, rooms
@@ -212,7 +212,7 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
     run = find(session, study, run_id)
     given = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
     own = JudgedThing.run_id == run.id
-    pooled = JudgedThing.id.in_(_things_shown(run.id)) & JudgedThing.run_id.is_(None)
+    pooled = JudgedThing.id.in_(things_shown(Query.run_id == run.id)) & JudgedThing.run_id.is_(None)
     ratings = select(func.count()).select_from(QueryRating).join(Query)
     questions = select(func.count()).select_from(Query)
     return DeletionCost(
@@ -354,10 +354,7 @@ def _source_file(file: RunFile) -> SourceFile:
     return SourceFile(file.name, file.sha256, file.file_format, file.imported_at, file.problems)
 
 
-def _things_shown(run_id: str):  # type: ignore[no-untyped-def]
-    """Return the statement over the judged things a run shows or left empty."""
-    shown = select(Result.judged_thing_id).join(Query).where(Query.run_id == run_id)
-    empty = select(Query.emptiness_id).where(
-        Query.run_id == run_id, Query.emptiness_id.is_not(None)
-    )
-    return shown.union(empty)
+def things_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
+    """Return the statement over the judged things that answers show or left empty."""
+    shown = select(Result.judged_thing_id).join(Query).where(scope)
+    return shown.union(select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None)))

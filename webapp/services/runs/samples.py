@@ -1,4 +1,4 @@
-"""The sample study, rated in part, and the finished study of the demo around it."""
+"""The demo's study: three sample runs, rated in part, and the finished study around them."""
 
 from __future__ import annotations
 
@@ -45,18 +45,13 @@ class SampleRating(Struct, frozen=True):
 
 
 def load(session: Session, folder: Path, now: datetime) -> Study:
-    """Add the sample of `folder` (the product's ``seeds``) to the open study; return it.
+    """Make the demo's study with the sample runs of `folder` (the product's ``seeds``); return it.
 
-    Its three runs would be rated blind; unless the owner chose otherwise they are rated run by
-    run, which is logged, so that a newcomer can watch the figures of a run move. Loading it
-    twice changes nothing.
+    It is rated run by run, so that a newcomer can watch the figures of a run move.
     """
-    is_new = studies.current(session) is None
     study = studies.open_or_make(session, now)
-    if is_new:
-        study.name = gettext(SAMPLE_NAME)
-    if study.blind is None:
-        studies.set_switches(session, study, replace(studies.switches(study), blind=False), now)
+    study.name = gettext(SAMPLE_NAME)
+    studies.set_switches(session, study, replace(studies.switches(study), blind=False), now)
     rater = studies.raters(session, study)[0]
     by_folder = {}
     for path in sorted((folder / "runs").glob("*/*.json"), reverse=True):

@@ -25,7 +25,7 @@ from webapp.services.exports import rated_imports
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.rated_imports import RatedImport
 from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports, long_kind, uploads, waiting_files
+from webapp.services.runs import imports, long_kind, sample_runs, uploads, waiting_files
 from webapp.services.runs.imports import ImportReport
 from webapp.services.runs.waiting_files import StoredFiles
 from webapp.services.study import studies
@@ -45,6 +45,11 @@ class Waiting(Struct, frozen=True):
     token: str
     report: ImportReport
     remarks: tuple[JoinedProblem, ...]
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether this is a run of the invented sample."""
+        return self.report.read is not None and self.report.read.sha256 in sample_runs.FILES
 
 
 class WaitingRatings(Struct, frozen=True):

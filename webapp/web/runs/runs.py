@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flask import Blueprint, Response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import Struct
 
+from webapp.db.tables.runs import Run
 from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS
 from webapp.i18n import gettext
@@ -22,8 +23,9 @@ from webapp.metrics.runs.latency import Latency
 from webapp.records import Counts, Problem
 from webapp.services.rating import progress
 from webapp.services.rating.progress import Progress
-from webapp.services.runs import reports, runs
+from webapp.services.runs import reports, runs, sample_runs
 from webapp.services.runs.runs import DeletionCost, RunOverview, RunPage, SourceFile
+from webapp.services.runs.sample_runs import SampleCost
 from webapp.services.study import blinding, studies
 from webapp.services.study.blinding import Exposure
 from webapp.web.frame import access, formatting, htmx
@@ -62,6 +64,13 @@ class Runs(Struct, frozen=True):
 
     runs: tuple[RunOverview, ...]
     blind: Progress | None
+
+
+class SampleRemoval(Struct, frozen=True):
+    """The runs of the invented sample, and what goes with them."""
+
+    runs: tuple[Run, ...]
+    cost: SampleCost
 
 
 class Source(Struct, frozen=True):
@@ -193,6 +202,26 @@ def delete(run_id: str) -> Response:
         runs.delete_run(session, rater.study, run_id, access.now())
         session.commit()
     return redirect(url_for("runs.index"), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/sample")
+def ask_to_remove_sample() -> Response:
+    """Say what goes with the sample runs; once there are none, lead back to the first page."""
+    with access.reading() as (session, rater):
+        found = tuple(sample_runs.found(session, rater.study))
+        context = SampleRemoval(found, sample_runs.removal_cost(session, rater.study))
+    if not found:
+        return redirect(url_for("home.show"))  # type: ignore[return-value]
+    return make_response(render_template("runs/remove_sample.html", **htmx.names(context)))
+
+
+@blueprint.post("/sample")
+def remove_sample() -> Response:
+    """Remove the sample runs with all verdicts that are about them alone."""
+    with access.writing() as (session, rater):
+        sample_runs.remove(session, rater.study, access.now())
+        session.commit()
+    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
 
 @blueprint.get("/<run_id>/metrics.json")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, redirect, render_template, url_for
+from flask import Blueprint, current_app, render_template
 from msgspec import Struct
 from sqlalchemy.orm import Session
 
-from webapp.config import resource
 from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Run
 from webapp.services.rating import progress
 from webapp.services.rating.progress import Progress
-from webapp.services.runs import runs
+from webapp.services.runs import runs, sample_runs
 from webapp.services.runs.runs import RunOverview
 from webapp.services.study.standing import rater_standing
 from webapp.web.frame import access, formatting, htmx
@@ -26,12 +26,14 @@ class Home(Struct, frozen=True):
     """The study's runs, in their order, with the rater's progress in them.
 
     ``blind`` is how far the rater is in the pooled cards, where the study is rated blind.
-    ``steps`` are those of the study, none before it has a run.
+    ``steps`` are those of the study, none before it has a run. ``sample`` are its runs that are
+    the invented sample's, none in the demo.
     """
 
     runs: tuple[RunOverview, ...]
     blind: Progress | None
     steps: tuple[StudyStep, ...]
+    sample: tuple[Run, ...]
 
 
 class RaterHome(Struct, frozen=True):
@@ -54,19 +56,10 @@ def show() -> str:
             return render_template("study/home/rater.html", **htmx.names(_rater(session, rater)))
         found = tuple(runs.overviews(session, rater))
         made = steps.of_study(session, rater.study, len(found)) if found else ()
-        context = Home(found, progress.if_blind(session, rater), made)
+        is_own = found and not current_app.config["IS_DEMO"]
+        sample = tuple(sample_runs.found(session, rater.study)) if is_own else ()
+        context = Home(found, progress.if_blind(session, rater), made, sample)
     return render_template("study/home/page.html", **htmx.names(context))
-
-
-@blueprint.post("/sample")
-def sample() -> Response:
-    """Add the sample study's runs to this study."""
-    from webapp.services.runs import samples  # reads run files, which the first page does not
-
-    with access.writing() as (session, _):
-        samples.load(session, resource("seeds"), access.now())
-        session.commit()
-    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
 
 def _rater(session: Session, rater: Rater) -> RaterHome:

@@ -1,0 +1,128 @@
+"""Runs of the invented sample in a study are known by their files and go with their verdicts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from hashlib import sha256
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import NO, YES, card, click, count
+from webapp.config import resource
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, Property, QueryRating
+from webapp.db.tables.people import LogEntry
+from webapp.db.tables.runs import Query, Run
+from webapp.importers.runs import json_runs
+from webapp.records import EmptyOutcome, QueryState, ReadRun
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import AnswerRating
+from webapp.services.runs import imports, runs, sample_runs, samples
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+SEEDS = resource("seeds")
+LATER = NOW + timedelta(days=1)
+
+
+def own_run() -> ReadRun:
+    """A run over the sample's questions: question 1 has a card of the sample and one of its own."""
+    file = SEEDS / "runs" / "hybrid" / "test_results.json"
+    read = json_runs.read(file.name, file.read_bytes())
+    first, *others = read.queries
+    mine = replace(first, cards=(first.cards[0], card("mine")))
+    empty = [replace(one, cards=(), state=QueryState.EMPTY) for one in others]
+    return replace(read, sha256="f" * 64, search_method="mine", queries=(mine, *empty))
+
+
+def verdicts(session: Session) -> dict[str | None, str | None]:
+    """Return every verdict by the property it is on, ``None`` for an empty list."""
+    rows = session.execute(
+        select(Property.identity, Judgment.verdict)
+        .select_from(Judgment)
+        .join(JudgedThing)
+        .outerjoin(Property)
+        .where(Judgment.verdict.is_not(None))
+    )
+    return {identity: verdict for identity, verdict in rows}  # noqa: C416 (rows are not pairs)
+
+
+def test_the_run_files_of_the_sample_are_known() -> None:
+    files = [*(SEEDS / "runs").glob("*/*.json"), *(SEEDS / "demo" / "runs").glob("*.json")]
+
+    assert {sha256(file.read_bytes()).hexdigest() for file in files} == sample_runs.FILES
+
+
+def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
+    session: Session,
+) -> None:
+    """Of the owner's clicks those on the own run stay, the invented one before them does not."""
+    study = samples.load(session, SEEDS, NOW)
+    owner = studies.raters(session, study)[0]
+    by_method = {run.search_method: run.id for run in sample_runs.found(session, study)}
+    mine = imports.store(session, study, own_run(), Labels(), LATER).id
+    assert list(by_method) == ["api_only", "vector_only", "hybrid"]
+    judgments.judge(session, owner, mine, 1, 1, NO, click("on a shared card"))
+    judgments.judge(session, owner, mine, 1, 2, YES, click("on an own card"))
+    judgments.judge(session, owner, by_method["hybrid"], 2, 1, YES, click("on a sample card"))
+    asked = AnswerRating(quality=2)
+    judgments.rate(session, owner, mine, 1, asked, click("an own grade"))
+
+    sample_runs.remove(session, study, LATER)
+
+    assert [run.id for run in session.scalars(select(Run))] == [mine]
+    first = own_run().queries[0].cards[0].slug
+    assert verdicts(session) == {f"slug:{first}": NO, "slug:mine": YES}
+    ids = set(session.scalars(select(Event.event_id)))
+    assert ids == {"on a shared card", "on an own card", "an own grade"}
+    assert session.scalars(select(QueryRating.quality)).all() == [2]
+    page = runs.run_page(session, owner, mine)
+    assert page.overview.standing.totals.n_judged == 2
+    assert count(session, Query) == 30
+
+
+def test_an_invented_verdict_on_an_empty_list_of_an_own_run_goes_too(session: Session) -> None:
+    study = samples.load(session, SEEDS, NOW)
+    mine = imports.store(session, study, own_run(), Labels(), LATER).id
+    outcomes = [outcome.value for outcome in EmptyOutcome]
+    empty = select(Judgment).where(Judgment.verdict.in_(outcomes))
+    assert session.scalars(empty).first() is not None
+
+    sample_runs.remove(session, study, LATER)
+
+    assert session.scalars(select(Judgment)).all() == []
+    assert count(session, Event) == 0
+    owner = studies.raters(session, study)[0]
+    assert runs.run_page(session, owner, mine).overview.standing.totals.n_judged == 0
+
+
+@pytest.mark.parametrize(("since", "stays"), [(NOW, None), (LATER, False)])
+def test_blind_rating_is_automatic_again_only_where_the_sample_switched_it_off(
+    session: Session, since: object, stays: bool | None
+) -> None:
+    study = samples.load(session, SEEDS, NOW)
+    if since is LATER:
+        for blind in (None, False):
+            switched = replace(studies.switches(study), blind=blind)
+            studies.set_switches(session, study, switched, LATER)
+
+    assert sample_runs.removal_cost(session, study).restores_blind is (stays is None)
+    sample_runs.remove(session, study, LATER)
+
+    assert study.blind is stays
+    logged = session.scalars(select(LogEntry.action).where(LogEntry.at == LATER)).all()
+    assert logged.count("delete run") == 3
+    assert "remove sample" in logged
+
+
+def test_a_study_without_the_sample_stays_as_it_is(session: Session) -> None:
+    study = studies.open_or_make(session, NOW)
+    imports.store(session, study, own_run(), Labels(), NOW)
+
+    sample_runs.remove(session, study, LATER)
+
+    assert count(session, Run) == 1
+    assert count(session, LogEntry) == 0
