@@ -105,35 +105,40 @@ function number(figure, { state, verdicts, outcome }) {
 
 // ---- any set of queries -------------------------------------------------------------------
 
-/** Return {value, lower, upper, n} of every headline figure of `queries`. */
+/** Return {value, lower, upper, n, of} of every headline figure of `queries`. */
 export function figures(queries) {
   const found = {};
   for (const [name, figure] of Object.entries(MEANS)) {
     const spans = queries.map((query) => span(figure, query));
     const [value, lower, upper] = ["value", "lower", "upper"].map((side) => mean(spans, side));
-    const n = spans.filter((one) => one.value !== null).length;
-    found[name] = { value, lower: lower ?? upper, upper: upper ?? lower, n };
+    const [n, least, most] = ["value", "lower", "upper"].map((side) => present(spans, side).length);
+    const of = Math.max(least, most);
+    found[name] = { value, lower: lower ?? upper, upper: upper ?? lower, n, of };
   }
   found.coverage = coverage(queries);
-  found.composite = composite(found, queries.filter(isComplete).length);
+  found.composite = composite(found, queries.filter(isComplete).length, found.coverage.n);
   return found;
 }
 
+function present(spans, side) {
+  return spans.map((one) => one[side]).filter((value) => value !== null);
+}
+
 function mean(spans, side) {
-  const present = spans.map((one) => one[side]).filter((value) => value !== null);
-  return present.length ? present.reduce((sum, value) => sum + value, 0) / present.length : null;
+  const values = present(spans, side);
+  return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
 }
 
 function coverage(queries) {
   const counted = queries.filter(({ state }) => state !== "unreadable");
   const answered = counted.filter(({ state }) => state === "results").length;
   const share = counted.length ? answered / counted.length : null;
-  return { value: share, lower: share, upper: share, n: counted.length };
+  return { value: share, lower: share, upper: share, n: counted.length, of: counted.length };
 }
 
-function composite(found, complete) {
+function composite(found, complete, of) {
   const [value, lower, upper] = ["value", "lower", "upper"].map((side) => weighted(found, side));
-  return { value, lower, upper, n: value === null ? 0 : complete };
+  return { value, lower, upper, n: value === null ? 0 : complete, of };
 }
 
 function weighted(found, side) {

@@ -41,17 +41,19 @@ function why(figure, query) {
 }
 
 function printed(cell, table, decimal) {
-  const { inapplicable, undefined: unknown } = table.dataset;
+  const { inapplicable, undefined: unknown, soFar } = table.dataset;
   if (!cell.applies) return [element("span", "vh", inapplicable)];
-  const parts = [cell.value === null ? explained(cell.why, unknown) : shown(cell, decimal)];
-  if (cell.n !== undefined) parts.push(element("span", "n", `n = ${cell.n}`));
   const bounds = boundsOf(cell, decimal);
-  if (bounds) parts.push(element("span", "bounds", bounds));
+  const parts = [cell.value === null ? explained(cell.why, unknown) : shown(cell, decimal, bounds)];
+  const n = bounds ? soFar.replace("{}", cell.n).replace("{}", cell.of) : `n = ${cell.n}`;
+  if (cell.n !== undefined) parts.push(element("span", "n", n));
+  if (bounds) parts.push(element("span", "bounds", `→${bounds}`));
   return parts;
 }
 
-function shown({ value, whole }, decimal) {
-  return element("span", "value", whole ? String(value) : twoDecimals(value, decimal));
+function shown({ value, whole }, decimal, bounds) {
+  const words = whole ? String(value) : twoDecimals(value, decimal);
+  return element("span", bounds ? "value so-far" : "value", words);
 }
 
 function explained(reason, words) {
@@ -68,7 +70,7 @@ function boundsOf({ value, lower, upper }, decimal) {
   if (lower === null || upper === null) return "";
   const [low, high] = [twoDecimals(lower, decimal), twoDecimals(upper, decimal)];
   if (low !== high) return `${low}–${high}`;
-  return value === null ? `→ ${low}` : "";
+  return value === null || upper - lower > 1e-9 ? low : "";
 }
 
 /** Return `value` (0 to 5) to two decimals; a half goes to the even side, as the app has it. */

@@ -101,7 +101,7 @@ def test_random_ratings_give_the_same_figures_and_the_same_csv(browser: Browser)
     for rows, there in zip(runs, found, strict=True):
         report = RunReport("r", "rater Ani", tuple(rows))
         here = {
-            name: {"value": one.value, "lower": one.lower, "upper": one.upper, "n": one.n}
+            name: {side: getattr(one, side) for side in ("value", "lower", "upper", "n", "of")}
             for name, one in figures(totals(report)).items()
         }
         assert {name: rounded(one) for name, one in there["figures"].items()} == {

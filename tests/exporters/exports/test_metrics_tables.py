@@ -113,13 +113,13 @@ def test_markdown_rounds_at_display_and_shows_undefined_as_a_dash() -> None:
         nothing = metrics_markdown(report(row("R.")))
 
     assert found.startswith("# Run r1 (Ani alone)\n\n3 of 4 questions complete; 2 with results,")
-    assert "| Precision@5 | 0.6667 | 0.5833 | 0.8333 | 1 |\n" in found
-    assert "| Precision@5 | - | 0.5000 | 1.0000 | 0 |\n" in nothing
+    assert "| Precision@5 | 0.6667 | 0.5833 | 0.8333 | 1 of 2 |\n" in found
+    assert "| Precision@5 | - | 0.5000 | 1.0000 | 0 of 1 |\n" in nothing
 
 
 def test_markdown_in_indonesian_has_a_decimal_comma() -> None:
     with speaking("id"):
-        assert "| 0,6667 | 0,5833 | 0,8333 | 1 |\n" in metrics_markdown(RATED)
+        assert "| 0,6667 | 0,5833 | 0,8333 | 1 dari 2 |\n" in metrics_markdown(RATED)
 
 
 def test_markdown_cells_cannot_break_out_of_their_table() -> None:

@@ -48,9 +48,33 @@ def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_
     for name, figure in figures.items():
         row = re.search(rf'about-{name}".*?</tr>', page, re.DOTALL)
         assert row is not None
-        shown = re.search(r'class="value">([^<]+)<', row[0])
+        shown = re.search(r'class="value[^"]*">([^<]+)<', row[0])
         expected = None if figure["value"] is None else f"{figure['value']:.2f}"
         assert (shown[1] if shown else None) == expected
+
+
+def test_a_value_so_far_is_told_apart_from_what_the_finished_rating_can_reach(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Query 1 is rated, not relevant: success 0 over 1 of 4; at the end between 0 and 3/4."""
+    run_id = stored(web_database, [query(n, card(f"c{n}")) for n in range(1, 5)])
+    client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "0"})
+    page = client.get(place(run_id, 2)).text
+    row = re.search(r'about-success_rate".*?</tr>', page, re.DOTALL)
+    assert row is not None
+    of_run = row[0].rsplit("<td>", 1)[1]
+
+    assert re.search(r'class="value so-far">0\.00<', of_run)
+    assert ">1 of 4<" in of_run
+    assert "→0.00–0.75" in of_run
+
+    for n in range(2, 5):
+        client.post(f"{place(run_id, n)}/results/1/judgment", data={"relevance": "1"})
+    page = client.get(place(run_id, 2)).text
+    row = re.search(r'about-success_rate".*?</tr>', page, re.DOTALL)
+    assert row is not None
+    assert "so-far" not in row[0]
+    assert "n = 4" in row[0]
 
 
 @pytest.mark.usefixtures("run_ids")
@@ -81,7 +105,9 @@ def test_each_answer_s_figures_move_with_the_verdicts_where_raters_see_figures(
     assert 'class="of-answers"' not in client.get(address).text
     set_study(web_database, figures="all")
     html = client.get(address).text
-    assert answer_figures(html) == {("-", "-", "0.00–1.00", "0.00–1.00", "0.00–1.00", "0.00–1.00")}
+    assert answer_figures(html) == {
+        ("-", "-", "→0.00–1.00", "→0.00–1.00", "→0.00–1.00", "→0.00–1.00")
+    }
 
     titles = re.findall(r'id="title-\d+".*?</span>([AB])</h2>', html, re.DOTALL)
     named = dict(zip(titles, keys(html), strict=True))
@@ -93,12 +119,12 @@ def test_each_answer_s_figures_move_with_the_verdicts_where_raters_see_figures(
                 (
                     "0 of 1",
                     "none so far",
-                    "0.00–0.50",
-                    "0.00–0.50",
-                    "0.00–0.50",
-                    "0.00–1.00",
+                    "→0.00–0.50",
+                    "→0.00–0.50",
+                    "→0.00–0.50",
+                    "→0.00–1.00",
                 ),
-                ("-", "-", "0.00–1.00", "0.00–1.00", "0.00–1.00", "0.00–1.00"),
+                ("-", "-", "→0.00–1.00", "→0.00–1.00", "→0.00–1.00", "→0.00–1.00"),
             },
         ),
         (

@@ -136,10 +136,13 @@ def _table(report: RunReport) -> Iterator[TerminalTable | str]:
     whole = totals(report)
     table = TerminalTable(f"{report.run} ({labels.rule(report.rule)})")
     table.left(gettext("Figure"))
-    table.right(gettext("Value"), gettext("Bounds"), "n")
-    for name, figure in figures(whole).items():
-        bounds = f"{notation.four(figure.lower)} .. {notation.four(figure.upper)}"
-        table.row(gettext(MEASURES[name].label), notation.four(figure.value), bounds, str(figure.n))
+    found = figures(whole)
+    value, lower, upper = metrics_tables.value_headings(found)
+    table.right(value, lower, upper, "n")
+    for name, figure in found.items():
+        values = map(notation.four, (figure.value, figure.lower, figure.upper))
+        label = gettext(MEASURES[name].label)
+        table.row(label, *values, metrics_tables.said_n(figure))
     yield table
     yield gettext(
         "%(done)s of %(of)s questions complete, %(failed)s failed, %(lost)s unreadable",

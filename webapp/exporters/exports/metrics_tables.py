@@ -140,18 +140,37 @@ def _counts_line(part: Totals) -> str:
 
 
 def _run_table(found: Mapping[str, Figure]) -> str:
-    header = [gettext("Figure"), gettext("Value"), gettext("Lower"), gettext("Upper"), "n"]
+    header = [gettext("Figure"), *value_headings(found), "n"]
     rows = [
         [
             gettext(measure_of(name).label),
             _number(figure.value),
             _number(figure.lower),
             _number(figure.upper),
-            str(figure.n),
+            said_n(figure),
         ]
         for name, figure in found.items()
     ]
     return _table(header, rows)
+
+
+def value_headings(found: Mapping[str, Figure]) -> tuple[str, str, str]:
+    """Return the headings of values and bounds, which are told apart while the rating goes on."""
+    if any(figure.so_far for figure in found.values()):
+        return (
+            gettext("Value so far"),
+            gettext("Once all is rated, at least"),
+            gettext("Once all is rated, at most"),
+        )
+    return gettext("Value"), gettext("Lower"), gettext("Upper")
+
+
+def said_n(figure: Figure) -> str:
+    """Return the number of questions behind a figure, while it can move with how many to come."""
+    if not figure.so_far:
+        return notation.number(figure.n)
+    n, of = notation.number(figure.n), notation.number(figure.of)
+    return gettext("%(n)s of %(of)s", n=n, of=of)
 
 
 def _category_table(categories: Mapping[str, Totals]) -> str:
@@ -160,11 +179,18 @@ def _category_table(categories: Mapping[str, Totals]) -> str:
         [
             _md(_category(name)),
             str(part.n_queries),
-            *(_number(figure.value) for figure in figures(part).values()),
+            *map(_with_n, figures(part).values()),
         ]
         for name, part in categories.items()
     ]
     return _table([gettext("Category"), gettext("Questions"), *headings], rows)
+
+
+def _with_n(figure: Figure) -> str:
+    """The value, and behind one that can still move how many questions it is over."""
+    if figure.value is None or not figure.so_far:
+        return _number(figure.value)
+    return f"{_number(figure.value)} ({said_n(figure)})"
 
 
 def _category(name: str) -> str:

@@ -62,10 +62,10 @@ def _conventions() -> Iterator[str]:
         "questions with results, the success rate and the coverage are over all questions."
     )
     yield gettext(
-        "While the rating is incomplete, a value is provisional: it is over the "
-        "complete questions only. Lower and upper are the bounds that the finished "
-        "rating can still reach over all questions, with every open judgment not "
-        "relevant or relevant; at the end all three coincide."
+        "While the rating is incomplete, a value is provisional: it is over the complete "
+        "questions only, n of how many. What it is at least and at most once all is rated is over "
+        "all questions, with every open judgment not relevant or relevant, so the value so far "
+        "may lie outside; at the end all three coincide."
     )
     yield gettext(
         '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'

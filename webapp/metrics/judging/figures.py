@@ -59,7 +59,8 @@ class Figure(Struct, frozen=True):
 
     The value is over the queries that are complete and may lie outside the bounds, which
     are what the finished rating can still reach; once the rating is complete, the three
-    are equal. ``None`` is undefined, and `n` is 0 where the value is. ``why_open`` is the
+    are equal. ``None`` is undefined, and `n` is 0 where the value is. ``of`` is the number of
+    queries that the finished rating will have a value for, at most. ``why_open`` is the
     reason why a figure with bounds has no value.
     """
 
@@ -68,6 +69,12 @@ class Figure(Struct, frozen=True):
     upper: float | None
     n: int
     why_open: Undefined = Undefined.INCOMPLETE
+    of: int = 0
+
+    @property
+    def so_far(self) -> bool:
+        """Whether the rating is unfinished: another verdict can still move the value."""
+        return round((self.upper or 0) - (self.lower or 0), 9) != 0
 
     @property
     def why_undefined(self) -> Undefined | None:
@@ -84,7 +91,7 @@ def figures(totals: Totals) -> dict[str, Figure]:
     """
     found = {name: _mean_figure(totals, column) for name, column in MEANS.items()}
     found["coverage"] = _coverage(totals)
-    found["composite"] = _composite(found, totals.n_complete)
+    found["composite"] = _composite(found, totals)
     return {name: found[name] for name in HEADLINES}
 
 
@@ -98,6 +105,7 @@ def _mean_figure(totals: Totals, column: str) -> Figure:
         upper=lower if upper is None else upper,
         n=so_far.n,
         why_open=_why_open(totals, column),
+        of=max(totals.sums[f"{column}_lower"].n, totals.sums[f"{column}_upper"].n),
     )
 
 
@@ -116,10 +124,10 @@ def _mean(column: Sum) -> float | None:
 def _coverage(totals: Totals) -> Figure:
     """Queries with results over all that count: known from import, so nothing is open."""
     share = _mean(Sum(totals.n_with_results, totals.n_counted))
-    return Figure(share, share, share, totals.n_counted)
+    return Figure(share, share, share, totals.n_counted, of=totals.n_counted)
 
 
-def _composite(found: Mapping[str, Figure], n_complete: int) -> Figure:
+def _composite(found: Mapping[str, Figure], totals: Totals) -> Figure:
     """0.4 P@5 + 0.3 MRR + 0.2 success + 0.1 coverage, undefined as soon as a part is.
 
     Each bound is made of the parts' bounds. `n` is the number of complete queries: what
@@ -131,7 +139,8 @@ def _composite(found: Mapping[str, Figure], n_complete: int) -> Figure:
         value=value,
         lower=_weighted({name: part.lower for name, part in parts.items()}),
         upper=_weighted({name: part.upper for name, part in parts.items()}),
-        n=0 if value is None else n_complete,
+        n=0 if value is None else totals.n_complete,
+        of=totals.n_counted,
         why_open=next(
             (p.why_open for p in parts.values() if p.value is None), Undefined.INCOMPLETE
         ),

@@ -29,13 +29,15 @@ class FigureCell(Struct, frozen=True):
     """One figure in one column: its value in words, or the reason why it has none.
 
     ``bounds`` is short ("0,71–0,94"), ``sentence`` the same in words; both are empty where
-    nothing is open. ``applies`` is false where the column has no such figure at all.
+    nothing is open: then the value is final, else it is so far, over ``n`` of ``of`` questions.
+    ``applies`` is false where the column has no such figure at all.
     """
 
     value: str
     bounds: str = ""
     sentence: str = ""
     n: int | None = None
+    of: int = 0
     why: Undefined | None = None
     applies: bool = True
 
@@ -156,6 +158,7 @@ def _figure_cell(name: str, figure: Figure, still_open: _Open) -> FigureCell:
         bounds=bounds,
         sentence=sentence,
         n=figure.n,
+        of=figure.of,
         why=figure.why_undefined,
     )
 
@@ -179,8 +182,8 @@ def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, st
     if low != high:
         sentence = gettext("Between %(low)s and %(high)s", low=low, high=high)
         return f"{low}–{high}", f"{sentence} ({still_open})" if still_open else sentence
-    if figure.value is None:
-        return f"→ {low}", gettext("Already certain: %(low)s", low=low)
+    if figure.value is None or round(figure.upper - figure.lower, 9):
+        return low, gettext("Already certain: %(low)s", low=low)
     return "", ""
 
 
