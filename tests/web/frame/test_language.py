@@ -15,7 +15,14 @@ PAGES = ("/", "/runs/", "/runs/import", "/study/", "/study/standing", "/conflict
 
 @pytest.mark.parametrize(
     ("accepted", "expected"),
-    [("id", "id"), ("en", "en"), ("en-GB,en;q=0.9,id;q=0.8", "en"), ("fr", "id"), ("", "id")],
+    [
+        ("id", "id"),
+        ("en", "en"),
+        ("en-GB,en;q=0.9,id;q=0.8", "en"),
+        ("fr", "id"),
+        ("", "id"),
+        ("en," * 5_000, "id"),
+    ],
 )
 def test_the_browser_chooses(app: Flask, accepted: str, expected: str) -> None:
     answer = app.test_client().get("/", headers={"Accept-Language": accepted})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from urllib.parse import urlencode
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
+from werkzeug.test import create_environ, run_wsgi_app
 
 from tests.web.frame.bodies import TYPED, posted, read
 
@@ -62,3 +65,31 @@ def test_what_was_read_already_is_not_lost(app: Flask) -> None:
     with app.test_request_context("/", environ_overrides=posted(b"card=a")):
         assert request.get_data() == b"card=a"
         assert request.form["card"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [("HTTP_HOST", "400"), ("HTTP_ACCEPT_LANGUAGE", "200"), ("PATH_INFO", "404")],
+)
+def test_what_a_stranger_sends_is_not_kept(app: Flask, header: str, status: str) -> None:
+    """Nor does it wait for the collector of garbage, which looks at old things seldom."""
+
+    def ask(number: int) -> None:
+        environ = create_environ("/", environ_overrides={header: f"/{number:04}{'x' * 14_000}"})
+        _, answer, _ = run_wsgi_app(app, environ, buffered=True)  # Flask's client keeps requests
+        assert answer.startswith(status)
+
+    for number in range(5):
+        ask(number)
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        for number in range(5, 25):
+            ask(number)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+    assert kept < 20 * 14_000 / 2

@@ -127,6 +127,15 @@ def explain(app: Flask) -> None:
         app.register_error_handler(kind, _database)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(Exception, _any)
+    app.teardown_request(_let_go)
+
+
+def _let_go(_error: object) -> None:
+    """Free a request for an unknown address at once, and not when garbage is looked for.
+
+    It holds its error, whose traceback holds the request and all that was sent.
+    """
+    request.routing_exception = None
 
 
 def _any(error: Exception) -> Response:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from ipaddress import AddressValueError, IPv6Address
 from typing import TYPE_CHECKING
 
@@ -12,18 +11,20 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 LONGEST = 253
+LONGEST_WITH_PORT = LONGEST + len(".:65535")
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"(?P<name>{_LABEL}(?:\.{_LABEL})*)\.?(?::[0-9]{{1,5}})?", re.IGNORECASE)
 _IPV6 = re.compile(r"\[(?P<address>[0-9a-f:.]{2,45})\](?::[0-9]{1,5})?", re.IGNORECASE)
 
 
-@lru_cache(maxsize=1024)
 def is_host(text: str) -> bool:
     """Whether `text` is a host name or address, with or without a port (RFC 9110, 7.2).
 
     >>> is_host("rate.example.org:8800"), is_host("[::1]:80"), is_host("a..b"), is_host("[1:2]")
     (True, True, False, False)
     """
+    if len(text) > LONGEST_WITH_PORT:
+        return False
     if found := _IPV6.fullmatch(text):
         try:
             IPv6Address(found["address"])

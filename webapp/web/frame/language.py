@@ -24,6 +24,8 @@ blueprint = Blueprint("language", __name__)
 
 COOKIE = "language"
 YEAR = 365 * 24 * 3600
+LONGEST_WISH = 200
+"""Characters of a browser's languages; what is longer counts as none, so that it is not kept."""
 
 
 class LanguageForm(Form):
@@ -43,11 +45,12 @@ def chosen() -> str:
     cookies = request.cookies
     if COOKIE in cookies and cookies[COOKIE] in i18n.LANGUAGES:
         return cookies[COOKIE]
-    return _preferred(request.headers.get("Accept-Language"))
+    languages = request.headers.get("Accept-Language", "")
+    return _preferred(languages if len(languages) <= LONGEST_WISH else "")
 
 
 @lru_cache(maxsize=1024)
-def _preferred(languages: str | None) -> str:
+def _preferred(languages: str) -> str:
     """Return the one of our languages that a browser prefers."""
     accepted = parse_accept_header(languages, LanguageAccept)
     return accepted.best_match(i18n.LANGUAGES) or i18n.DEFAULT_LANGUAGE
