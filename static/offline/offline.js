@@ -163,13 +163,14 @@ function press(place, value) {
 
 function paintGrades(query) {
   if (!one("#grades")) return; // an unreadable answer has none
-  const suggested = suggestedQuality(query);
+  const suggested = run.suggests ? suggestedQuality(query) : null;
   for (const input of all("#grades input")) {
     input.checked = Number(input.value) === query.quality;
     input.closest("label").classList.toggle("suggested", Number(input.value) === suggested);
   }
   const hint = query.state === "results" ? words.suggested : words.suggestedEmpty;
-  one("#suggestion").textContent = suggested === null ? words.unsuggested : filled(hint, suggested);
+  const none = run.suggests ? words.unsuggested : "";
+  one("#suggestion").textContent = suggested === null ? none : filled(hint, suggested);
 }
 
 function paintWalk(query) {

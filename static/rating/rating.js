@@ -385,7 +385,7 @@ function focus(element) {
 /** Put focus on a place: a card, the outcome of an empty list, or the grades of an answer. */
 function enter(place) {
   if (!isGrades(place)) return focus(place);
-  const grade = one(":checked", place) ?? one(".suggested input", place) ?? one("input", place);
+  const grade = one(":checked", place) ?? one(".suggested input", place) ?? place;
   grade.focus({ preventScroll: true });
   (place.closest(".whole") ?? grade).scrollIntoView({ block: "nearest" }); // what is graded
 }

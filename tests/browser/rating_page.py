@@ -13,7 +13,7 @@ STATES = {"saving": SAVING, "saved": SAVED, "unsaved": UNSAVED, "refused": REFUS
 
 FOCUS = """() => {
   const at = document.activeElement;
-  const place = at.closest(".card, #outcome, #grades, #notes, #question, body");
+  const place = at.closest(".card, #outcome, .grades, #notes, #question, body");
   return place.dataset.rank ?? place.id ?? "body";
 }"""
 SAYINGS = """() => Object.fromEntries(

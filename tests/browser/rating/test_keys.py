@@ -7,8 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.blind import invite, join
 from tests.browser.conftest import OpenTab
-from tests.browser.rating_page import RatingPage
+from tests.browser.rating_page import RatingPage, wait_for_focus
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -89,6 +90,19 @@ def test_u_undoes_one_change_after_the_other_and_shows_where(rating: RatingPage)
     rating.expect_saying(4, "Belum dinilai")
     rating.expect_pressed(3, "1")
     rating.expect_focus("4")
+
+
+def test_no_grade_has_focus_where_none_is_suggested(blind_server: Server, page: Page) -> None:
+    """After the last card a digit grades at once, but no grade is marked or chosen before."""
+    join(page, invite(blind_server, "Ani"))
+    for _ in range(5):
+        page.keyboard.press("y")
+    wait_for_focus(page, "grades-A")
+    assert page.evaluate("document.activeElement.matches('input')") is False
+    expect(page.locator(".scale .suggested")).to_have_count(0)
+    page.keyboard.press("4")
+    expect(page.locator("#quality-A-4")).to_be_checked()
+    wait_for_focus(page, "grades-B")
 
 
 def test_no_key_fires_while_notes_are_written(rating: RatingPage) -> None:

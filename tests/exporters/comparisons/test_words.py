@@ -128,6 +128,13 @@ def test_that_raters_saw_the_record_is_said() -> None:
     report = replace(three_runs(), record_shown=(datetime(2026, 1, 5, 7, 0, tzinfo=UTC),))
 
     assert "record of a listing" in words.blindness(report)
+
+
+def test_that_blind_raters_were_offered_a_grade_is_said() -> None:
+    report = replace(three_runs(), suggested=(datetime(2026, 1, 5, 7, 0, tzinfo=UTC),))
+
+    assert "A grade suggested" in words.blindness(report)
+    assert "suggested" not in words.blindness(three_runs())
     assert "record of a listing" not in words.blindness(three_runs())
 
 

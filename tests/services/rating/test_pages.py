@@ -105,6 +105,10 @@ def test_the_suggested_quality_is_offered_and_never_set(
     shown = page(session, rater, run_id, 1)
     assert (shown.suggested_quality, shown.quality) == (3, None)
 
+    study.suggest_quality = False
+    session.flush()
+    assert page(session, rater, run_id, 1).suggested_quality is None
+
 
 def test_correct_empty_is_doubted_where_another_run_found_something(
     session: Session, study: Study, rater: Rater

@@ -92,7 +92,7 @@ def test_an_empty_answer_and_a_failed_call_are_graded_again_too(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """Six questions, one of them twice: a list, an empty list and a failed call each."""
-    set_study(session, study, repeat_percent=17)
+    set_study(session, study, repeat_percent=17, suggest_quality=True)
     states = {"hybrid": None, "api_only": QueryState.EMPTY, "vector_only": QueryState.FAILED}
     for method, state in states.items():
         shown = [card("a")] if state is None else []
@@ -116,6 +116,7 @@ def test_an_empty_answer_and_a_failed_call_are_graded_again_too(
 
 @pytest.mark.usefixtures("run_ids")
 def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rater: Rater) -> None:
+    rater.study.suggest_quality = True
     robot = Robot(session, rater)
     again = rate_until_a_repeat(session, robot)
     twin = session.scalar(

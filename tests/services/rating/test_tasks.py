@@ -46,6 +46,9 @@ def test_a_question_is_done_once_every_readable_answer_has_its_quality(
 
     page = blind_page.blind_page(session, rater, task.id)
 
+    assert {answer.suggested for answer in page.answers} == {None}
+    set_study(session, study, suggest_quality=True)
+    page = blind_page.blind_page(session, rater, task.id)
     assert page.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in page.answers] == ["A", "B", "C", "D"]
     assert {(answer.response, answer.suggested) for answer in page.answers} == {
@@ -81,7 +84,7 @@ def test_questions_without_any_card_ask_for_the_quality_of_their_answers(
 
     assert failed is not None
     assert (failed.stage, failed.asks_emptiness) == (TaskStage.ANSWERS, False)
-    assert [answer.suggested for answer in failed.answers] == [0, 0]
+    assert [answer.suggested for answer in failed.answers] == [None, None]
     assert failed.progress == Progress(done=1, of=2, open_judgments=0, unrated=2)
     robot.rate(failed)
     assert robot.next_page() is None

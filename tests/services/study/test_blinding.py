@@ -32,7 +32,7 @@ def at(hour: int, until: int | None = None) -> Period:
 def test_a_study_whose_switches_nobody_touched_showed_nothing(
     session: Session, study: Study
 ) -> None:
-    assert blinding.exposure(session, study) == Exposure((), (), ())
+    assert blinding.exposure(session, study) == Exposure((), (), (), ())
 
 
 def test_a_time_ends_when_its_switch_goes_back_and_lasts_until_then(
@@ -48,10 +48,10 @@ def test_a_time_ends_when_its_switch_goes_back_and_lasts_until_then(
 
 
 def test_each_switch_has_times_of_its_own(session: Session, study: Study) -> None:
-    switch(session, study, 1, badges_while_blind=True, show_record=True)
+    switch(session, study, 1, badges_while_blind=True, show_record=True, suggest_quality=True)
     switch(session, study, 2, badges_while_blind=False)
 
-    assert blinding.exposure(session, study) == Exposure((), (at(1, until=2),), (at(1),))
+    assert blinding.exposure(session, study) == Exposure((), (at(1, until=2),), (at(1),), (at(1),))
 
 
 def test_another_study_s_switches_are_its_own(session: Session, study: Study) -> None:

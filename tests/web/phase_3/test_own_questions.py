@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from tests.chatbot import bots
 from tests.web.conftest import PART
 from tests.web.phase_3.participants import WAIT, ask, opened, taking_part
+from tests.web.rating.blind_study import set_study
 from webapp.db.engine import Database
 from webapp.db.tables.phase_3 import OwnQuestion
 from webapp.services.workers.leases import ALIVE
@@ -63,7 +64,9 @@ def test_an_empty_answer_asks_in_plain_words_whether_that_is_right(
     page = client.get(address).text
     assert 'data-verdict="false_negative"' in page
     assert "Not rated yet: the quality of the answer" in page
-    assert "Suggested for an answer without results: 0." in page
+    assert "Suggested" not in page
+    set_study(web_database, suggest_quality=True)
+    assert "Suggested for an answer without results: 0." in client.get(address).text
     assert "Not rated in full" in client.get("/ask/").text
     client.post(f"{address}/rating", data={"quality": "0"})
     assert "Everything is rated" in client.get(address).text

@@ -27,6 +27,8 @@ class Study(Base):
     all. ``figures`` says what invited raters see while rating: "progress" or "all".
     ``badges_while_blind`` shows them the outcome of the constraints on each card,
     ``show_record`` shows every rater the details that only a listing's record has.
+    ``suggest_quality`` offers raters a grade that follows from their verdicts: everywhere, nowhere,
+    or (null) on open pages only, neither blind nor in phase 3.
     ``repeat_percent`` of a blind rater's questions are asked again, unannounced. ``password`` is
     the owner's, hashed. ``revision`` changes with all that changes what raters are asked or what
     pages sum up, but for the clicks, which are events.
@@ -47,6 +49,7 @@ class Study(Base):
     figures: Mapped[str] = mapped_column(String(16), default="progress")
     badges_while_blind: Mapped[bool] = mapped_column(default=False, server_default=false())
     show_record: Mapped[bool] = mapped_column(default=False, server_default=false())
+    suggest_quality: Mapped[bool | None]
     repeat_percent: Mapped[int] = mapped_column(default=5)
     guidelines: Mapped[str] = mapped_column(Text, default="")
     password: Mapped[str | None] = mapped_column(Text)

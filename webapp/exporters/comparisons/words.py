@@ -142,7 +142,18 @@ def blindness(report: ComparisonReport) -> str:
             "What only the record of a listing knows was switched on for raters on %(times)s.",
             times=_times(report.record_shown),
         )
+    if report.suggested:
+        said += " " + suggestion(report.suggested)
     return said
+
+
+def suggestion(switched_on: Sequence[datetime]) -> str:
+    """Return when raters who rate blind, and participants, began to be offered a grade."""
+    return gettext(
+        "A grade suggested from their verdicts was switched on for blind raters and participants "
+        "on %(times)s.",
+        times=_times(switched_on),
+    )
 
 
 def settings(resampling: Resampling) -> str:

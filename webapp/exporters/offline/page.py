@@ -98,7 +98,8 @@ class OfflineRun(Struct, frozen=True):
 
     ``name`` becomes part of the names of the files that are downloaded. In the ``blind``
     form neither the labels nor that name give away the search method. ``unasked`` are the query
-    ids that a sample left out: they are not among the questions.
+    ids that a sample left out: they are not among the questions. ``suggests``: a grade is offered
+    once all cards are judged.
     """
 
     identity: str
@@ -109,6 +110,7 @@ class OfflineRun(Struct, frozen=True):
     llm: str | None = None
     version: str = ""
     unasked: tuple[int, ...] = ()
+    suggests: bool = True
 
 
 class ExplainedReason(Struct, frozen=True):
@@ -214,6 +216,7 @@ def _data(run: OfflineRun) -> str:
         "identity": run.identity,
         "name": run.name,
         "blind": run.blind,
+        "suggests": run.suggests,
         "queries": [_query(question) for question in run.questions],
     }
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))

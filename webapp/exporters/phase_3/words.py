@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from webapp import labels, notation
-from webapp.exporters.comparisons.words import until
+from webapp.exporters.comparisons.words import suggestion, until
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.judging.ranking import EXPLANATIONS, Undefined
 from webapp.metrics.judging.registry import Unit
@@ -198,6 +198,8 @@ def notes(report: UserStudyReport) -> Iterator[str]:
         "participants and questions behind it are given beside it. What is not rated "
         "yet is in no figure."
     )
+    if report.suggested:
+        yield suggestion(report.suggested)
     yield settings(report)
     yield gettext(SUS_INTERVAL)
     yield gettext(BANGOR)

@@ -91,7 +91,8 @@ class Contents(Struct, frozen=True):
     are in the order in which the rules go through them. ``unblinded`` are the times from
     when until when the study was not blind, the end ``None`` while it is not, ``badged``
     those in which blind raters saw constraint badges, ``record_shown`` those in which raters
-    saw the facts that only a listing's record has. ``secret_commitment`` is the SHA-256 of
+    saw the facts that only a listing's record has, ``suggested`` those in which blind raters
+    were offered a grade. ``secret_commitment`` is the SHA-256 of
     the secret that shuffled the answers; the secret itself would name every answer's run.
     """
 
@@ -109,6 +110,7 @@ class Contents(Struct, frozen=True):
     unblinded: tuple[tuple[datetime, datetime | None], ...] = ()
     badged: tuple[tuple[datetime, datetime | None], ...] = ()
     record_shown: tuple[tuple[datetime, datetime | None], ...] = ()
+    suggested: tuple[tuple[datetime, datetime | None], ...] = ()
 
 
 def pack(
@@ -145,6 +147,7 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, object
         "unblinded": _periods(contents.unblinded),
         "badged": _periods(contents.badged),
         "record_shown": _periods(contents.record_shown),
+        "suggested": _periods(contents.suggested),
         "seeds": [_drawn(one) for one in contents.drawn],
         "commitments": [
             {

@@ -37,7 +37,8 @@ class ComparisonReport(Struct, frozen=True):
     saw neither run nor method; ``unblinded`` when that was given up, empty if never.
     ``version`` is the product's. ``badged`` is when blind raters began to see the outcomes of
     the constraints on each card, ``record_shown`` when raters began to see the facts that only
-    a listing's record has; empty if never. ``files`` are the rated CSVs that were compared,
+    a listing's record has, ``suggested`` when blind raters began to be offered a grade; empty if
+    never. ``files`` are the rated CSVs that were compared,
     empty for runs of a study; the files do not name study, raters or blindness.
     ``parts`` are the wings' own comparisons of the same runs.
     """
@@ -54,6 +55,7 @@ class ComparisonReport(Struct, frozen=True):
     badged: tuple[datetime, ...] = ()
     files: tuple[str, ...] = ()
     record_shown: tuple[datetime, ...] = ()
+    suggested: tuple[datetime, ...] = ()
     parts: tuple[ComparisonPart, ...] = ()
 
     def part(self, name: str) -> Any:

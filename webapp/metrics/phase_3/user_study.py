@@ -168,7 +168,8 @@ class UserStudyReport(Struct, frozen=True):
 
     ``people`` are in the order they came, those invited and yet to agree among them.
     ``declined`` and ``withdrawn`` are counts, all that is left of those. ``judged_until`` is
-    when the last judgment was given, ``None`` before the first.
+    when the last judgment was given, ``None`` before the first. ``suggested`` is when participants
+    began to be offered a grade, empty if never.
     """
 
     study: str
@@ -185,6 +186,7 @@ class UserStudyReport(Struct, frozen=True):
     categories: tuple[CategoryLine, ...]
     themes: tuple[ThemeLine, ...]
     usability: UsabilitySummary
+    suggested: tuple[datetime, ...] = ()
 
     @property
     def taking_part(self) -> tuple[Person, ...]:

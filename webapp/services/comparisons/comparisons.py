@@ -75,6 +75,7 @@ def report(
         version=version("relevansi"),
         badged=tuple(time.since for time in blinding.badged(session, study)),
         record_shown=tuple(time.since for time in blinding.record_shown(session, study)),
+        suggested=tuple(time.since for time in blinding.suggested(session, study)),
         parts=tuple(part for part in parts if part is not None),
     )
 

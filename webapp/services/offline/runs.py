@@ -39,6 +39,7 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
         llm=None if blind else run.llm,
         version=_version(),
         unasked=reports.unasked(session, run.id),
+        suggests=bool(study.suggest_quality) if blind else study.suggest_quality is not False,
     )
 
 

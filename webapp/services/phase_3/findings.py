@@ -37,6 +37,7 @@ from webapp.services.judging import judged_things
 from webapp.services.phase_3 import own_questions, participants, questionnaires, user_studies
 from webapp.services.phase_3.questionnaires import Questionnaire
 from webapp.services.runs import reports
+from webapp.services.study import blinding
 
 NOTE = "note"
 
@@ -68,6 +69,7 @@ def report(
         categories=by_category(people, resampling),
         themes=by_theme(people),
         usability=usability_of(people),
+        suggested=tuple(time.since for time in blinding.suggested(session, study)),
     )
 
 

@@ -242,6 +242,7 @@ def _contents(
         unblinded=tuple((t.since, t.until) for t in blinding.unblinded(session, study)),
         badged=tuple((t.since, t.until) for t in blinding.badged(session, study)),
         record_shown=tuple((t.since, t.until) for t in blinding.record_shown(session, study)),
+        suggested=tuple((t.since, t.until) for t in blinding.suggested(session, study)),
     )
 
 

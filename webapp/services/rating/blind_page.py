@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -77,8 +77,8 @@ class BlindCard(Struct, frozen=True):
 class BlindAnswer(Struct, frozen=True):
     """One whole answer to rate 0-5, called by a letter; ``key`` names it.
 
-    ``suggested`` is the quality that its share of relevant cards suggests, if all are judged,
-    and 0 for an empty list.
+    ``suggested`` is the quality that its share of relevant cards suggests, and 0 for an empty
+    list, where the owner lets blind raters see it.
     """
 
     key: str
@@ -243,11 +243,12 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     again = task.kind == REPEAT
     rows = tables(session).execute(_rated(again=again), {"task_id": task.id}).all()
     found = sorted(rows, key=lambda row: task_cards.key(task, -row.id))
-    suggested = (
-        repeats.suggested(session, task, {row.id: QueryState(row.state) for row in found})
-        if again
-        else {row.id: pages.suggested(row) for row in found}
-    )
+    suggested: Mapping[int, int | None] = {}
+    if task.suggest_quality and again:
+        states = {row.id: QueryState(row.state) for row in found}
+        suggested = repeats.suggested(session, task, states)
+    elif task.suggest_quality:
+        suggested = {row.id: pages.suggested(row) for row in found}
     return tuple(
         BlindAnswer(
             key=task_cards.key(task, -row.id),

@@ -96,6 +96,7 @@ class MovingFigures(Struct, frozen=True):
     whole: Standing
     place: PlaceInWalk
     show_pictures: bool
+    suggests: bool
 
 
 class RatingPage(MovingFigures, frozen=True):
@@ -189,7 +190,7 @@ def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
         category=asked.category,
         state=summary.state,
         quality=asked.grade,
-        suggested_quality=suggested(asked),
+        suggested_quality=suggested(asked) if asked.suggest_quality is not False else None,
         empty_outcome=summary.empty_outcome,
         found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, rater, asked),
         summary=summary,
@@ -203,6 +204,7 @@ def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
             next_open=asked.next_open,
         ),
         show_pictures=asked.show_pictures,
+        suggests=asked.suggest_quality is not False,
     )
 
 
@@ -264,6 +266,7 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
         select(
             *(Query.id, Query.query_id, Query.question_id, Query.emptiness_id),
             *(Run.search_method, Run.llm, Question.text, Question.category, Study.show_pictures),
+            Study.suggest_quality,
             *(QueryRating.quality.label("grade"), QueryRating.notes),
             *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
             _first(all_of_run.where(within.id <= Query.id)).label("position"),

@@ -14,6 +14,7 @@ from webapp.db.tables.study import Study
 UNBLINDED = ("set blind", str(False))
 BADGED = ("set badges_while_blind", str(True))
 RECORDED = ("set show_record", str(True))
+SUGGESTED = ("set suggest_quality", str(True))
 """The log's name of a switch and the value set; see ``studies.set_switches``."""
 
 
@@ -30,11 +31,17 @@ class Exposure(Struct, frozen=True):
     unblinded: tuple[Period, ...]
     badged: tuple[Period, ...]
     record_shown: tuple[Period, ...]
+    suggested: tuple[Period, ...]
 
 
 def exposure(session: Session, study: Study) -> Exposure:
     """Return when raters of the study saw more than its cards."""
-    return Exposure(unblinded(session, study), badged(session, study), record_shown(session, study))
+    return Exposure(
+        unblinded(session, study),
+        badged(session, study),
+        record_shown(session, study),
+        suggested(session, study),
+    )
 
 
 def unblinded(session: Session, study: Study) -> tuple[Period, ...]:
@@ -50,6 +57,11 @@ def badged(session: Session, study: Study) -> tuple[Period, ...]:
 def record_shown(session: Session, study: Study) -> tuple[Period, ...]:
     """Return every time in which raters saw details that only a listing's record has."""
     return _periods(session, study, *RECORDED)
+
+
+def suggested(session: Session, study: Study) -> tuple[Period, ...]:
+    """Return every time in which blind raters and participants were offered a grade."""
+    return _periods(session, study, *SUGGESTED)
 
 
 def _periods(session: Session, study: Study, action: str, wanted: str) -> tuple[Period, ...]:

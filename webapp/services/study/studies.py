@@ -100,6 +100,7 @@ class Switches(Struct, frozen=True):
     figures: str = "progress"
     badges_while_blind: bool = False
     show_record: bool = False
+    suggest_quality: bool | None = None
     repeat_percent: int = 5
     guidelines: str = ""
 

@@ -289,6 +289,8 @@ def _rated(position: int) -> OwnAnswerContext:
         line = _line(session, participant, position)
         rater, run_id = _rater(participant)
         page = pages.rating_page(session, rater, run_id, position, QueryFilter())
+        if not participant.study.suggest_quality:
+            page = replace(page, suggested_quality=None, suggests=False)
         background = particulars.of_answer(session, rater.study, run_id, position)
     g.pictures = page.show_pictures
     return OwnAnswerContext(page, line, _left(line), "whole" in request.args, background)

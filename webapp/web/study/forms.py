@@ -34,6 +34,7 @@ class StudyForm(Form):
     show_pictures = BooleanField()
     badges_while_blind = BooleanField()
     show_record = BooleanField()
+    suggest_quality = ChoiceField({"open": None, "yes": True, "no": False})
 
     @classmethod
     def showing(cls, switches: Switches) -> StudyForm:
