@@ -185,7 +185,6 @@ def show_report(page: Page) -> None:
         "buffer": json.dumps(odd).encode(),
     }
     page.set_input_files("input[type=file]", file)
-    page.locator("form.drop button").click()
     page.wait_for_selector(".reports")
 
 

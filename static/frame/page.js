@@ -76,19 +76,34 @@ function hide() {
   one("[popover]:popover-open")?.hidePopover();
 }
 
-// ---- files dropped on the page ----------------------------------------------------------
+// ---- files chosen, or dropped on the page -----------------------------------------------
 
-const drop = one("[data-drop]");
-if (drop) {
-  const files = drop.querySelector("input[type=file]");
-  for (const name of ["dragover", "dragleave", "drop"]) {
-    drop.addEventListener(name, (event) => {
-      event.preventDefault();
-      drop.classList.toggle("over", name === "dragover");
-    });
-  }
-  drop.addEventListener("drop", (event) => {
+document.addEventListener("change", ({ target }) => {
+  const said = target.type === "file" && target.parentElement.querySelector(".chosen");
+  if (!said) return;
+  said.dataset.none ??= said.textContent;
+  const names = Array.from(target.files, ({ name }) => name);
+  said.textContent = names.length > 3 ? `${names.slice(0, 3).join(", ")}, …` : names.join(", ") || said.dataset.none;
+  goOn(target);
+});
+
+function goOn(files) {
+  if (files.files.length) files.closest("[data-drop]")?.requestSubmit();
+}
+
+document.addEventListener("click", ({ target }) => {
+  if (target.matches("[data-drop] input[type=file]")) target.value = ""; // to choose the same again
+});
+
+for (const name of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(name, (event) => {
+    const drop = event.target.closest?.("[data-drop]");
+    if (!drop) return;
+    event.preventDefault();
+    drop.classList.toggle("over", name === "dragover");
+    if (name !== "drop") return;
+    const files = drop.querySelector("input[type=file]");
     files.files = event.dataTransfer.files;
-    if (files.files.length) drop.requestSubmit();
+    goOn(files);
   });
 }

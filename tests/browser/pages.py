@@ -151,7 +151,6 @@ def _json(name: str, data: bytes) -> FilePayload:
 def _offer(page: Page, study: Study, file: FilePayload) -> None:
     page.goto(f"{study.server.url}/runs/import")
     page.set_input_files("#files", file)
-    page.locator("form.drop button").click()
     expect(page.locator(".report")).to_be_visible()
 
 

@@ -28,7 +28,7 @@ def upload(page: Page, server: Server, kind: str) -> str:
     name = f"a_rather_long_name_of_a_file_of_{kind}.jsonl"
     file: FilePayload = {"name": name, "mimeType": "application/json", "buffer": DATA[kind]}
     page.locator("#file").set_input_files([file])
-    page.locator(".scoring .button").click()
+    page.locator(".scoring button").click()
     expect(page.locator("h1")).to_have_text(name)
     return page.url.partition("?")[0]
 
