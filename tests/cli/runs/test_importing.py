@@ -275,3 +275,20 @@ def test_the_sample_is_imported_on_purpose_with_a_line_that_says_what_it_is(
     assert (first.returncode, sample.returncode) == (0, 0)
     assert "invented" not in first.stderr
     assert "The invented sample of the demo is in this study now" in sample.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "blind", "says"), [(None, None, True), ("--open", 0, False), ("--blind", 1, False)]
+)
+def test_a_second_run_of_the_questions_says_that_rating_becomes_blind_unless_that_is_chosen(
+    tmp_path: Path, option: str | None, blind: int | None, *, says: bool
+) -> None:
+    first = relevansi(tmp_path, "import", HYBRID / "test_results.json")
+    options = [option] if option else []
+    other = HYBRID.parent / "api_only" / "test_results.json"
+    second = relevansi(tmp_path, "import", other, *options)
+
+    assert "rated blind" not in first.stderr
+    assert ("From now on this study is rated blind" in second.stderr) is says
+    with closing(sqlite3.connect(tmp_path / "relevansi.sqlite")) as database:
+        assert database.execute("SELECT blind FROM studies").fetchone()[0] == blind

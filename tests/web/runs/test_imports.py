@@ -9,9 +9,17 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
+from tests.services.runs.runs import click
 from tests.web.conftest import WAYS
+from webapp.db.engine import Database
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Study
+from webapp.records import Relevance
+from webapp.services.judging import judgments
 
 
 def run_file(**changed: Any) -> bytes:
@@ -277,3 +285,79 @@ def test_a_run_and_its_rated_csv_dropped_together_are_stored_one_after_the_other
 
     assert "It has counts and no verdicts on cards" in report.text
     assert "4 values of" in report.text
+
+
+def stored(client: FlaskClient, *files: bytes, **form: str) -> str:
+    """Store files and return their report, as it was before."""
+    report = drop(client, *files)
+    client.post("/runs/import", data={"token": tokens(report), "action": "store", **form})
+    return report.text
+
+
+OTHER = run_file(search_method="vector", timestamp="20260302_090000")
+LEGEND = "From now on this study is rated blind"
+
+
+def test_a_second_run_of_the_questions_says_before_that_rating_becomes_blind(
+    client: FlaskClient,
+) -> None:
+    """The first run says nothing of it, nor does the file of other questions, nor the third run."""
+    first = run_file()
+    questions = json.loads(first)["results"]
+    others = run_file(
+        results=[{**entry, "question": f"Lain: {entry['question']}"} for entry in questions]
+    )
+
+    assert LEGEND not in stored(client, first)
+    assert LEGEND not in stored(client, others)
+    assert LEGEND in stored(client, OTHER)
+    third = run_file(search_method="api", timestamp="20260303_090000")
+    assert LEGEND not in stored(client, third)
+    assert 'href="/rate/"' in client.get("/").text
+
+
+def test_two_runs_dropped_together_say_so_and_two_files_of_one_session_do_not(
+    client: FlaskClient,
+) -> None:
+    with_key = json.loads(run_file())
+    again = json.dumps(with_key | {"note": "the same session"}).encode()
+
+    assert LEGEND not in drop(client, run_file(), again).text
+    assert LEGEND in drop(client, run_file(), OTHER).text
+
+
+def test_the_owner_keeps_the_study_open_in_the_report(
+    client: FlaskClient, web_database: Database
+) -> None:
+    stored(client, run_file())
+    stored(client, OTHER, open="1")
+
+    with web_database.reading() as session:
+        assert session.scalars(select(Study.blind)).one() is False
+        assert session.scalars(
+            select(LogEntry.new).where(LogEntry.action == "set blind")
+        ).all() == ["False"]
+    assert 'href="/rate/"' not in client.get("/").text
+
+
+def test_the_first_blind_question_says_what_changed_until_its_first_verdict(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Who has judged nothing yet has nothing to be told."""
+    stored(client, run_file())
+    with web_database.reading() as session:
+        run_id = session.scalars(select(Run.id)).one()
+    said = "From now on you rate blind"
+    stored(client, OTHER)
+    assert said not in client.get("/rate/", follow_redirects=True).text
+    with web_database.writing() as session:
+        owner = session.scalars(select(Rater)).one()
+        judgments.judge(session, owner, run_id, 1, 1, Relevance.RELEVANT, click("open"))
+        session.commit()
+
+    first = client.get("/rate/", follow_redirects=True)
+    assert said in first.text
+    task = first.request.path
+    card = re.findall(r'data-card="(\w+)"', first.text)[0]
+    client.post(f"{task}/judgment", data={"card": card, "relevance": "0"})
+    assert said not in client.get("/rate/", follow_redirects=True).text

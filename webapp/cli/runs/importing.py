@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from webapp import labels as words
 from webapp.cli.exports import rating_files
@@ -36,6 +36,11 @@ from webapp.services.study import studies
 @click.option("--llm", help="LLM, where the file does not state it.")
 @click.option("--rater", help="Whose the ratings are; needed to add to those of an existing rater.")
 @click.option("--overwrite", is_flag=True, help="Let a rated CSV replace what its rater said here.")
+@click.option(
+    "--blind/--open",
+    default=None,
+    help="Whether raters rate blind; else they do as soon as two runs share their questions.",
+)
 @as_json_option
 def import_command(
     paths: Sequence[Path],
@@ -44,6 +49,7 @@ def import_command(
     rater: str | None,
     *,
     overwrite: bool,
+    blind: bool | None,
     as_json: bool,
 ) -> None:
     """Import run files and ratings from pages without a server, recognised by content.
@@ -58,7 +64,7 @@ def import_command(
     paths = [path for path in paths if path not in sheets]
     refused: list[Problem] = []
     with database.opened() as opened:
-        found = _import_all(opened, paths, labels, rater, refused)
+        found = _import_all(opened, paths, labels, rater, blind, refused)
         taken = [
             rating_files.take(opened, path, rater or "", overwrite=overwrite)
             for path in _readable(sheets, refused)
@@ -181,6 +187,7 @@ def _import_all(
     paths: Sequence[Path],
     labels: Labels,
     rater: str | None,
+    blind: bool | None,
     refused: list[Problem],
 ) -> _Found:
     """Import the runs, then the ratings of runs; compare the rated CSVs beside them."""
@@ -193,7 +200,7 @@ def _import_all(
     with progress.steps() as tell:
         for done, path in enumerate(path for path in files if path not in rated):
             tell(done, len(files))
-            outcome = import_file(opened, path, labels)
+            outcome = import_file(opened, path, labels, blind=blind)
             if isinstance(outcome, ImportedRun):
                 imported.append(outcome)
                 by_folder.setdefault(path.parent, []).append(outcome.id)
@@ -265,16 +272,35 @@ def _document(found: _Found) -> dict[str, Any]:
     }
 
 
-def import_file(opened: Database, path: Path, labels: Labels) -> ImportedRun | ImportReport:
-    """Import one file in a transaction of its own; return why not, where it cannot be."""
+def import_file(
+    opened: Database, path: Path, labels: Labels, *, blind: bool | None = None
+) -> ImportedRun | ImportReport:
+    """Import one file in a transaction of its own; return why not, where it cannot be.
+
+    `blind` sets how the study is rated; else it is said before it becomes blind.
+    """
     with opened.writing() as session:
         study = studies.open_or_make(session, database.now())
         report = imports.examine(session, study, _name(path), path.read_bytes())
         if report.read is None:
             return report
+        if blind is not None:
+            switched = replace(studies.switches(study), blind=blind)
+            studies.set_switches(session, study, switched, database.now())
+        elif imports.turns_blind(session, study, [report]):
+            say(f"relevansi: {_turned_blind()}", err=True)
         run = imports.store(session, study, report.read, labels, database.now())
         session.commit()
         return run
+
+
+def _turned_blind() -> str:
+    return gettext(
+        "From now on this study is rated blind, because two of its runs have the same questions: "
+        "raters see neither run nor method, and judge each property once, whichever run showed "
+        "it. Every verdict so far stays and counts. `--open` keeps it open; the set-up of the "
+        "study can change it later."
+    )
 
 
 def _run_json(run: ImportedRun) -> dict[str, Any]:

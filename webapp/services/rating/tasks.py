@@ -173,6 +173,14 @@ def given_to(session: Session, rater: Rater) -> list[str]:
     return list(session.scalars(rows.order_by(Task.claimed_at, Task.id)))
 
 
+def rated_openly(session: Session, rater: Rater) -> bool:
+    """Whether a rater has judged on the pages of runs, and nothing in a task so far."""
+    own = select(Event.id).where(Event.rater_id == rater.id).limit(1)
+    if session.scalar(own.where(Event.task_id.is_not(None))) is not None:
+        return False
+    return session.scalar(own.where(Event.query_key.is_not(None))) is not None
+
+
 def things(session: Session, task: Task) -> list[JudgedThing]:
     """Return the properties to judge in a task, in the order its rater sees them."""
     wanted = select(JudgedThing).where(_asked_in(task), JudgedThing.property_id.is_not(None))

@@ -24,7 +24,7 @@ from webapp.importers.runs.property_identity import fullest
 from webapp.records import Card, Counts, Problem, QueryState, ReadQuery, ReadRun
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import Pool, from_row, to_row
-from webapp.services.study import question_sets
+from webapp.services.study import question_sets, studies
 from webapp.steps import Tell, nobody
 
 RUN_ID_BYTES = 5
@@ -51,7 +51,8 @@ class ImportReport(Struct, frozen=True):
     session (``enriches``), ``None`` for a new run. ``undecided`` are the questions of which
     it is not stated whether they depend on their conversation. ``read`` is ``None`` for a file
     that cannot be imported; its problem says why. ``is_something_else`` is true for a sound
-    file that is not a run file.
+    file that is not a run file. ``session_key`` is equal for two files of one session,
+    ``question_keys`` for two runs of the same questions.
     """
 
     name: str
@@ -63,6 +64,8 @@ class ImportReport(Struct, frozen=True):
     enriches: bool = False
     undecided: tuple[ReadQuery, ...] = ()
     is_something_else: bool = False
+    session_key: str = ""
+    question_keys: tuple[str, ...] = ()
 
 
 class ImportedRun(Struct, frozen=True):
@@ -77,14 +80,7 @@ class ImportedRun(Struct, frozen=True):
     problems: tuple[Problem, ...]
 
 
-class _ExaminedFile(Struct, frozen=True):
-    """A file by itself, without the runs that are stored: its report, and its session's key."""
-
-    report: ImportReport
-    session_key: str = ""
-
-
-_LOOKED_AT: Kept[tuple[str, str], _ExaminedFile] = Kept(100)
+_LOOKED_AT: Kept[tuple[str, str], ImportReport] = Kept(100)
 """The files that were looked at, by name and SHA-256, without what their questions hold."""
 
 
@@ -106,37 +102,59 @@ def look(
     kept = _LOOKED_AT.get(session, key)
     if kept is None:
         kept = _examined(name, data, tell)
-        read = replace(kept.report.read, queries=()) if kept.report.read else None
-        undecided = [replace(q, response="", cards=(), extra={}) for q in kept.report.undecided]
-        report = replace(kept.report, read=read, undecided=tuple(undecided))
-        kept = replace(kept, report=report)
+        read = replace(kept.read, queries=()) if kept.read else None
+        undecided = [replace(q, response="", cards=(), extra={}) for q in kept.undecided]
+        kept = replace(kept, read=read, undecided=tuple(undecided))
         _LOOKED_AT.put(session, key, kept)
     return _placed(session, study, kept)
 
 
-def _examined(name: str, data: bytes, tell: Tell) -> _ExaminedFile:
+def turns_blind(session: Session, study: Study, reports: Iterable[ImportReport]) -> bool:
+    """Whether storing these files makes the study's rating blind, since runs then compete."""
+    if study.blind is not None or studies.is_blind(session, study):
+        return False
+    new: list[ImportReport] = []
+    for report in reports:
+        is_new = report.read is not None and report.run_id is None
+        if is_new and not any(_is_same_session(report, other) for other in new):
+            new.append(report)
+    return question_sets.are_shared(session, study, [report.question_keys for report in new])
+
+
+def _is_same_session(one: ImportReport, other: ImportReport) -> bool:
+    """Whether two files that wait would become one run."""
+    assert one.read is not None
+    assert other.read is not None
+    stated = (
+        {one.read.search_method, other.read.search_method},
+        {one.read.timestamp, other.read.timestamp},
+    )
+    return one.session_key == other.session_key and all(len(said - {None}) < 2 for said in stated)
+
+
+def _examined(name: str, data: bytes, tell: Tell) -> ImportReport:
+    """Return the report of a file by itself, without the runs that are stored."""
     try:
         read = json_runs.read(name, data, tell)
     except ImportRefused as refused:
         other = isinstance(refused, UnknownRunFormat)
-        problems = tuple(refused.problems)
-        return _ExaminedFile(ImportReport(name, None, problems, is_something_else=other))
-    report = ImportReport(
+        return ImportReport(name, None, tuple(refused.problems), is_something_else=other)
+    return ImportReport(
         name=name,
         read=read,
         problems=read.problems,
         counts=counts(read.queries),
         undecided=tuple(query for query in read.queries if query.context_dependent is None),
+        session_key=json_runs.session_key(read),
+        question_keys=tuple(json_runs.question_key(query.question) for query in read.queries),
     )
-    return _ExaminedFile(report, json_runs.session_key(read))
 
 
-def _placed(session: Session, study: Study, examined: _ExaminedFile) -> ImportReport:
+def _placed(session: Session, study: Study, report: ImportReport) -> ImportReport:
     """Return the report of a file beside the runs of the study, as they are now."""
-    report = examined.report
     if report.read is None:
         return report
-    run = _holding(session, study, report.read, examined.session_key)
+    run = _holding(session, study, report.read, report.session_key)
     already = run is not None and _has_file(run, report.read)
     return replace(
         report,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, selectinload
 
 from webapp.db.tables.base import belonging_to
+from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_runs import question_key
 from webapp.records import ReadQuery
@@ -31,6 +32,19 @@ def find_or_make(
         if positions is not None:
             return question_set, [question_set.questions[place] for place in positions]
     return _grow_or_make(session, study, known, queries, keys, now)
+
+
+def are_shared(session: Session, study: Study, asked: Sequence[Sequence[str]]) -> bool:
+    """Whether a new run, by the keys of its questions, would share its set with another one."""
+    with_runs = set(session.scalars(select(Run.question_set_id).where(Run.study_id == study.id)))
+    known = [one for one in _known(session, study) if one.id in with_runs]
+    lists = [*([question.key for question in one.questions] for one in known), *asked]
+    pairs = combinations(range(len(lists)), 2)
+    return any(
+        second >= len(known)
+        and (subsequence(lists[first], lists[second]) or subsequence(lists[second], lists[first]))
+        for first, second in pairs
+    )
 
 
 def _known(session: Session, study: Study) -> Sequence[QuestionSet]:

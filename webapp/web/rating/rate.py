@@ -41,6 +41,8 @@ from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
+REASONS = ("blind", "runs")
+"""Why a rater comes here: from a page that blind raters do not see, or for the first time."""
 AHEAD = 3
 """How many questions a browser keeps for a time without a network, the present one included."""
 
@@ -111,7 +113,7 @@ def next_one() -> Response:
         task_id = onward(session, rater, access.now(), wanted, after)
         session.commit()
         if task_id is not None:
-            return _to(task_id, **_because())
+            return _to(task_id, **(_because() or _since_runs_compete(session, rater)))
         if wanted.category:  # nothing of it is in this rater's share
             return _to_next({})
         given = tasks.given_to(session, rater)
@@ -300,8 +302,15 @@ def _versions(page: BlindPage, key: str | None) -> tuple[BlindCard, ...]:
 
 
 def _because() -> dict[str, str]:
-    """Return why the rater was led here, from the address, for the page to show."""
-    return {"because": "blind"} if request.args.get("because") == "blind" else {}
+    """Return why the rater was led here, if they were."""
+    given = request.args.get("because", "")
+    return {"because": given} if given in REASONS else {}
+
+
+def _since_runs_compete(session: Session, rater: Rater) -> dict[str, str]:
+    """Return that the rating has become blind, until the rater's first blind verdict."""
+    is_automatic = rater.study.blind is None
+    return {"because": "runs"} if is_automatic and tasks.rated_openly(session, rater) else {}
 
 
 def _to_open_run(listed: list[RunOverview]) -> Response:

@@ -24,9 +24,13 @@ class MoveForm(Form):
 
 
 class WaitingForm(Form):
-    """The files that wait, by their tokens, and what becomes of them."""
+    """The files that wait, by their tokens, and what becomes of them.
+
+    ``open`` keeps a study open that storing them would make blind.
+    """
 
     token = ListField()
+    open = BooleanField()
     action = ChoiceField(["discard", "look", "store"], default="discard")
 
 

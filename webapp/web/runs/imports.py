@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from flask import Blueprint, Response, current_app, redirect, request, url_for
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Upload
@@ -74,6 +75,7 @@ class ImportPage(Struct, frozen=True):
     """The drop zone, and below it every file that waits for a decision: runs, then ratings.
 
     ``works`` are the large imports of the last day, where no file's report is shown.
+    ``turns_blind`` is whether storing the files makes the rating blind.
     """
 
     files: tuple[Waiting, ...]
@@ -81,6 +83,7 @@ class ImportPage(Struct, frozen=True):
     ratings: tuple[WaitingRatings, ...] = ()
     rated: tuple[WaitingRatedCsv, ...] = ()
     works: tuple[LongWorkPage, ...] = ()
+    turns_blind: bool = False
 
     @property
     def any_waits(self) -> bool:
@@ -110,11 +113,22 @@ def show() -> Response:
         found = [_waiting(session, rater.study, token) for token in tokens]
         works = () if tokens else _works(session, rater.study)
         listed = tuple(map(shown, works))
-    runs = tuple(file for file in found if isinstance(file, Waiting))
+        runs = tuple(file for file in found if isinstance(file, Waiting))
+        reports = [file.report for file in runs]
+        turns_blind = imports.turns_blind(session, rater.study, reports)
     ratings = tuple(file for file in found if isinstance(file, WaitingRatings))
     rated = tuple(file for file in found if isinstance(file, WaitingRatedCsv))
     notice = _not_stored() if "left" in request.args else ""
-    return _answer(ImportPage(runs, notice, ratings=ratings, rated=rated, works=listed))
+    return _answer(
+        ImportPage(
+            runs,
+            notice,
+            ratings=ratings,
+            rated=rated,
+            works=listed,
+            turns_blind=turns_blind,
+        )
+    )
 
 
 @blueprint.post("/runs/import")
@@ -163,6 +177,9 @@ def _decide(form: WaitingForm) -> Response:
         files = _files(session, rater.study, tokens)
         is_long = form.action.data == "store" and waiting_files.is_long(files)
         storing = long_kind.storing(files, decisions)
+        if form.action.data == "store" and form.open.data:
+            opened = replace(studies.switches(rater.study), blind=False)
+            studies.set_switches(session, rater.study, opened, access.now())
         if form.action.data == "store" and not is_long:
             stored = waiting_files.store(session, rater.study, files, decisions, access.now())
         elif not is_long:
