@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import unicodedata
 
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Control characters, marks that reorder the text around them, halves of characters, and two code
@@ -12,6 +13,18 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f"
     "\ud800-\udfff\ufffe\uffff]"
 )
+
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters and marks without a shape, beside the characters that only format."""
+_FORMATTING = {"Cc", "Cf", "Cs"}
+_GREEK = str.maketrans("ΑΒΕΖΗΙͿΚΜΝΟΡΤΥΧαγηικνορτυχωϳ", "ABEZHIJKMNOPTYXaynikvoptuxwj")
+_CYRILLIC = str.maketrans(
+    "АВЕЅІЈКМНОРСТУҮХԚԜӀаесѕіјкорухһԁԛԝѵӏ", "ABESIJKMHOPCTYYXQWIaecsijkopyxhdqwvl"
+)
+_LATIN = _GREEK | _CYRILLIC
+"""The Latin letter that a Greek or Cyrillic one looks like."""
 
 
 def printable(text: str, *, instead: str = "") -> str:
@@ -35,6 +48,32 @@ def printable_line(text: str, *, instead: str = "") -> str:
     'a b c'
     """
     return " ".join(printable(text, instead=instead).split())
+
+
+def name_line(text: str) -> str:
+    r"""`text` as a name: on one line, with single blanks, without characters that nobody sees.
+
+    >>> name_line(" Ani\u200b  Putri\u202e\u3164 ")
+    'Ani Putri'
+    """
+    seen = _INVISIBLE.sub("", " ".join(text.split()))
+    return " ".join("".join(c for c in seen if unicodedata.category(c) not in _FORMATTING).split())
+
+
+def look_alike(name: str, other: str) -> bool:
+    r"""Whether two names are told apart by nobody: but for capitals, width or script the same.
+
+    >>> look_alike("Owner", "\N{CYRILLIC CAPITAL LETTER O}wn\N{CYRILLIC SMALL LETTER IE}r\u200b")
+    True
+    >>> look_alike("Ani", "Ana")
+    False
+    """
+    return name.casefold() == other.casefold() or _look(name) == _look(other)
+
+
+def _look(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name_line(name))  # é is an e and its accent
+    return plain.translate(_LATIN).casefold()
 
 
 def json_escaped(document: str) -> str:

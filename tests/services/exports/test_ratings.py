@@ -55,6 +55,7 @@ def codes(report: RatingsReport) -> list[str]:
     return [problem.code for problem in report.problems]
 
 
+FIRST = (change(1, 1, "relevance", "1", rank=1),)
 WHOLE = ratings(
     RUN,
     change(1, 1, "relevance", "1", rank=1, minute=1),
@@ -233,9 +234,30 @@ def test_a_named_rater_stands_in_for_the_name_in_the_file(
     assert raters.named(session, study, "Ani") is None
 
 
+@pytest.mark.parametrize("name", ["{}\u200b", "\u202e{}", "\N{CYRILLIC CAPITAL LETTER O}wner"])
 @pytest.mark.usefixtures("run_id")
-def test_ratings_without_a_name_ask_for_one(session: Session, study: Study) -> None:
-    report = store(session, study, ratings(RUN, rater="  "))
+def test_a_name_that_looks_like_a_raters_is_theirs_until_another_is_given(
+    session: Session, study: Study, rater: Rater, name: str
+) -> None:
+    raters.rename(session, rater, "Owner", NOW)
+    report = store(
+        session, study, ratings(RUN, *FIRST, rater=name.format("Owner")), confirmed=False
+    )
+
+    assert (report.rater, report.needs_confirmation, report.stored) == ("Owner", True, False)
+
+
+@pytest.mark.usefixtures("run_id")
+def test_nothing_invisible_comes_in_with_a_name(session: Session, study: Study) -> None:
+    report = store(session, study, ratings(RUN, *FIRST, rater="An\u200bi\u202e"))
+
+    assert (report.rater, report.stored) == ("Ani", True)
+
+
+@pytest.mark.parametrize("name", ["  ", "\u200b\u2800"])
+@pytest.mark.usefixtures("run_id")
+def test_ratings_without_a_name_ask_for_one(session: Session, study: Study, name: str) -> None:
+    report = store(session, study, ratings(RUN, rater=name))
 
     assert codes(report) == ["ratings_without_rater"]
     assert not report.storable

@@ -76,7 +76,13 @@ def test_a_list_says_how_each_rater_stands(
     assert last.last_seen == NOW + timedelta(minutes=5)
 
 
-@pytest.mark.parametrize("name", ["Ani", "ANI"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Ani", "ANI", "A\u200bni", "\u202eAni", "Ani\u3164"),
+        *("\N{CYRILLIC CAPITAL LETTER A}ni", "An\N{GREEK SMALL LETTER IOTA}", "\uff21ni"),
+    ],
+)
 def test_two_raters_never_share_a_name(
     session: Session, study: Study, ani: Rater, rater: Rater, name: str
 ) -> None:

@@ -28,6 +28,8 @@ def test_a_pseudonym_is_one_participant_s_whatever_its_capitals(
     melati = agreed(session, link)
     with pytest.raises(PseudonymTaken):
         agreed(session, link, "MELATI")
+    with pytest.raises(PseudonymTaken):
+        agreed(session, link, "M\N{CYRILLIC SMALL LETTER IE}lati")
     jati = agreed(session, link, "Jati")
     with pytest.raises(PseudonymTaken):
         participants.rename(session, jati, "melati")

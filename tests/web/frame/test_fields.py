@@ -72,6 +72,7 @@ def sent(kind: str, *typed: str) -> Any:
         ("line", " a b \x00", "a b"),
         ("text", " a\r\nb ", " a\nb "),
         ("name", "  a   b ", "a b"),
+        ("name", "\u200ba\u202e\u3164", "a"),
         ("choice", "yes", True),
         ("choice", "no", False),
         ("choice", "", None),

@@ -69,13 +69,17 @@ def test_what_was_read_already_is_not_lost(app: Flask) -> None:
 
 @pytest.mark.parametrize(
     ("header", "status"),
-    [("HTTP_HOST", "400"), ("HTTP_ACCEPT_LANGUAGE", "200"), ("PATH_INFO", "404")],
+    [
+        ("HTTP_HOST", "400"),
+        *((name, "404") for name in ("HTTP_ACCEPT_LANGUAGE", "HTTP_REFERER", "HTTP_ORIGIN")),
+        *((name, "404") for name in ("HTTP_COOKIE", "QUERY_STRING", "PATH_INFO")),
+    ],
 )
 def test_what_a_stranger_sends_is_not_kept(app: Flask, header: str, status: str) -> None:
     """Nor does it wait for the collector of garbage, which looks at old things seldom."""
 
     def ask(number: int) -> None:
-        environ = create_environ("/", environ_overrides={header: f"/{number:04}{'x' * 14_000}"})
+        environ = create_environ("/none", environ_overrides={header: f"/{number:04}{'x' * 14_000}"})
         _, answer, _ = run_wsgi_app(app, environ, buffered=True)  # Flask's client keeps requests
         assert answer.startswith(status)
 

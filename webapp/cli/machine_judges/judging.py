@@ -15,6 +15,7 @@ from webapp.cli.frame.output import say
 from webapp.cli.machine_judges.agreement import agreement_command, print_json
 from webapp.config import JudgeEndpoint
 from webapp.i18n import gettext, language, ngettext
+from webapp.printable import name_line
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -73,7 +74,7 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
     from webapp.services.study import studies
 
     endpoint = _configured()
-    name, chosen = " ".join(name.split()), spoken or prompts.language_for(language())
+    name, chosen = name_line(name), spoken or prompts.language_for(language())
     if chosen not in prompts.LANGUAGES:
         raise click.BadParameter(
             gettext("A machine is asked in %(known)s.", known=", ".join(prompts.LANGUAGES)),

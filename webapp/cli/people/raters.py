@@ -17,6 +17,7 @@ from webapp.cli.frame.output import say, write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.config import Settings
 from webapp.i18n import gettext, ngettext
+from webapp.printable import name_line
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.invitations import (
     DAYS,
@@ -39,7 +40,7 @@ from webapp.services.study import assignments, studies
 )  # fmt: skip
 def invite_command(name: str, days: int, base_url: str | None) -> None:
     """Print a link, and its QR code, by which the rater NAME comes in."""
-    name = " ".join(name.split())
+    name = name_line(name)
     if not 0 < len(name) <= LONGEST_NAME:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
     if base_url and not base_url.startswith(("http://", "https://")):

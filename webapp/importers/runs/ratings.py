@@ -17,6 +17,7 @@ from pydantic import Field
 from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.json_values import FromFile, Whole, read_object
 from webapp.importers.runs.problems import ImportRefused, error
+from webapp.printable import name_line
 from webapp.records import EmptyOutcome, Problem, Relevance
 
 FORMAT = "relevansi offline ratings"
@@ -133,7 +134,7 @@ def read(name: str, data: bytes) -> OfflineRatings | None:
     return OfflineRatings(
         name=name,
         identity=top.identity,
-        rater=" ".join(top.rater.split())[:LONGEST_NAME],
+        rater=name_line(top.rater)[:LONGEST_NAME],
         device=top.device,
         changes=tuple(_changes(name, top.changes, problems)),
         cards=dict(_cards(name, top.queries)),

@@ -22,6 +22,7 @@ from webapp.exporters.exports.rated_rows import OUTCOME_WORDS
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.blanks import said
 from webapp.metrics.judging.summaries import QueryRow
+from webapp.printable import name_line
 from webapp.records import Click, Problem
 from webapp.services.exports import rated_files
 from webapp.services.exports.ratings import RatingCounts
@@ -87,7 +88,7 @@ def examine(
     listed = select(Run).where(Run.study_id == study.id).order_by(Run.id)
     runs = {run.id: run for run in session.scalars(listed)}
     fits = rated_files.runs_of(session, study, read.report, [*runs])
-    called = (rater or "").strip()
+    called = name_line(rater or "")
     who = raters.named(session, study, called) if called else None
     found = RatedImport(
         name=name,

@@ -30,6 +30,7 @@ from webapp.db.tables.study import Study
 from webapp.importers.runs import ratings
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.importers.runs.ratings import OfflineRatings, RatingChange
+from webapp.printable import name_line
 from webapp.records import Click, Problem
 from webapp.services.exports import rating_targets
 from webapp.services.exports.rating_targets import AimedChange
@@ -192,7 +193,7 @@ def store(
 
 
 def _named(read: OfflineRatings, rater: str | None) -> OfflineRatings:
-    name = " ".join((rater or read.rater).split())[: raters.LONGEST_NAME]
+    name = name_line(rater or read.rater)[: raters.LONGEST_NAME]
     return replace(read, rater=name)
 
 

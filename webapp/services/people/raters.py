@@ -19,6 +19,7 @@ from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.failures import Conflict
 from webapp.i18n import mark
+from webapp.printable import look_alike
 from webapp.services.rating import tasks
 from webapp.services.runs.reports import UnknownRater
 from webapp.services.study import studies
@@ -107,10 +108,10 @@ def owner(session: Session, study: Study) -> Rater:
 
 
 def named(session: Session, study: Study, name: str) -> Rater | None:
-    """Return the rater or machine of that name in any case; ``None`` if there is none."""
-    wanted = name.casefold()
-    found = studies.people_and_machines(session, study)
-    return next((rater for rater in found if rater.name.casefold() == wanted), None)
+    """Return the rater or machine of that name, or of one that looks like it; else ``None``."""
+    everybody = studies.people_and_machines(session, study)
+    found = [rater for rater in everybody if look_alike(rater.name, name)]
+    return min(found, key=lambda rater: rater.name.casefold() != name.casefold(), default=None)
 
 
 def add(session: Session, study: Study, name: str, now: datetime) -> Rater:

@@ -16,6 +16,7 @@ from webapp.db.tables.phase_3 import ConsentText, Participant, ParticipantLink
 from webapp.db.tables.study import QuestionSet, Study
 from webapp.failures import Busy, Conflict, Missing
 from webapp.i18n import mark
+from webapp.printable import look_alike
 from webapp.services.people import tries
 from webapp.services.people.invitations import DAYS, hashed
 from webapp.services.people.tries import TooManyTries
@@ -159,7 +160,7 @@ def everybody(session: Session, study: Study) -> list[Participant]:
 
 def rename(session: Session, participant: Participant, pseudonym: str) -> None:
     """Give a participant another pseudonym; raises ``PseudonymTaken``."""
-    if pseudonym.casefold() != participant.pseudonym.casefold():
+    if not look_alike(pseudonym, participant.pseudonym):
         pseudonyms.need_free(session, participant.study, pseudonym)
     participant.pseudonym = pseudonym
     if participant.rater is not None:

@@ -11,6 +11,7 @@ from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
 from webapp.failures import Conflict
 from webapp.i18n import mark
+from webapp.printable import look_alike
 
 LONGEST_PSEUDONYM = 40
 PSEUDONYMS = (
@@ -30,11 +31,11 @@ class PseudonymTaken(Conflict):
 
 def offered(session: Session, study: Study) -> str:
     """Return a free pseudonym; the choice reveals nothing about the order of participants."""
-    taken = {name.casefold() for name in _all(session, study)}
-    free = [name for name in PSEUDONYMS if name.casefold() not in taken]
+    taken = _all(session, study)
+    free = [name for name in PSEUDONYMS if not _is_among(taken, name)]
     while not free:
         numbered = f"{secrets.choice(PSEUDONYMS)} {secrets.randbelow(900) + 100}"
-        free = [] if numbered.casefold() in taken else [numbered]
+        free = [] if _is_among(taken, numbered) else [numbered]
     return secrets.choice(free)
 
 
@@ -45,9 +46,8 @@ def need_free(session: Session, study: Study, pseudonym: str) -> None:
 
 
 def is_free(session: Session, study: Study, pseudonym: str) -> bool:
-    """Whether nobody goes by a pseudonym."""
-    taken = {name.casefold() for name in _all(session, study)}
-    return pseudonym.casefold() not in taken
+    """Whether nobody goes by a pseudonym, or by one that looks like it."""
+    return not _is_among(_all(session, study), pseudonym)
 
 
 def subject(participant: Participant) -> str:
@@ -57,6 +57,10 @@ def subject(participant: Participant) -> str:
     'participant 3'
     """
     return f"participant {participant.number}"
+
+
+def _is_among(taken: list[str], pseudonym: str) -> bool:
+    return any(look_alike(name, pseudonym) for name in taken)
 
 
 def _all(session: Session, study: Study) -> list[str]:

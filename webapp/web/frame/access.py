@@ -361,8 +361,8 @@ def need_our_page() -> None:
         raise OpenedElsewhere
     # Over plain http browsers send no Sec-Fetch-Site, but do name the page before this one.
     page_before = request.headers.get("Referer")
-    says_site = "Sec-Fetch-Site" in request.headers
-    if page_before is not None and not says_site and urlsplit(page_before).netloc != request.host:
+    host = request.host if page_before is None else urlsplit(page_before[:300]).netloc
+    if "Sec-Fetch-Site" not in request.headers and host != request.host:
         raise OpenedElsewhere
 
 

@@ -19,6 +19,7 @@ from wtforms.validators import ValidationError
 
 from webapp import notation
 from webapp.i18n import mark
+from webapp.printable import name_line
 
 LONGEST_ID = 64
 LONGEST_LABEL = 200
@@ -124,14 +125,14 @@ class LineField(TextField):
 
 
 class NameField(LineField):
-    """A name that must be given; several blanks in it are one."""
+    """A name that must be given, of what can be seen; several blanks in it are one."""
 
     def __init__(self, longest: int, **options: Any) -> None:
         super().__init__(longest, **{"required": True, **options})
 
     def tidy(self, typed: str) -> str:
         """Return the name with single blanks between its words."""
-        return " ".join(line(typed).split())
+        return name_line(typed)
 
 
 class ListField(Field):

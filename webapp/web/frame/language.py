@@ -26,6 +26,8 @@ COOKIE = "language"
 YEAR = 365 * 24 * 3600
 LONGEST_WISH = 200
 """Characters of a browser's languages; what is longer counts as none, so that it is not kept."""
+LONGEST_ADDRESS = 2000
+"""Characters of an address of ours; Python keeps the last ones that it has taken apart."""
 
 
 class LanguageForm(Form):
@@ -74,8 +76,9 @@ def back() -> str:
 
 def page_before() -> str | None:
     """Return the page the reader came from, ``None`` if it is not one of ours."""
+    referrer = request.referrer or ""
     try:
-        came_from = urlsplit(request.referrer or "")
+        came_from = urlsplit(referrer if len(referrer) <= LONGEST_ADDRESS else "")
     except ValueError:  # no address at all
         return None
     if came_from.netloc != request.host or not came_from.path.startswith("/"):
