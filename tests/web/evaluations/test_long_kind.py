@@ -131,4 +131,4 @@ def test_its_page_is_in_the_menu_where_it_was_begun(
     assert workers(app).finish(WAIT)
     asked = Asked("scoring", {"names": ["a.csv"]})
 
-    assert_place(client, web_database, asked, at="/evaluations/", back="/evaluations/")
+    assert_place(client, web_database, asked, at="/study/", back="/evaluations/")

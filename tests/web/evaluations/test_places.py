@@ -11,7 +11,8 @@ from tests.web import places
 @pytest.mark.parametrize(
     ("menu", "endpoint", "marked"),
     [
-        ("owner", "machine_agreement.show", "evaluations.index"),
+        ("owner", "machine_agreement.show", "study.show"),
+        ("more", "machine_agreement.show", "evaluations.index"),
         ("rater", "item_rating.next_one", "item_rating.index"),
     ],
 )

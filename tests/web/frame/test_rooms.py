@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask, url_for
 from flask.testing import FlaskClient
+from markupsafe import escape
 
 from tests.web import places
 from webapp.web.frame import rooms
@@ -19,9 +20,14 @@ MARKED = [
     ("study", "question_notes.show", "study.show"),
     ("study", "study.standing", "study.standing"),
     ("study", "history.show", "study.standing"),
+    ("study", "adjudications.show", "study.standing"),
+    ("owner", "study.more", "study.show"),
+    ("study", "study.more", "study.more"),
+    ("study", "evaluations.show", "study.more"),
+    ("study", "planning.show", "study.more"),
     ("study", "raters.ask_to_remove", "raters.index"),
     ("study", "assignments.show", "raters.index"),
-    ("study", "conflicts.show", "agreement.show"),
+    ("study", "conflicts.show", "study.more"),
     ("study", "runs.show", None),
     ("study", None, None),
 ]
@@ -33,26 +39,40 @@ def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str | None, marked: str
 
 
 @pytest.mark.whole
-def test_the_study_has_five_parts_and_each_begins_with_its_first_page() -> None:
-    parts = rooms.menu("study")
+def test_the_pages_of_the_study_are_four_groups() -> None:
+    groups = rooms.menu("study")
 
-    assert [part.label for part in parts] == [
-        "Set-up",
-        "People",
-        "Progress",
-        "Agreement",
-        "Phase 3",
+    assert [group.endpoint for group in groups] == [
+        "study.show",
+        "raters.index",
+        "study.standing",
+        "study.more",
     ]
-    for part in parts:
-        assert part.pages is not None
-        assert rooms.menu(part.pages)[0].endpoint == part.endpoint
+    assert all(rooms.menu(group.pages or "") for group in groups)
 
 
-def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_part(client: FlaskClient) -> None:
-    for part in rooms.menu("study"):
-        page = client.get(url(client, part.endpoint)).text
-        for entry in rooms.menu(part.pages or ""):
-            assert f'href="{url(client, entry.endpoint)}"' in page, entry.label
+def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_group(client: FlaskClient) -> None:
+    for group in rooms.menu("study"):
+        entries = rooms.menu(group.pages or "")
+        for shown in (group, *entries):
+            page = client.get(url(client, shown.endpoint)).text
+            beside = entries if not shown.pages or shown is group else rooms.menu(shown.pages)
+            for entry in beside:
+                assert f'href="{url(client, entry.endpoint)}"' in page, (shown.label, entry.label)
+
+
+@pytest.mark.whole
+def test_what_few_studies_need_is_one_page_that_says_for_whom_each_is(client: FlaskClient) -> None:
+    few = rooms.menu("more")
+    page = client.get("/study/more").text
+
+    assert {entry.endpoint for entry in few} == {
+        "evaluations.index",
+        "conflicts.show",
+        "machine_judges.index",
+        "planning.show",
+    }
+    assert all(entry.about and escape(entry.about) in page for entry in few)
 
 
 def url(client: FlaskClient, endpoint: str) -> str:
@@ -61,8 +81,6 @@ def url(client: FlaskClient, endpoint: str) -> str:
         return url_for(endpoint)
 
 
-@pytest.mark.parametrize(
-    "menu", ["owner", "rater", "study", "set-up", "people", "progress", "agreement"]
-)
+@pytest.mark.parametrize("menu", ["owner", "rater", "study", "set-up", "people", "results", "more"])
 def test_no_page_is_marked_twice_in_a_menu(app: Flask, menu: str) -> None:
     assert places.marked_twice(app, menu) == []

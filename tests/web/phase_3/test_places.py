@@ -12,7 +12,8 @@ from tests.web import places
     ("menu", "endpoint", "marked"),
     [
         ("owner", "findings.comments", "study.show"),
-        ("study", "findings.comments", "user_studies.show"),
+        ("study", "findings.comments", "raters.index"),
+        ("people", "findings.comments", "user_studies.show"),
         ("phase 3", "findings.comments", "findings.comments"),
         ("phase 3", "findings.ask_to_withdraw", "findings.show"),
     ],

@@ -64,6 +64,7 @@ class BlindCard(Struct, frozen=True):
     """One property to judge, at its 1-based place in this rater's order; ``key`` names it.
 
     ``listing`` names its property: one that was shown in two contents is two cards.
+    ``has_prices``: any card of the question states its price.
     """
 
     key: str
@@ -72,6 +73,7 @@ class BlindCard(Struct, frozen=True):
     card: Card
     relevance: Relevance | None
     earlier: EarlierVerdict | None = None
+    has_prices: bool = False
 
 
 class BlindAnswer(Struct, frozen=True):
@@ -214,6 +216,7 @@ def _cards(
 ) -> tuple[BlindCard, ...]:
     found = [thing for thing in things if thing.property_id is not None]
     earlier = _earlier_verdicts(session, rater, task, found)
+    has_prices = any((thing.card or {}).get("price") for thing in found)
     return tuple(
         BlindCard(
             key=task_cards.key(task, thing.id),
@@ -222,6 +225,7 @@ def _cards(
             card=from_row(thing.card or {"title": ""}),
             relevance=Relevance(thing.verdict) if thing.verdict else None,
             earlier=compared(earlier.get(thing.id), from_row(thing.card)) if thing.card else None,
+            has_prices=has_prices,
         )
         for position, thing in enumerate(found, start=1)
     )

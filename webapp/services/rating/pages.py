@@ -52,7 +52,7 @@ class JudgedCard(Struct, frozen=True):
     """One card of the answer with the rater's verdict on it; ``listing`` names its property.
 
     ``repeats`` are the other ranks (1-based) at which the same answer shows the same thing;
-    one verdict counts for all of them.
+    one verdict counts for all of them. ``has_prices``: any card of the answer states its price.
     """
 
     rank: int
@@ -61,6 +61,7 @@ class JudgedCard(Struct, frozen=True):
     relevance: Relevance | None
     repeats: tuple[int, ...] = ()
     earlier: EarlierVerdict | None = None
+    has_prices: bool = False
 
 
 class PlaceInWalk(Struct, frozen=True):
@@ -328,6 +329,7 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
     for rank, _, thing, _ in rows:
         ranks[thing.id].append(rank)
     earlier = earlier_verdicts(session, rater, [thing for _, _, thing, _ in rows])
+    has_prices = any(card.get("price") for _, card, _, _ in rows)
     return tuple(
         JudgedCard(
             rank=rank,
@@ -336,6 +338,7 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
             relevance=Relevance(verdict) if verdict else None,
             repeats=tuple(other for other in ranks[thing.id] if other != rank),
             earlier=compared(earlier.get(thing.id), from_row(thing.card)),
+            has_prices=has_prices,
         )
         for rank, card, thing, verdict in rows
     )

@@ -19,23 +19,20 @@ PAGES = Pages(
         "conflicts": Door.OWNER,
     },
     entries=(
-        MenuEntry("study", 40, "agreement.show", mark("Agreement"), pages="agreement"),
+        MenuEntry("results", 20, "agreement.show", mark("Agreement"), sections=("agreement",)),
         MenuEntry(
-            "agreement",
-            10,
-            "agreement.show",
-            mark("Between raters"),
-            sections=("agreement",),
+            "results", 30, "adjudications.show", mark("Adjudication"), sections=("adjudications",)
         ),
         MenuEntry(
-            "agreement",
+            "more",
             20,
-            "adjudications.show",
-            mark("Adjudication"),
-            sections=("adjudications",),
-        ),
-        MenuEntry(
-            "agreement", 30, "conflicts.show", mark("Conflict report"), sections=("conflicts",)
+            "conflicts.show",
+            mark("Conflict report"),
+            sections=("conflicts",),
+            about=mark(
+                "For those whose runs were judged by hand one at a time before: where those "
+                "verdicts contradict each other."
+            ),
         ),
     ),
 )

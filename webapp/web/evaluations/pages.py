@@ -22,7 +22,17 @@ PAGES = Pages(
         "item_rating": Door.RATERS,
     },
     entries=(
-        MenuEntry("owner", 40, "evaluations.index", mark("Evaluation"), sections=("evaluations",)),
+        MenuEntry(
+            "more",
+            10,
+            "evaluations.index",
+            mark("Evaluation"),
+            sections=("evaluations", "evaluation_downloads", "machine_agreement"),
+            about=mark(
+                "For studies that score cited answers, retrieved chunks or answers in JSON by "
+                "fixed rules, with people beside the machine."
+            ),
+        ),
         MenuEntry(
             "rater",
             20,
@@ -32,8 +42,4 @@ PAGES = Pages(
             needs=has_items,
         ),
     ),
-    under={
-        "machine_agreement": "evaluations.index",
-        "evaluation_downloads": "evaluations.index",
-    },
 )

@@ -22,7 +22,8 @@ class MenuEntry(Struct, frozen=True):
     ``pages`` names: ``study`` under the owner's study, and a menu under each entry of that.
     ``label`` is a message id. The entry is marked on the pages of the blueprints in ``sections``
     that are not entries of the menu themselves, and on the pages of the menu under it. The
-    entry is shown where ``needs`` is true of the study.
+    entry is shown where ``needs`` is true of the study. ``about`` is a message id too: for whom
+    the page is.
     """
 
     menu: str
@@ -32,6 +33,7 @@ class MenuEntry(Struct, frozen=True):
     sections: tuple[str, ...] = ()
     needs: Callable[[Session, Study], bool] | None = None
     pages: str | None = None
+    about: str = ""
 
 
 class Pages(Struct, frozen=True):

@@ -18,11 +18,15 @@ PAGES = Pages(
     },
     entries=(
         MenuEntry(
-            "people",
+            "more",
             30,
             "machine_judges.index",
             mark("Machine judges"),
             sections=("machine_judges", "machine_beside_people"),
+            about=mark(
+                "For studies in which a language model judges the same cards as people do, "
+                "and is compared with them."
+            ),
         ),
     ),
     parts={"standing": "machine_judges/_standing.html", "rater": "machine_judges/_rater.html"},

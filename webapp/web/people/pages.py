@@ -24,6 +24,6 @@ PAGES = Pages(
         MenuEntry("rater", 30, "history.show", mark("History"), sections=("history",)),
         MenuEntry("study", 20, "raters.index", mark("People"), pages="people"),
         MenuEntry("people", 10, "raters.index", mark("Raters"), sections=("raters",)),
-        MenuEntry("progress", 20, "history.show", mark("History"), sections=("history",)),
+        MenuEntry("results", 40, "history.show", mark("History"), sections=("history",)),
     ),
 )

@@ -26,8 +26,8 @@ PAGES = Pages(
     },
     entries=(
         MenuEntry(
-            "study",
-            50,
+            "people",
+            30,
             "user_studies.show",
             mark("Phase 3"),
             pages="phase 3",

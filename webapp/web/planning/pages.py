@@ -14,6 +14,16 @@ PAGES = Pages(
         "samples": Door.OWNER,
     },
     entries=(
-        MenuEntry("progress", 15, "planning.show", mark("Rating plan"), sections=("planning",)),
+        MenuEntry(
+            "more",
+            40,
+            "planning.show",
+            mark("Rating plan"),
+            sections=("planning",),
+            about=mark(
+                "For those who decide how much is rated: how many questions and hours a "
+                "difference takes, and when rating may end."
+            ),
+        ),
     ),
 )

@@ -28,7 +28,8 @@ PAGES = Pages(
         MenuEntry(
             "people", 20, "assignments.show", mark("Who judges what"), sections=("assignments",)
         ),
-        MenuEntry("study", 30, "study.standing", mark("Progress"), pages="progress"),
-        MenuEntry("progress", 10, "study.standing", mark("How it stands")),
+        MenuEntry("study", 30, "study.standing", mark("Results"), pages="results"),
+        MenuEntry("study", 40, "study.more", mark("More"), pages="more"),
+        MenuEntry("results", 10, "study.standing", mark("Progress")),
     ),
 )

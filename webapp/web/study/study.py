@@ -154,6 +154,12 @@ def standing() -> Response:
     return htmx.respond("study/standing.html", "study/_standing.html", page)
 
 
+@blueprint.get("/more")
+def more() -> str:
+    """Show what only some studies need, each page with the people it is for."""
+    return render_template("study/more.html")
+
+
 def _page(
     session: Session,
     study: Study,
