@@ -356,16 +356,17 @@ function arrive({ tell = true } = {}) {
   while (typed.length && !moving) act(...typed.shift());
 }
 
+const BESIDE = ".sheet aside > details";
 const isNarrow = () => matchMedia("(max-width: 75rem)").matches;
 const foldOf = (details) => `folded ${details.parentElement.getAttribute("aria-labelledby")}`;
 
 /** Fold what stands beside the cards: all of it on a narrow page, else what the reader folded. */
 function foldAside() {
-  for (const details of all("aside > details")) details.open = !isNarrow() && !kept(foldOf(details));
+  for (const details of all(BESIDE)) details.open = !isNarrow() && !kept(foldOf(details));
 }
 
 document.addEventListener("toggle", ({ target }) => {
-  if (target.matches("aside > details") && !isNarrow()) keep(foldOf(target), target.open ? "" : "yes");
+  if (target.matches(BESIDE) && !isNarrow()) keep(foldOf(target), target.open ? "" : "yes");
 }, true);
 
 // ---- focus ------------------------------------------------------------------------------

@@ -23,6 +23,10 @@ SEEN = """() => {
   const verdict = box(".card .verdict button");
   return {
     question: [box("#asked").top, box("#asked").bottom], card: box(".card").bottom, covered,
+    top: document.querySelector("header.site").getBoundingClientRect().bottom,
+    bars: [...document.querySelectorAll(".ways > *, .ways button, #figures summary")]
+      .map((one) => one.getBoundingClientRect())
+      .map(({ height, width }) => Math.min(height, width)),
     height: verdict.height, undo: box("[data-undo-form] button").top,
     wide: document.documentElement.scrollWidth,
     header: document.querySelector("header.site").scrollWidth,
@@ -127,7 +131,8 @@ def test_the_question_and_its_first_card_are_on_the_first_screen(
 ) -> None:
     """On both rating pages; verdicts are as large as a thumb, undo is under it, without keys.
 
-    A verdict moves none of the cards below.
+      A verdict moves none of the cards below. Header and bars take at most 100 pixels, and what
+    is pressed in the bar is as large as a thumb.
     """
     server: Server = request.getfixturevalue(place)
     page = open_tab(viewport=PHONE, is_mobile=True, has_touch=True)
@@ -140,6 +145,8 @@ def test_the_question_and_its_first_card_are_on_the_first_screen(
     assert 0 < seen["question"][0] < seen["question"][1] < seen["card"]
     assert seen["card"] <= seen["covered"]
     assert seen["height"] >= 48
+    assert seen["top"] + PHONE["height"] - seen["covered"] <= 100
+    assert min(seen["bars"]) >= 44
     assert seen["undo"] > PHONE["height"] * 2 / 3
     assert seen["key"] == "none"
     next_card = "document.querySelectorAll('.card')[1].offsetTop"

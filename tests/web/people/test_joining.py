@@ -26,6 +26,18 @@ class TestAnInvitedRater:
             assert client.post(path).headers["Location"] == "/rate/"
             assert person(client.get("/sign-in").text) == "Ani &lt;b&gt;&amp;"
 
+    def test_reads_the_name_of_an_unnamed_study_in_their_language(
+        self, app: Flask, web_database: Database
+    ) -> None:
+        """Shown so to the owner too, where saving the form as it is renames nothing."""
+        lock(web_database)
+        path, client = invite(web_database, "Ani"), owner(app)
+        for code, name in (("id", "Studi saya"), ("en", "My study")):
+            page = browser(app).get(path, headers={"Accept-Language": code}).text
+            form = client.get("/study/", headers={"Accept-Language": code}).text
+            assert name in page
+            assert f'value="{name}"' in form
+
     def test_needs_no_password_of_the_owner(self, app: Flask) -> None:
         client = invited(app, "Ani", elsewhere=True)
 

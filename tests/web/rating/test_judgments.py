@@ -49,6 +49,23 @@ def pressed(html: str, rank: int) -> str | None:
     return found[1] if found else None
 
 
+def test_a_missing_price_is_named_only_where_another_card_has_one(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """In a list of documents no card has a price, and none is missing; blind pages alike."""
+    one = stored(
+        web_database,
+        [query(1, card("a", price=650_000_000), card("b"), card("c")), query(2, card("d"))],
+    )
+    pages = [client.get(f"/runs/{one}/queries/{query_id}").text for query_id in (1, 2)]
+    stored(web_database, [query(1, card("b")), query(2, card("e"))], method="api")
+    task = client.get("/rate/").headers["Location"]
+    pages += [client.get(task).text]
+    pages += [client.get(f"/rate/?after={task.split('/')[-1]}", follow_redirects=True).text]
+
+    assert [page.count("Price not stated") for page in pages] == [2, 0, 2, 0]
+
+
 @pytest.mark.parametrize("headers", WAYS)
 @pytest.mark.parametrize("query_id", [1, 2, 3, 4, 5, 6])
 def test_every_state_of_an_answer_has_its_page(

@@ -70,6 +70,17 @@ def test_a_new_study_shows_what_is_in_force(client: FlaskClient, web_database: D
     assert "Work already done" in page
 
 
+def test_an_unnamed_study_is_not_named_by_saving_the_form_in_another_language(
+    client: FlaskClient, web_database: Database
+) -> None:
+    before = kept(web_database).name
+    for code, name in (("id", "Studi saya"), ("en", "My study")):
+        client.post("/study/", data=FORM | {"name": name}, headers={"Accept-Language": code})
+        assert kept(web_database).name == before
+    client.post("/study/", data=FORM | {"name": "Skripsi"})
+    assert kept(web_database).name == "Skripsi"
+
+
 def test_every_switch_is_stored_and_each_change_logged(
     client: FlaskClient, web_database: Database
 ) -> None:

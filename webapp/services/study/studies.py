@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cache
 
 from msgspec import Struct
 from sqlalchemy import func, select
@@ -12,7 +13,7 @@ from webapp.db.engine import one_at_a_time
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
-from webapp.i18n import gettext, mark
+from webapp.i18n import LANGUAGES, gettext, mark, speaking
 from webapp.services.judging import changes, live_metrics
 
 STUDY_NAME = mark("My study")
@@ -22,6 +23,20 @@ OWNER_NAME = mark("Owner")
 def current(session: Session) -> Study | None:
     """Return the study that is open: the first one; ``None`` in a new database."""
     return session.scalars(select(Study).order_by(Study.id).limit(1)).first()
+
+
+def shown_name(study: Study) -> str:
+    """Return the study's name; in the reader's language while it is the one it was made with."""
+    return gettext(STUDY_NAME) if study.name in _first_names() else study.name
+
+
+@cache
+def _first_names() -> frozenset[str]:
+    names = set()
+    for code in LANGUAGES:
+        with speaking(code):
+            names.add(gettext(STUDY_NAME))
+    return frozenset(names)
 
 
 def open_or_make(session: Session, now: datetime) -> Study:
@@ -115,7 +130,7 @@ def set_switches(session: Session, study: Study, wanted: Switches, now: datetime
     before = switches(study)
     for name in Switches.__struct_fields__:
         old, new = getattr(before, name), getattr(wanted, name)
-        if old != new:
+        if old != new and not (name == "name" and new == shown_name(study)):
             setattr(study, name, new)
             log(session, study, f"set {name}", study.name, str(old), str(new), now)
 

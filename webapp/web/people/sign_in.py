@@ -20,6 +20,7 @@ from webapp.i18n import mark
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.raters import RaterLine
 from webapp.services.people.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
+from webapp.services.study import studies
 from webapp.web.frame import access, badges, forms, htmx, origins
 from webapp.web.frame.access import NotFromHere, NotYours
 from webapp.web.frame.fields import LineField, WholeField
@@ -162,7 +163,7 @@ def greet(token: str) -> str:
     with access.database().reading() as session:
         study = access.study(session)
         invitation = invitations.accept(session, study, token, access.now())
-        context = Greeting(study.name, invitation.rater.name, token)
+        context = Greeting(studies.shown_name(study), invitation.rater.name, token)
     return render_template("people/sign_in/join.html", **htmx.names(context))
 
 
@@ -220,7 +221,7 @@ def _page(errors: dict[str, str] | None = None) -> str:
         study = access.study(session)
         lines = raters.lines(session, study) if access.visitor().is_local else []
         context = SignIn(
-            study=study.name,
+            study=studies.shown_name(study),
             raters=tuple(line for line in lines if line.removed_at is None and not line.is_machine),
             has_password=study.password is not None,
             may_set=_may_set(),

@@ -24,6 +24,7 @@ from webapp.i18n import DEFAULT_LANGUAGE, gettext, language
 from webapp.services.phase_3 import links, participants, pseudonyms, user_studies
 from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.phase_3.pseudonyms import LONGEST_PSEUDONYM, PseudonymTaken
+from webapp.services.study import studies
 from webapp.web.frame import access, badges, forms, htmx, origins
 from webapp.web.frame.fields import LONGEST_LABEL, ChoiceField, LineField, NameField, WholeField
 from webapp.web.people.raters import qr_code
@@ -127,7 +128,7 @@ def decide(token: str) -> Response:
 def declined() -> str:
     """Thank a person who does not take part."""
     with access.database().reading() as session:
-        context = Declined(access.study(session).name)
+        context = Declined(studies.shown_name(access.study(session)))
     return render_template("phase_3/participants/declined.html", **htmx.names(context))
 
 
@@ -187,7 +188,7 @@ def _page(
         participant = link.participant
         offered = participant.pseudonym if participant else pseudonyms.offered(session, study)
         context = ConsentPage(
-            study=study.name,
+            study=studies.shown_name(study),
             token=token,
             text=text.text,
             consent_id=text.id,

@@ -9,6 +9,7 @@ from types import ModuleType
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 
@@ -106,7 +107,8 @@ class StandingPage(Struct, frozen=True):
 def show() -> str:
     """Show the settings of the study."""
     with access.reading() as (session, rater):
-        form = StudyForm.showing(studies.switches(rater.study))
+        shown = replace(studies.switches(rater.study), name=studies.shown_name(rater.study))
+        form = StudyForm.showing(shown)
         page = _page(session, rater.study, form, saved="saved" in request.args)
     return render_template("study/page.html", **htmx.names(page))
 
