@@ -291,7 +291,7 @@ def test_an_unreadable_answer_gets_its_cards_by_hand(client: FlaskClient, run_id
 
     page = client.get(place(run_id, 5)).text
     assert "Rumah Cemara" in page
-    assert "Rp\xa01.67\xa0bn" in page
+    assert "Rp\xa01.67\xa0billion" in page
     assert client.post(f"{place(run_id, 5)}/cards", data={"text": text}).status_code == 409
 
 
