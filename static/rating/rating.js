@@ -393,9 +393,18 @@ function focus(element) {
 /** Put focus on a place: a card, the outcome of an empty list, or the grades of an answer. */
 function enter(place) {
   if (!isGrades(place)) return focus(place);
+  unfoldTab(place);
   const grade = one(":checked", place) ?? one(".suggested input", place) ?? place;
   grade.focus({ preventScroll: true });
-  (place.closest(".whole") ?? grade).scrollIntoView({ block: "nearest" }); // what is graded
+  const answers = place.closest(".answers");
+  if (answers) answers.scrollIntoView({ block: "start" }); // what is graded, under the question
+  else grade.scrollIntoView({ block: "nearest" });
+}
+
+/** Show the answer that something belongs to, in place of the one that was shown. */
+function unfoldTab(element) {
+  const tab = element.closest(".tab");
+  if (tab) tab.open = true;
 }
 
 function focusFirst() {
@@ -462,7 +471,8 @@ function classify(value) {
 /** Rate the answer in focus, or the only one where nothing is listed, and move on to what is open. */
 function grade(key) {
   const answers = all(".grades", question());
-  const grades = within(".grades") ?? (cards().length || answers.length > 1 ? null : answers[0]);
+  const tab = within(".tab");
+  const grades = within(".grades") ?? (tab ? one(".grades", tab) : null) ?? (cards().length || answers.length > 1 ? null : answers[0]);
   if (!grades) return;
   const next = nextOpen(all("#outcome, .grades", question()), grades);
   say(grades.form, "quality", key, { onward: !next });
@@ -475,8 +485,10 @@ function moveOn(next) {
 }
 
 function writeNotes() {
-  const notes = within(".rate") ?? one("form.rate", question());
-  if (notes) focus(one("textarea", notes));
+  const notes = within(".rate") ?? one(".tab[open] form.rate, form.rate", question());
+  if (!notes) return;
+  unfoldTab(notes);
+  focus(one("textarea", notes));
 }
 
 /** Unfold, or fold again, what else is known of the card in focus. */

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.importers.runs.cards import only
-from webapp.importers.runs.property_cards import parse
+from webapp.importers.runs.property_cards import parse, prose
 from webapp.records import Card
 
 SITE = "https://rumah.example/properti"
@@ -206,3 +206,30 @@ def lost_areas(pairs: list[tuple[Card, dict[str, Any]]]) -> int:
 
 def lost_areas_with_decimals(answers: list[dict[str, Any]]) -> int:
     return sum(answer["response"].count(".0m²") for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("answer", "before", "after"),
+    [
+        ("Maaf, tidak ada.\n\nCoba area lain?", "Maaf, tidak ada.\n\nCoba area lain?", ""),
+        (
+            "Berikut **dua**:\n\n1. **A**\n   📍 Medan\n\n2. **B**\n   - 📍 Binjai\n\nAda lagi?",
+            "Berikut **dua**:",
+            "Ada lagi?",
+        ),
+        (
+            "### Bagian 1\n1. **A**\n   📍 Medan\n\n---\n\n## Saran\nNaikkan.",
+            "",
+            "## Saran\nNaikkan.",
+        ),
+        (
+            "1. **A**\n   📍 Medan\n\n1. **Saran:** naikkan anggaran\n2. **B**\n   📍 Binjai",
+            "",
+            "1. **Saran:** naikkan anggaran",
+        ),
+        ("1. **A**\n   📍 Medan\n   Dekat sekolah.", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_the_prose_of_an_answer_is_what_no_card_has(answer: str, before: str, after: str) -> None:
+    assert prose(answer) == (before, after)

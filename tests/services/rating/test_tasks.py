@@ -51,7 +51,7 @@ def test_a_question_is_done_once_every_readable_answer_has_its_quality(
     page = blind_page.blind_page(session, rater, task.id)
     assert page.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in page.answers] == ["A", "B", "C", "D"]
-    assert {(answer.response, answer.suggested) for answer in page.answers} == {
+    assert {(answer.before, answer.suggested) for answer in page.answers} == {
         ("As hybrid puts it", 5),
         ("As api_only puts it", 0),
         ("As vector_only puts it", 0),

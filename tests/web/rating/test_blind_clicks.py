@@ -48,7 +48,7 @@ def test_the_last_verdict_without_a_script_leads_to_what_follows(client: FlaskCl
 
     key = keys(client.get(address).text, "answer")[1]
     answer = client.post(f"{address}/rating", data={"answer": key, "quality": "2"})
-    assert answer.location == f"{address}#answer-B"
+    assert answer.location == f"{address}#answers"
 
 
 @pytest.mark.usefixtures("run_ids")
@@ -207,7 +207,7 @@ def test_changed_content_shows_before_and_now_and_can_be_confirmed(client: Flask
     address = begin(client)
     html = client.get(address).text
     assert "You judged this property before" not in html
-    titles = re.findall(r'id="title-\d+".*?</span>([A-Z])</h2>', html, re.DOTALL)
+    titles = re.findall(r'id="title-\d+".*?<bdi>([A-Z])</bdi></h2>', html, re.DOTALL)
     places = [number for number, title in enumerate(titles) if title == "A"]
     first, second = (keys(html)[place] for place in places)
 

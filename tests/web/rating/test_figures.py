@@ -109,7 +109,7 @@ def test_each_answer_s_figures_move_with_the_verdicts_where_raters_see_figures(
         ("-", "-", "→0.00–1.00", "→0.00–1.00", "→0.00–1.00", "→0.00–1.00")
     }
 
-    titles = re.findall(r'id="title-\d+".*?</span>([AB])</h2>', html, re.DOTALL)
+    titles = re.findall(r'id="title-\d+".*?<bdi>([AB])</bdi></h2>', html, re.DOTALL)
     named = dict(zip(titles, keys(html), strict=True))
     for title, relevance, told in (
         (

@@ -23,12 +23,12 @@ from tests.web.rating.blind_study import (
     ways,
 )
 from webapp.db.engine import Database
-from webapp.db.tables.people import Rater
+from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.rating import Task
 from webapp.services.judging import live_metrics, standings
 from webapp.services.rating import shares, tasks
 from webapp.services.rating.pool import POOL, REPEAT
-from webapp.services.study import studies
+from webapp.services.study import blinding, studies
 
 SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
 NOTHING_LEFT = "Everything is rated. Thank you."
@@ -319,16 +319,21 @@ def rate_some(client: FlaskClient, questions: int) -> None:
             client.post(f"{answer.location}/rating", data={"answer": key, "quality": "4"})
 
 
-def test_a_run_s_page_leads_to_the_blind_one_and_says_why(
-    client: FlaskClient, run_ids: list[str]
+def test_a_run_s_question_is_read_while_raters_are_blind_which_is_logged_once(
+    client: FlaskClient, web_database: Database, run_ids: list[str]
 ) -> None:
-    answer = client.get(f"/runs/{run_ids[0]}/queries/1")
-    assert (answer.status_code, answer.location) == (303, "/rate/?because=blind")
-    answer = client.get(answer.location)
-    assert answer.status_code == 303
-    html = client.get(answer.location).text
-    assert "This study is rated blind" in html
-    assert 'href="/study/"' in html
+    for _ in range(2):
+        answer = client.get(f"/runs/{run_ids[0]}/queries/2")
+        assert answer.status_code == 303
+        html = client.get(answer.location).text
+        assert "2. " in html
+        assert "Answer 2: ['x']" in unescape(html)
+        assert 'method="post" action="/rate' not in html
+        assert "/judgment" not in html
+
+    with web_database.reading() as session:
+        logged = select(LogEntry.subject).where(LogEntry.action == blinding.OPENED)
+        assert session.scalars(logged).all() == [f"{run_ids[0]}/2"]
 
     part = client.get(f"/runs/{run_ids[0]}/queries/1", headers=PART)
     assert part.status_code == 409

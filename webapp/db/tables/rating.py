@@ -1,4 +1,4 @@
-"""Tasks and repeated questions of blind raters: tables."""
+"""Tasks and repeated questions of blind raters, answers they read as written: tables."""
 
 from __future__ import annotations
 
@@ -88,3 +88,15 @@ class RepeatRating(Base):
     quality: Mapped[int | None]
     notes: Mapped[str] = mapped_column(Text, default="")
     changed_at: Mapped[datetime | None]
+
+
+class WordingOpened(Base):
+    """A blind rater opened an answer as its chatbot wrote it, for the first time."""
+
+    __tablename__ = "wordings_opened"
+
+    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    query_key: Mapped[int] = mapped_column(
+        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
+    at: Mapped[datetime]

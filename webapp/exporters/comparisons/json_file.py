@@ -38,9 +38,9 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     """Return `report` as plain values.
 
     ``{study, phase, rule, raters: [{name, judgments}], judged_until, blind, unblinded, badged,
-    record_shown, suggested, version, settings, composite, runs: [...], differences: [...],
-    signed_rank: [...], stability, questions: [...]}``, and then each wing's own comparison, under
-    its name.
+    record_shown, suggested, wordings_opened: {times, raters}, version, settings, composite,
+    runs: [...], differences: [...], signed_rank: [...], stability, questions: [...]}``, and then
+    each wing's own comparison, under its name.
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
     {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
     bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
@@ -65,6 +65,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "badged": [moment_json(when) for when in report.badged],
         "record_shown": [moment_json(when) for when in report.record_shown],
         "suggested": [moment_json(when) for when in report.suggested],
+        "wordings_opened": dict(zip(("times", "raters"), report.wordings_opened, strict=True)),
         "version": report.version,
         "settings": _settings(comparison),
         "composite": {

@@ -144,7 +144,19 @@ def blindness(report: ComparisonReport) -> str:
         )
     if report.suggested:
         said += " " + suggestion(report.suggested)
-    return said
+    return f"{said} {wording(report)}" if report.blind or any(report.wordings_opened) else said
+
+
+def wording(report: ComparisonReport) -> str:
+    """Return how often blind raters opened answers as their chatbots wrote them."""
+    times, raters = report.wordings_opened
+    if not times:
+        return gettext("No wording of an answer was opened in blind rating.")
+    return gettext(
+        "In blind rating the wording of answers was opened %(times)s by %(raters)s.",
+        times=ngettext("%(n)s time", "%(n)s times", times),
+        raters=ngettext("%(n)s rater", "%(n)s raters", raters),
+    )
 
 
 def suggestion(switched_on: Sequence[datetime]) -> str:

@@ -10,7 +10,8 @@ Bulleted bold remarks are never cards.
 
 An item ends at the next item, at a heading, and at words that start at the margin behind an
 empty line. The rank of a card is its position in the whole answer, whatever number is printed.
-The heading above a card and the lines of it that fill no field are read beside it.
+The heading above a card and the lines of it that fill no field are read beside it. All other
+text is the answer's prose.
 
 The text is read line by line, each line once, by patterns that never go back over what they
 have read, so the time taken grows with the length of the text and no faster.
@@ -28,7 +29,7 @@ from webapp.importers.runs.card_markdown import Style, render
 from webapp.importers.runs.links import find_bare_url, find_link, slug_of, source_of
 from webapp.records import Card, ListedText
 
-__all__ = ["Style", "parse", "read", "render"]
+__all__ = ["Style", "parse", "prose", "read", "render"]
 
 _NUMBERED = re.compile(r"(?P<heading>#{1,6} ?)?(?P<bold>\*\*|__)?[0-9]{1,4}[.)](?: |(?=[*_\[])|$)")
 _DECORATION = re.compile(r"[^\w\s*\[\\(\"'\u201c]{1,8} ?(?=\*\*|\[)")
@@ -40,6 +41,7 @@ _BULLETS = "-*+\u2022\u2013> "
 _SEPARATORS = " -\u2013\u2014:|,;\u00b7\u2022"
 _LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _MOST_LINES = 40
+_RULE = re.compile(r"[-*_=\s]*$")
 _LONGEST_LINE = 1000
 """Characters that are kept of each other line of a card; no answer has more."""
 
@@ -55,6 +57,7 @@ class _Item(Struct):
     is_heading: bool = False
     section: str = ""
     lines: list[str] = field(default_factory=list)
+    source: list[str] = field(default_factory=list)
 
     def keep(self, line: str) -> None:
         """Add a line, or the rest of one, that fills no field."""
@@ -98,14 +101,36 @@ def read(response: str) -> tuple[tuple[Card, ListedText], ...]:
     return tuple((item.card(), item.text()) for item in found)
 
 
+def prose(response: str) -> tuple[str, str]:
+    """The text of an answer that is no listing: before its first card, and after it.
+
+    Headings over cards are not in it, and neither are lines drawn between them.
+    """
+    before: list[str] = []
+    after: list[str] = []
+    texts, headings = before, list[str]()
+    for part in _parts(response):
+        if isinstance(part, _Item) and part.speaks_for_itself:
+            texts, headings = after, []
+            continue
+        for line in part.source if isinstance(part, _Item) else [part]:
+            if line.lstrip().startswith("#"):
+                headings.append(line)
+            elif not _RULE.match(line):
+                texts += [*headings, line]
+                headings = []
+    return "\n".join(before).strip(), "\n".join(after).strip()
+
+
 def _items(response: str) -> Iterator[_Item]:
+    return (part for part in _parts(response) if isinstance(part, _Item))
+
+
+def _parts(response: str) -> Iterator[_Item | str]:
+    """The items of an answer, and every line that is in none, in their order."""
     item: _Item | None = None
     section = ""
-    after_blank = False
-    for indent, line in _lines(response):
-        if not line:
-            after_blank = True
-            continue
+    for indent, line, source in _lines(response):
         new = _read_item(line, indent)
         if new and (not item or new.speaks_for_itself or indent < item.indent + 2):
             if item and (item.detailed or indent <= item.indent):
@@ -114,12 +139,15 @@ def _items(response: str) -> Iterator[_Item]:
                 section = item.title
             new.section = section
             item = new
-        elif item and (ended := _ends(item, line, at_margin=after_blank and indent == 0)):
+        elif item and (ended := _ends(item, line, at_margin=source[0] == "\n" and indent == 0)):
             yield ended
             item = None
-        if item is None and line.startswith("#"):
-            section = _unmarked(line.lstrip("#"))
-        after_blank = False
+        if item:
+            item.source.append(source)
+        else:
+            yield source
+            if line.startswith("#"):
+                section = _unmarked(line.lstrip("#"))
     if item:
         yield item
 
@@ -139,12 +167,18 @@ def _ends(item: _Item, line: str, *, at_margin: bool) -> _Item | None:
     return None
 
 
-def _lines(response: str) -> Iterator[tuple[int, str]]:
-    """Indentation and text of every line, blanks squeezed as the page would show them."""
+def _lines(response: str) -> Iterator[tuple[int, str, str]]:
+    """Every line with text: its indentation, its text with blanks as a page shows them, its source.
+
+    The source begins with a line break where empty lines are before it.
+    """
+    blank = ""
     for line in response.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         visible = line.lstrip(_INVISIBLE)
-        text = " ".join(visible.split())
-        yield len(visible) - len(visible.lstrip()), text.removesuffix("\\").rstrip()
+        text = " ".join(visible.split()).removesuffix("\\").rstrip()
+        if text:
+            yield len(visible) - len(visible.lstrip()), text, blank + visible
+        blank = "" if text else "\n"
 
 
 def _unlisted(line: str) -> str:

@@ -40,6 +40,7 @@ class ComparisonReport(Struct, frozen=True):
     a listing's record has, ``suggested`` when blind raters began to be offered a grade; empty if
     never. ``files`` are the rated CSVs that were compared,
     empty for runs of a study; the files do not name study, raters or blindness.
+    ``wordings_opened`` says how often blind raters opened answers as written, and how many did.
     ``parts`` are the wings' own comparisons of the same runs.
     """
 
@@ -56,6 +57,7 @@ class ComparisonReport(Struct, frozen=True):
     files: tuple[str, ...] = ()
     record_shown: tuple[datetime, ...] = ()
     suggested: tuple[datetime, ...] = ()
+    wordings_opened: tuple[int, int] = (0, 0)
     parts: tuple[ComparisonPart, ...] = ()
 
     def part(self, name: str) -> Any:

@@ -74,6 +74,7 @@ def report(
         unblinded=tuple(time.since for time in blinding.unblinded(session, study)),
         version=version("relevansi"),
         badged=tuple(time.since for time in blinding.badged(session, study)),
+        wordings_opened=blinding.wordings_opened(session, run_ids),
         record_shown=tuple(time.since for time in blinding.record_shown(session, study)),
         suggested=tuple(time.since for time in blinding.suggested(session, study)),
         parts=tuple(part for part in parts if part is not None),

@@ -1,23 +1,31 @@
-"""The content of a blind rater's page about one task, without any trace of the runs."""
+"""The content of a blind rater's page about one task, without any trace of the runs.
+
+Methods write their lists in different ways, so an answer is shown as its cards, in the content and
+the form in which cards are judged, and what of its text is no list. The answer as written is kept
+back until its rater opens it, which is recorded.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict
-from sqlalchemy import Row, Select, and_, bindparam, select
+from msgspec.structs import asdict, replace
+from sqlalchemy import Row, Select, and_, bindparam, exists, select
 from sqlalchemy.orm import Session
 
 from webapp.db.connection import tables
-from webapp.db.tables.judging import QueryRating, StoredSummary
+from webapp.db.tables.judging import JudgedThing, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import RepeatRating, Task
-from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.rating import RepeatRating, Task, WordingOpened
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
+from webapp.importers.runs import prices, property_cards
+from webapp.importers.runs.property_cards import Style
 from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import answer_figures
 from webapp.services.judging.answer_figures import AnswerFigures
@@ -49,6 +57,8 @@ from webapp.services.rating.tasks import JudgedTask
 from webapp.services.rating.walks import EVERYTHING, TaskPlace
 
 ALL_FIGURES = "all"
+_WHOLE = re.compile(r"\.0(?=m²)")
+_EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0e\ufe0f\u200d]+ ?")
 
 
 class TaskStage(StrEnum):
@@ -79,6 +89,9 @@ class BlindCard(Struct, frozen=True):
 class BlindAnswer(Struct, frozen=True):
     """One whole answer to rate 0-5, called by a letter; ``key`` names it.
 
+    It is its ``cards`` in their order, between the prose ``before`` and ``after`` them.
+    ``response`` is the answer as written, ``None`` until its rater opened it, and empty where that
+    shows nothing further.
     ``suggested`` is the quality that its share of relevant cards suggests, and 0 for an empty
     list, where the owner lets blind raters see it.
     """
@@ -86,7 +99,10 @@ class BlindAnswer(Struct, frozen=True):
     key: str
     letter: str
     state: QueryState
-    response: str
+    cards: tuple[Card, ...]
+    before: str
+    after: str
+    response: str | None
     quality: int | None
     notes: str
     suggested: int | None = None
@@ -140,7 +156,10 @@ def blind_page(
         **asdict(moving),
         category=task.category,
         context_dependent=task.context_dependent,
-        earlier_turns=conversations.of_question(session, task.run_id, task.question_id),
+        earlier_turns=tuple(
+            EarlierTurn(turn.question, _in_one_style(turn))
+            for turn in conversations.of_question(session, task.run_id, task.question_id)
+        ),
         cards=_cards(session, rater, task, things),
         guidelines=rater.study.guidelines,
         filter=wanted,
@@ -222,7 +241,7 @@ def _cards(
             key=task_cards.key(task, thing.id),
             position=position,
             listing=thing.property_id,
-            card=from_row(thing.card or {"title": ""}),
+            card=_uniform(from_row(thing.card or {"title": ""}), task.text),
             relevance=Relevance(thing.verdict) if thing.verdict else None,
             earlier=compared(earlier.get(thing.id), from_row(thing.card)) if thing.card else None,
             has_prices=has_prices,
@@ -253,12 +272,20 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
         suggested = repeats.suggested(session, task, states)
     elif task.suggest_quality:
         suggested = {row.id: pages.suggested(row) for row in found}
+    listed: dict[int, list[Card]] = {row.id: [] for row in found}
+    of_answers = tables(session).execute(_listed(), {"answers": [*listed]})
+    for answer, card in of_answers:
+        listed[answer].append(_uniform(from_row(card), task.text))
+    texts = {row.id: property_cards.prose(row.response) for row in found}
     return tuple(
         BlindAnswer(
             key=task_cards.key(task, -row.id),
             letter=task_cards.letter(number),
             state=QueryState(row.state),
-            response=row.response,
+            cards=tuple(listed[row.id]),
+            before=_EMOJI.sub("", texts[row.id][0]),
+            after=_EMOJI.sub("", texts[row.id][1]),
+            response=_wording(row, "".join(texts[row.id])),
             quality=row.quality,
             notes=row.notes or "",
             suggested=suggested.get(row.id),
@@ -267,11 +294,60 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     )
 
 
+def _wording(row: Row[Any], prose: str) -> str | None:
+    if row.response.split() == prose.split():
+        return ""
+    return row.response if row.opened else None
+
+
+@cache
+def _listed() -> Select[*tuple[Any, ...]]:
+    """Return the statement over the cards of some answers, in the content that is judged."""
+    return (
+        select(Result.query_key, JudgedThing.card)
+        .join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
+        .where(Result.query_key.in_(bindparam("answers", expanding=True)))
+        .order_by(Result.query_key, Result.rank)
+    )
+
+
+def _uniform(card: Card, question: str) -> Card:
+    """Return a card without what only some methods write: emoji, and the sale that was asked for.
+
+    Where a question asks for houses for sale, "for sale" tells nothing but who wrote it.
+    """
+    asked = prices.read_note(question)
+    return replace(
+        card,
+        title=_EMOJI.sub("", card.title) or card.title,
+        location=card.location and _EMOJI.sub("", card.location),
+        price_note=None if card.price_note == asked else card.price_note,
+        listing_type=None if card.listing_type == asked else card.listing_type,
+    )
+
+
+def _in_one_style(turn: EarlierTurn) -> str:
+    """Return an answer with its list written in one style, whichever method wrote it."""
+    before, after = property_cards.prose(turn.response)
+    cards = [
+        replace(_uniform(card, turn.question), source=None)
+        for card in property_cards.parse(turn.response)
+    ]
+    style = Style(bold=False, linked_titles=False)
+    parts = (before, property_cards.render(cards, style), after)
+    return _WHOLE.sub("", _EMOJI.sub("", "\n\n".join(filter(None, parts))))
+
+
 @cache
 def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement over the answers to rate in a task, with their ratings."""
     said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")
-    columns = select(Query.id, Query.state, Query.response, said.quality, said.notes)
+    is_opened = exists().where(
+        WordingOpened.query_key == Query.id, WordingOpened.rater_id == Task.rater_id
+    )
+    columns = select(
+        Query.id, Query.state, Query.response, said.quality, said.notes, is_opened.label("opened")
+    )
     if again:
         asked = columns.join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
         return asked.join(Query, Query.id == RepeatRating.query_key).where(own)

@@ -101,8 +101,9 @@ class MovingFigures(Struct, frozen=True):
 
 
 class RatingPage(MovingFigures, frozen=True):
-    """One query of a run as its rater sees it."""
+    """One query of a run as its rater sees it; ``asked_at`` is its question's place in the set."""
 
+    asked_at: int
     context_dependent: bool
     response: str
     error: str | None
@@ -138,6 +139,7 @@ def rating_page(
     moving = _moving(session, rater, asked)
     return RatingPage(
         **asdict(moving),
+        asked_at=query.question.position,
         context_dependent=query.question.context_dependent,
         response=query.response,
         error=query.error,

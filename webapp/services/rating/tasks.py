@@ -23,13 +23,15 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from webapp import rooms
+from webapp.db.connection import tables
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating, Task
+from webapp.db.tables.rating import Repeat, RepeatRating, Task, WordingOpened
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
+from webapp.db.upserts import added
 from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
-from webapp.services.judging import events
+from webapp.services.judging import changes, events
 from webapp.services.judging.events import AGAIN, Target
 from webapp.services.judging.judgments import (
     MOST_NOTES,
@@ -255,6 +257,19 @@ def rate(
         notes = _target(task, "notes", query_key=query.id)
         events.record(session, rater, notes, rating.notes[:MOST_NOTES] or None, click)
     events.refresh(session, rater, [target])
+
+
+def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now: datetime) -> None:
+    """Record that the rater opened an answer as its chatbot wrote it, for the first time.
+
+    Raises ``UnknownTask``.
+    """
+    query = _answer(session, find(session, rater, task_id), answer)
+    connection = tables(session)
+    row = {"rater_id": rater.id, "query_key": query.id, "at": now}
+    opened = added(WordingOpened, connection.dialect, ("rater_id", "query_key"))
+    if connection.execute(opened, row).rowcount:
+        changes.revise(session, rater.study_id)
 
 
 def undo(session: Session, rater: Rater, click: Click) -> str | None:

@@ -1,21 +1,26 @@
-"""The times in which raters saw more than a blind rater may, for the reports to name."""
+"""What raters saw beyond what a blind rater may, for the reports to name."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import LogEntry
+from webapp.db.tables.rating import WordingOpened
+from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
+from webapp.services.study import studies
 
 UNBLINDED = ("set blind", str(False))
 BADGED = ("set badges_while_blind", str(True))
 RECORDED = ("set show_record", str(True))
 SUGGESTED = ("set suggest_quality", str(True))
 """The log's name of a switch and the value set; see ``studies.set_switches``."""
+OPENED = "open answer of run"
 
 
 class Period(Struct, frozen=True):
@@ -62,6 +67,35 @@ def record_shown(session: Session, study: Study) -> tuple[Period, ...]:
 def suggested(session: Session, study: Study) -> tuple[Period, ...]:
     """Return every time in which blind raters and participants were offered a grade."""
     return _periods(session, study, *SUGGESTED)
+
+
+def wordings_opened(session: Session, run_ids: Sequence[str]) -> tuple[int, int]:
+    """Return how often blind raters opened answers of these runs as written, and how many did.
+
+    Each answer counts once for each rater.
+    """
+    of_runs = select(func.count(), func.count(WordingOpened.rater_id.distinct())).where(
+        WordingOpened.query_key == Query.id, Query.run_id.in_(run_ids)
+    )
+    times, raters = session.execute(of_runs).one()
+    return times, raters
+
+
+def note_opened(
+    session: Session, study: Study, run_ids: Sequence[str], position: int, now: datetime
+) -> None:
+    """Log that the owner opened these runs' answers to a question by run, each once."""
+    subjects = [f"{run_id}/{position}" for run_id in run_ids]
+    known = session.scalars(
+        select(LogEntry.subject).where(
+            LogEntry.study_id == study.id,
+            LogEntry.action == OPENED,
+            LogEntry.subject.in_(subjects),
+        )
+    ).all()
+    for subject in subjects:
+        if subject not in known:
+            studies.log(session, study, OPENED, subject, None, None, now)
 
 
 def _periods(session: Session, study: Study, action: str, wanted: str) -> tuple[Period, ...]:

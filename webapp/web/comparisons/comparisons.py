@@ -27,6 +27,7 @@ from webapp.services.comparisons.chosen_runs import Candidate, DifferentQuestion
 from webapp.services.comparisons.long_kind import KeptComparison
 from webapp.services.comparisons.questions import ComparedQuestion
 from webapp.services.runs import reports
+from webapp.services.study import blinding, studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.downloads import attached
 from webapp.web.frame.rooms import ShownPart
@@ -161,12 +162,16 @@ class ComparisonPage(Struct, frozen=True):
 
 
 class ComparedQuestionPage(Struct, frozen=True):
-    """One question as every compared run answered it; ``states`` are the states of its answers."""
+    """One question as every compared run answered it; ``states`` are the states of its answers.
+
+    ``is_blind``: raters are blind now.
+    """
 
     question: ComparedQuestion
     states: tuple[str, ...]
     address: Address
     rule: str
+    is_blind: bool
 
 
 @blueprint.get("/")
@@ -192,13 +197,21 @@ def show() -> str | Response:
 
 @blueprint.get("/questions/<int:position>")
 def question(position: int) -> str:
-    """Show the lists of every compared run for one question, side by side."""
+    """Show the lists of every compared run for one question, side by side.
+
+    While raters are blind this is logged: their owner may be one of them.
+    """
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
         address = _address(request.args.getlist("runs"), rule)
         found = compared_questions.find(session, rater.study, address.runs, position, rule)
+        is_blind = studies.is_blind(session, rater.study)
+    if is_blind:
+        with access.writing() as (session, rater):
+            blinding.note_opened(session, rater.study, address.runs, position, access.now())
+            session.commit()
     states = tuple(tables.state(side.answer) for side in found.sides)
-    page = ComparedQuestionPage(found, states, address, labels.rule(rule.name))
+    page = ComparedQuestionPage(found, states, address, labels.rule(rule.name), is_blind)
     return render_template("comparisons/question.html", **htmx.names(page))
 
 

@@ -79,12 +79,13 @@ class VerdictOnCard(Struct, frozen=True):
 
 @blueprint.get("/queries/<int:query_id>")
 def show(run_id: str, query_id: int) -> Response:
-    """Show one question of a run, to be rated; in a blind study lead to the next task."""
+    """Show one question of a run, to be rated; in a blind study, to be read."""
     page = page_of(run_id, query_id)
     if _is_blind() and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
         if htmx.wants_part():
             raise RatedBlind
-        return redirect(url_for("rate.next_one", because="blind"), 303)  # type: ignore[return-value]
+        address = url_for("comparisons.question", position=page.asked_at, runs=[run_id])
+        return redirect(address, 303)  # type: ignore[return-value]
     if (elsewhere := _first_in_category(page)) is not None:
         return _to(run_id, elsewhere)
     return with_parts(page, tuple(parts.on_answer(page)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, Response, g, jsonify, redirect, request, url_for
+from flask import Blueprint, Response, g, jsonify, redirect, render_template, request, url_for
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
@@ -41,8 +41,6 @@ from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
-REASONS = ("blind", "runs")
-"""Why a rater comes here: from a page that blind raters do not see, or for the first time."""
 AHEAD = 3
 """How many questions a browser keeps for a time without a network, the present one included."""
 
@@ -51,21 +49,24 @@ class BlindRatingContext(Struct, frozen=True):
     """The content of a blind rater's page and its parts.
 
     ``stage`` is the part below the cards: nothing yet, the empty lists, or the answers too.
-    ``whole`` is true where long answers are shown in full, ``because`` why the rater was led
-    here. ``panel`` are the figures of the answers, explained by ``measures`` and ``reasons``,
-    where the study lets raters see figures. ``query`` keeps the filter in every address;
-    ``background`` is shown above and under the cards; ``parts`` are those that wings add.
+    ``open_answer`` is the letter of the answer that is unfolded, ``whole`` true where long
+    answers are shown in full. ``panel`` are the figures of the answers, explained by
+    ``measures`` and ``reasons``, where the study lets raters see figures. ``query`` keeps the
+    filter in every address; ``became_blind``: rating is blind since another run was stored.
+    ``background`` is shown above and under the cards; ``parts`` are
+    those that wings add.
     """
 
     page: BlindPage
     stage: str
+    open_answer: str
     whole: bool
-    because: str
-    is_owner: bool
     panel: AnswersPanel | None
     measures: tuple[Measure, ...]
     reasons: tuple[UndefinedReason, ...]
     query: dict[str, Any]
+    became_blind: bool
+    is_owner: bool
     background: Background[str]
     parts: tuple[CardParts, ...] = ()
 
@@ -75,6 +76,7 @@ class BlindMovedParts(Struct, frozen=True):
 
     page: MovingAnswers
     stage: str
+    open_answer: str
     whole: bool
     changed: tuple[BlindCard, ...]
     panel: AnswersPanel | None
@@ -92,7 +94,6 @@ class AllDone(Struct, frozen=True):
     progress: Progress
     done: Done
     last: str | None
-    because: str
     is_owner: bool
     further: tuple[ShownPart, ...]
 
@@ -113,7 +114,7 @@ def next_one() -> Response:
         task_id = onward(session, rater, access.now(), wanted, after)
         session.commit()
         if task_id is not None:
-            return _to(task_id, **(_because() or _since_runs_compete(session, rater)))
+            return _to(task_id, **_since_runs_compete(session, rater))
         if wanted.category:  # nothing of it is in this rater's share
             return _to_next({})
         given = tasks.given_to(session, rater)
@@ -121,7 +122,6 @@ def next_one() -> Response:
             progress=progress.progress(session, rater),
             done=progress.done(session, rater),
             last=given[-1] if given else None,
-            because=_because().get("because", ""),
             is_owner=rater.is_owner,
             further=parts.further_work(session, rater),
         )
@@ -177,6 +177,22 @@ def rate(task_id: str) -> Response:
     return next_page or _clicked(task_id, answer=answer)
 
 
+@blueprint.post("/<task_id>/answers/<name>")
+def open_wording(task_id: str, name: str) -> Response:
+    """Show an answer as its chatbot wrote it; that it was opened is recorded."""
+    with access.writing() as (session, rater):
+        tasks.open_wording(session, rater, task_id, name, access.now())
+        session.commit()
+    rated = _rated(task_id)
+    answer = next((shown for shown in rated.page.answers if shown.key == name), None)
+    if answer is None:  # a verdict was cleared meanwhile
+        return _to(task_id)
+    if not htmx.wants_part():
+        return _to(task_id, answer=answer.letter, _anchor=f"answer-{answer.letter}")
+    part = render_template("rating/rate/_wording.html", answer=answer, **htmx.names(rated))
+    return Response(part)
+
+
 @blueprint.post("/<task_id>/later")
 def later(task_id: str) -> Response:
     """Put a question off, and lead to the task that now comes before it."""
@@ -223,7 +239,8 @@ def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None
     rated = next((shown for shown in page.answers if shown.key == answer), None)
     if htmx.wants_part():
         return _parts(page, changed, rated)
-    return _to(task_id, _anchor=_anchor(page, card, changed, rated))
+    unrated = rated.letter if rated and rated.quality is None else None
+    return _to(task_id, answer=unrated, _anchor=_anchor(page, card, changed, rated))
 
 
 def _parts(
@@ -236,6 +253,7 @@ def _parts(
     moved = BlindMovedParts(
         page=page,
         stage=_below(page),
+        open_answer=_open_answer(page),
         whole="whole" in request.args,
         changed=changed,
         panel=figures.of_answers(page.figures),
@@ -251,16 +269,22 @@ def _below(page: MovingAnswers) -> str:
     return str(TaskStage.ANSWERS if page.stage is TaskStage.DONE else page.stage)
 
 
+def _open_answer(page: MovingAnswers) -> str:
+    """Return the letter of the answer asked for, else of the first without a quality."""
+    unrated = (answer.letter for answer in page.answers if answer.quality is None)
+    return request.args.get("answer") or next(unrated, "")
+
+
 def _anchor(
     page: BlindPage,
     card: str | None,
     changed: tuple[BlindCard, ...],
     rated: BlindAnswer | None,
 ) -> str:
-    """Return the place of a click: its card while cards are open, else its answer."""
+    """Return the place of a click: its card while cards are open, else what follows them."""
     if card is not None and page.stage is TaskStage.CARDS:
         return next(f"card-{shown.position}" for shown in changed if shown.key == card)
-    return f"answer-{rated.letter}" if rated else "below"
+    return "answers" if rated else "below"
 
 
 def _page(task_id: str) -> BlindPage:
@@ -281,13 +305,14 @@ def _rated(task_id: str, *, in_full: bool = False) -> BlindRatingContext:
     return BlindRatingContext(
         page=page,
         stage=_below(page),
+        open_answer=_open_answer(page),
         whole="whole" in request.args,
-        because=_because().get("because", ""),
-        is_owner=is_owner,
         panel=figures.of_answers(page.figures),
         measures=figures.measures_of_answers() if page.figures else (),
         reasons=figures.reasons() if page.figures else (),
         query=walks.query(),
+        became_blind=request.args.get("because") == "runs",
+        is_owner=is_owner,
         background=background,
         parts=shown,
     )
@@ -299,12 +324,6 @@ def _versions(page: BlindPage, key: str | None) -> tuple[BlindCard, ...]:
     if clicked is None:
         return ()
     return tuple(shown for shown in page.cards if shown.listing == clicked.listing)
-
-
-def _because() -> dict[str, str]:
-    """Return why the rater was led here, if they were."""
-    given = request.args.get("because", "")
-    return {"because": given} if given in REASONS else {}
 
 
 def _since_runs_compete(session: Session, rater: Rater) -> dict[str, str]:
