@@ -53,6 +53,11 @@ def speaking(code: str) -> Iterator[None]:
         _language.reset(spoken)
 
 
+def no_key() -> str:
+    """The key of "no" that is shown in the language in force: "tidak", else a cross; both work."""
+    return "t" if language() == "id" else "x"
+
+
 def own_name(code: str) -> str:
     """The name of a language in that language.
 

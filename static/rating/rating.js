@@ -17,7 +17,7 @@ const words = one("#rating").dataset;
 const question = () => one("#question");
 const walk = () => one("#walk");
 const VERDICTS = { ...DECIDED, r: "unsure" };
-const OUTCOMES = { y: "correct_empty", t: "false_negative" };
+const OUTCOMES = { y: "correct_empty", t: "false_negative", x: "false_negative" };
 const PLACES = ".card, #outcome, .grades";
 const NOTES = "textarea[name=notes]";
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]";
@@ -141,7 +141,9 @@ async function refresh() {
   if (!text || moving || !isQuestion(text) || question().dataset.address !== address) return;
   const page = new DOMParser().parseFromString(text, "text/html");
   if (names(page) !== names(question())) return showAnew(text);
+  const isIn = ({ id }) => document.getElementById(id)?.matches(":has(:focus)"); // being written in
   const parts = all(`#question :is(${PLACES}, #end)`, page).map(partial);
+  parts.push(...all("#question :is(.checks, #checked)", page).filter((part) => !isIn(part)).map(partial));
   const others = all('hx-partial:not([hx-target="#question"])', page).map((part) => part.outerHTML);
   await show([...parts, ...others].join(""));
   for (const notes of all(NOTES, page)) refreshNotes(one(`#${notes.id}`), notes.value);

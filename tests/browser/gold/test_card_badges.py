@@ -44,7 +44,12 @@ def test_an_override_moves_the_figures_and_a_badge_in_focus_disturbs_no_key(
     server.post("/study/", STUDY | {"blind": "no"})
     rating = RatingPage(page, server.url, run_id)
     rating.open(1)
+    expect(page.locator(".checks .mark")).to_have_count(0)
+    top = page.locator("#rank-3").bounding_box()
+    rating.press("t", "t", "t")
+    rating.expect_saved(3)
     expect(page.locator("#checked dd").first).to_contain_text("0,7500")
+    assert page.locator("#rank-3").bounding_box() == top, "what comes has its place"
 
     price = page.locator("#badges-2 details.fail")
     expect(price).to_have_text("✗ Gagal Harga Rp 2 M", use_inner_text=True)
@@ -63,10 +68,11 @@ def test_an_override_moves_the_figures_and_a_badge_in_focus_disturbs_no_key(
     expect(by_hand).to_contain_text("y x 1: a typing error")
 
     page.keyboard.press("y")  # judges the card above and moves on
+    rating.expect_pressed(2, "1")
     rating.expect_state(2, "saved")
-    rating.expect_focus("3")
+    rating.expect_focus("grades")
     expect(page.locator("#rank-2")).to_have_attribute("data-verdict", "1")
-    expect(by_hand).to_have_attribute("open", "")  # the answer to a verdict moves no badge
+    expect(by_hand).to_have_attribute("open", "")  # the answer to a verdict folds no badge
     page.locator("#badges-1 summary").first.focus()
     page.keyboard.press("j")
     rating.expect_focus("2")
@@ -80,7 +86,10 @@ def test_a_decision_that_could_not_be_sent_says_so_and_keeps_its_words(
     server, run_id = checked
     server.post("/study/", STUDY | {"blind": "no"})
     page = context_of().new_page()
-    RatingPage(page, server.url, run_id).open(1)
+    rating = RatingPage(page, server.url, run_id)
+    rating.open(1)
+    rating.press("t", "t", "t")
+    rating.expect_saved(3)
     page.route("**/decision", lambda route: route.abort())
     override = page.locator("#badges-3 .settle")
     override.locator("summary").click()
@@ -105,6 +114,10 @@ def test_axe_finds_nothing_on_badges_unfolded(
         server.post("/study/", STUDY | {"blind": blind})
         for place in places:
             page.goto(server.url + place)
+            expect(page.locator("html")).to_have_class("scripted")
+            page.keyboard.press("t")
+            page.keyboard.press("t")
+            expect(page.locator(".checks summary").first).to_be_visible()
             page.locator(".checks summary").evaluate_all("all => all.forEach(one => one.click())")
             expect(page.locator(".checks form").first).to_be_visible()
             assert faults(page) == [], place

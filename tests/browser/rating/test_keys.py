@@ -92,6 +92,26 @@ def test_u_undoes_one_change_after_the_other_and_shows_where(rating: RatingPage)
     rating.expect_focus("4")
 
 
+@pytest.mark.parametrize(("locale", "no"), [("id-ID", "t"), ("en-GB", "x")])
+def test_the_key_of_no_is_shown_in_the_page_s_language_and_both_work(
+    own_server: Server, run_id: str, open_tab: OpenTab, locale: str, no: str
+) -> None:
+    """And n, the no of an English reader, opens the notes, of which the sheet tells."""
+    rating = RatingPage(open_tab(locale=locale), own_server.url, run_id)
+    rating.open(1)
+    shown = rating.page.locator('#rank-1 button[value="0"]')
+    expect(shown).to_have_attribute("aria-keyshortcuts", no)
+    expect(rating.page.locator("#keys tr").nth(2).locator("kbd").first).to_have_text(no)
+    rating.press("t", "x", "n")
+    rating.expect_pressed(1, "0")
+    rating.expect_pressed(2, "0")
+    assert rating.focus == "notes"
+    rating.open(2)  # an empty list
+    rating.press("x")
+    outcome = rating.page.locator('#outcome button[value="false_negative"]')
+    expect(outcome).to_have_attribute("aria-pressed", "true")
+
+
 def test_no_grade_has_focus_where_none_is_suggested(blind_server: Server, page: Page) -> None:
     """After the last card a digit grades at once, but no grade is marked or chosen before."""
     join(page, invite(blind_server, "Ani"))

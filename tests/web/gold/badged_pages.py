@@ -9,12 +9,16 @@ from flask.testing import FlaskClient
 
 from tests.conftest import NOW
 from tests.services.gold.gold_files import gold_bytes, listing, stored_run, v2_file
+from tests.services.runs.runs import click
 from tests.web.conftest import made_once
 from tests.web.rating.blind_study import set_study
 from webapp.db.engine import Database
 from webapp.db.tables.runs import Run
 from webapp.importers.runs import json_runs
+from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.gold import gold
+from webapp.services.judging import judgments
+from webapp.services.judging.judgments import AnswerRating
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -41,6 +45,22 @@ def take_gold(database: Database, run_id: str, **changed: object) -> None:
         session.commit()
 
 
+def judge_all(database: Database, run_id: str) -> None:
+    """Have the owner judge every card of a run, and call its empty lists right."""
+    with database.writing() as session:
+        owner = studies.raters(session, studies.open_or_make(session, NOW))[0]
+        for query in session.get_one(Run, run_id).queries:
+            for result in query.results:
+                made = click(f"{query.id}-{result.rank}")
+                judgments.judge(
+                    session, owner, run_id, query.query_id, result.rank, Relevance.RELEVANT, made
+                )
+            if query.state == QueryState.EMPTY:
+                right = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+                judgments.rate(session, owner, run_id, query.query_id, right, click(str(query.id)))
+        session.commit()
+
+
 def badges_of(html: str, number: int) -> str:
     """Return the words of the badges below a card."""
     part = html.split(f'<div id="badges-{number}"')[1].split("</div>", maxsplit=1)[0]
@@ -61,8 +81,12 @@ def number_of(html: str, title: str) -> int:
 
 
 def begin(client: FlaskClient) -> str:
-    """Return the address of what is next for a blind rater."""
-    return str(client.get("/rate/").headers["Location"])
+    """Return the address of what is next for a blind rater, who has judged its cards."""
+    address = str(client.get("/rate/").headers["Location"])
+    for key in dict.fromkeys(re.findall(r'name="card" value="(\w+)"', client.get(address).text)):
+        verdict = {"card": key, "relevance": "1", "event_id": f"{address}-{key}"}
+        client.post(f"{address}/judgment", data=verdict)
+    return address
 
 
 def shown_blind(database: Database) -> str:

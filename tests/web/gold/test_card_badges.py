@@ -22,6 +22,7 @@ from tests.web.gold.badged_pages import (
     OVERRIDE,
     badges_of,
     begin,
+    judge_all,
     key_of,
     number_of,
     shown_blind,
@@ -45,8 +46,9 @@ def _run_id(web_database: Database) -> str:
 
 
 @pytest.fixture(name="page")
-def _page(run_id: str) -> str:
-    """The address of the rating page of question 1."""
+def _page(web_database: Database, run_id: str) -> str:
+    """The address of the rating page of question 1, whose cards are judged."""
+    judge_all(web_database, run_id)
     return f"/runs/{run_id}/queries/1"
 
 
@@ -77,6 +79,7 @@ def test_a_distance_stands_in_its_badge(client: FlaskClient, web_database: Datab
     listed = listing("a", location="Helvetia") | point
     address = with_listed(web_database, {1: [listed], 2: [], 3: []})
 
+    judge_all(web_database, address.rpartition("/")[2])
     html = client.get(f"/runs/{address.rpartition('/')[2]}/queries/1").text
 
     assert "✓ Pass Location Helvetia · 1.11 km away" in badges_of(html, 1)  # 0.01° of 111.2 km
@@ -148,12 +151,57 @@ def test_an_override_with_a_script_answers_with_its_badges_and_the_figures(
     assert "<html" not in answer.text
 
 
-def test_a_verdict_s_answer_holds_no_badge(client: FlaskClient, page: str) -> None:
-    data = {"relevance": "1", "event_id": "e1"}
-    answer = client.post(f"{page}/results/1/judgment", data=data, headers=PART)
+def test_a_card_has_its_badges_and_a_question_its_result_only_once_judged(
+    client: FlaskClient, run_id: str
+) -> None:
+    """The answer to the verdict brings those of its card; a verdict taken back takes them away."""
+    page = f"/runs/{run_id}/queries/1"
+    html = client.get(page).text
+    for rank in (1, 2, 3):
+        assert badges_of(html, rank) == "Constraints: after your verdict"
+    assert "Mean pass rate" not in html
 
-    assert "#rank-1" in answer.text
-    assert "badges" not in answer.text
+    answers = []
+    for rank in (1, 2, 3):
+        data = {"relevance": "1", "event_id": f"e{rank}"}
+        answer = client.post(f"{page}/results/{rank}/judgment", data=data, headers=PART)
+        answers.append(unescape(answer.text))
+    assert "✓ Pass Property type house" in badges_of(answers[0], 1)
+    assert 'id="badges-2"' not in answers[0]
+    assert ["Mean pass rate" in answer for answer in answers] == [False, False, True]
+    assert "✗ Fail Price Rp 2 billion" in badges_of(client.get(page).text, 2)
+
+    taken_back = {"relevance": "", "event_id": "e4"}
+    answer = client.post(f"{page}/results/2/judgment", data=taken_back, headers=PART)
+    assert badges_of(answer.text, 2) == "Constraints: after your verdict"
+    assert "Mean pass rate" not in client.get(page).text
+
+
+def test_the_result_of_an_empty_list_is_shown_once_it_is_judged(
+    client: FlaskClient, run_id: str
+) -> None:
+    """It says whether there should be data: what the rater is asked."""
+    page = f"/runs/{run_id}/queries/3"
+    assert "Confusion matrix" not in client.get(page).text
+    said = {"empty_outcome": "correct_empty", "event_id": "e1"}
+    answer = client.post(f"{page}/rating", data=said, headers=PART)
+
+    assert "Confusion matrix" in answer.text
+    assert "Confusion matrix" in client.get(page).text
+
+
+def test_a_blind_rater_s_verdict_brings_the_badges_of_its_card(
+    client: FlaskClient, blind_ids: list[str]
+) -> None:
+    assert blind_ids
+    address = str(client.get("/rate/").headers["Location"])
+    html = client.get(address).text
+    number, key = number_of(html, "Rumah a"), key_of(html, "Rumah a")
+    assert badges_of(html, number) == "Constraints: after your verdict"
+    data = {"card": key, "relevance": "1", "event_id": "e1"}
+    answer = client.post(f"{address}/judgment", data=data, headers=PART)
+
+    assert "✓ Pass Price Rp 900 million" in badges_of(unescape(answer.text), number)
 
 
 def test_success_and_cell_move_with_the_last_manual_card(
@@ -238,6 +286,7 @@ def test_hostile_text_is_only_text(client: FlaskClient, web_database: Database, 
     first = GOLD["questions"][0] | {"constraints": asked}
     data = gold_bytes(questions=[first, *GOLD["questions"][1:]])
     client.post(f"{address}/gold", data={"file": (BytesIO(data), "g.json")})
+    judge_all(web_database, run_id)
     for query_id, said in ((1, ("location", "fail")), (2, ("card", "pass"))):
         place = f"/runs/{run_id}/queries/{query_id}"
         decided = {"subject": said[0], "outcome": said[1], "reason": hostile or "x"}

@@ -35,6 +35,9 @@ def test_an_answer_is_shown_as_cards_and_judged_without_a_script(
     page = client.get(address).text
 
     assert 'id="rank-1"' in page
+    assert "Does not fit" in page
+    assert "Very good" in page
+    assert "elevant" not in page, "a rater's words"
     assert "2 floors" in page or "Floors" in page
     answer = client.post(f"{address}/results/1/judgment", data={"relevance": "1"})
     assert answer.headers["Location"].endswith("#rank-1")

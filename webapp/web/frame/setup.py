@@ -12,7 +12,7 @@ from werkzeug.routing import IntegerConverter, Map
 
 from webapp import labels
 from webapp.db.engine import Database
-from webapp.i18n import gettext, ngettext, own_name
+from webapp.i18n import gettext, ngettext, no_key, own_name
 from webapp.notation import decimal_mark
 from webapp.printable import LogLineFormatter, printable, printable_line
 from webapp.services.study import studies
@@ -93,6 +93,7 @@ def _set_up_templates(app: Flask) -> None:
         site=site.site,
         static=site.static_address,
         own_name=own_name,
+        no_key=no_key,
         # A filter on a constant is evaluated once, in the language of the first reader.
         decimal_mark=decimal_mark,
         menu=rooms.menu,

@@ -1,7 +1,7 @@
 """The badges below the cards of both rating pages: the outcome of each constraint on a card.
 
-They are below their cards and not part of them: a verdict does not change a badge, so the
-response to a verdict holds none.
+The rater's own verdict comes first: a card has its badges once it is judged, and the result of
+a question is there once all its cards are.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.people import Rater
 from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.metrics.gold.constraints import Expected, QueryEvaluation
+from webapp.records import QueryState
 from webapp.services.gold import card_badges
 from webapp.services.gold.card_badges import CheckedAnswer
 from webapp.services.gold.listed_cards import CheckedCard
+from webapp.services.rating import pages
 from webapp.services.rating.blind_page import BlindPage
-from webapp.services.rating.pages import RatingPage
+from webapp.services.rating.pages import QueryFilter, RatingPage
 from webapp.web.frame import access
 from webapp.web.gold import constraint_cards, constraint_figures
 from webapp.web.gold.constraint_cards import CardShown, DecisionMistake, DecisionWords
@@ -54,12 +56,16 @@ class Checked(Struct, frozen=True):
 class Badges(Struct, frozen=True):
     """The badges on a rating page by number of the card; `question` is the one shown there.
 
-    ``checked`` is there only on a run's page, and only where a gold question asks about it.
-    ``changed`` are the numbers that a decision changed.
+    ``later`` are the numbers of the cards that get theirs once they are judged. ``is_asked`` on
+    a run's page that a gold question asks about; ``checked`` is there once all of it is judged.
+    ``changed`` are the
+    numbers that a decision or a verdict changed.
     """
 
     question: str
     cards: Mapping[int, CardBadges]
+    later: tuple[int, ...]
+    is_asked: bool
     checked: Checked | None
     changed: tuple[int, ...] = ()
     mistake: DecisionMistake | None = None
@@ -74,13 +80,27 @@ def on_answer(
             return None
         answer = card_badges.of_answer(session, rater.study, page.run_id, page.query_id)
     repeats = {shown.rank: shown.repeats for shown in page.cards}
+    unjudged = {shown.rank for shown in page.cards if shown.relevance is None}
+    is_open = bool(unjudged) or (page.state is QueryState.EMPTY and page.empty_outcome is None)
+    cards = {} if answer is None else _by_rank(page, answer, clicked, mistake)
     return Badges(
         question=str(page.query_id),
-        cards={} if answer is None else _by_rank(page, answer, clicked, mistake),
-        checked=None if answer is None else _checked(page, answer),
+        cards={rank: card for rank, card in cards.items() if rank not in unjudged},
+        later=tuple(rank for rank in cards if rank in unjudged),
+        is_asked=answer is not None,
+        checked=None if answer is None or is_open else _checked(page, answer),
         changed=() if clicked is None else (clicked, *repeats.get(clicked, ())),
         mistake=mistake,
     )
+
+
+def after_verdict(run_id: str, query_id: int, rank: int | None) -> Badges | None:
+    """Return the badges of a run's page after a verdict; ``None`` without any gold."""
+    with access.reading() as (session, rater):
+        if not card_badges.has_gold(session, run_id):
+            return None
+        page = pages.rating_page(session, rater, run_id, query_id, QueryFilter())
+    return on_answer(page, clicked=rank)
 
 
 def on_task(
@@ -109,9 +129,12 @@ def on_task(
         for one in page.cards
         if one.key in found and _says_anything(found[one.key])
     }
+    unjudged = {one.position for one in page.cards if one.relevance is None}
     return Badges(
         question=page.task_id,
-        cards=cards,
+        cards={number: card for number, card in cards.items() if number not in unjudged},
+        later=tuple(number for number in cards if number in unjudged),
+        is_asked=False,
         checked=None,
         changed=tuple(number for number, card in cards.items() if card.key == clicked),
         mistake=mistake,

@@ -24,6 +24,7 @@ from webapp.services.runs import runs
 from webapp.services.study import studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
+from webapp.web.frame.rooms import ShownPart
 from webapp.web.rating import clicks, figures, parts, walks
 from webapp.web.rating.figures import ClickedCounts, FigureRow, UndefinedReason
 from webapp.web.rating.forms import CardsForm, RatingForm
@@ -59,7 +60,10 @@ class RatingContext(Struct, frozen=True):
 
 
 class MovedParts(Struct, frozen=True):
-    """The parts of the page that a click changed: its cards, and the verdict that was given."""
+    """The parts of the page that a click changed: its cards, and the verdict that was given.
+
+    ``brought`` are the parts that wings show once a card is judged.
+    """
 
     page: MovingFigures
     counts: ClickedCounts
@@ -67,6 +71,7 @@ class MovedParts(Struct, frozen=True):
     query: dict[str, Any]
     changed: tuple[JudgedCard, ...]
     given: VerdictOnCard | None = None
+    brought: tuple[ShownPart, ...] = ()
 
 
 class VerdictOnCard(Struct, frozen=True):
@@ -106,7 +111,8 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
         page, cards = pages.moved(session, rater, run_id, query_id, wanted, cleared)
         session.commit()
     g.pictures = page.show_pictures
-    return _clicked(page, cards, VerdictOnCard(f"#rank-{rank}", rank, verdict) if verdict else None)
+    given = VerdictOnCard(f"#rank-{rank}", rank, verdict) if verdict else None
+    return _clicked(page, cards, given, tuple(parts.after_verdict(run_id, query_id, rank)))
 
 
 @blueprint.post("/queries/<int:query_id>/rating")
@@ -121,7 +127,9 @@ def rate(run_id: str, query_id: int) -> Response:
         return _to(run_id, query_id, "rating")
     if form.onward.data and page.place.next_open is not None:
         page = page_of(run_id, page.place.next_open)
-    return _clicked(page, ())
+    if not form.empty_outcome.raw_data:
+        return _clicked(page, ())
+    return _clicked(page, (), None, tuple(parts.after_verdict(run_id, page.query_id, None)))
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -213,11 +221,14 @@ def _rating(page: RatingPage) -> RatingContext:
 
 
 def _clicked(
-    page: MovingFigures, changed: tuple[JudgedCard, ...], given: VerdictOnCard | None = None
+    page: MovingFigures,
+    changed: tuple[JudgedCard, ...],
+    given: VerdictOnCard | None = None,
+    brought: tuple[ShownPart, ...] = (),
 ) -> Response:
     part = "rating/judgments/_clicked.html"
     counts = figures.clicked(page.summary)
-    moved = MovedParts(page, counts, _rows(page), walks.query(), changed, given)
+    moved = MovedParts(page, counts, _rows(page), walks.query(), changed, given, brought)
     return htmx.respond(part, part, moved)
 
 

@@ -42,6 +42,24 @@ def on_task(session: Session, rater: Rater, page: BlindPage) -> Iterator[CardPar
             yield parts
 
 
+def after_verdict(run_id: str, query_id: int, rank: int | None) -> Iterator[ShownPart]:
+    """Yield what each wing brings to an answer's page after a verdict on a card or on all."""
+    for wing in rooms.contributions("web", "card_parts"):
+        part: ShownPart | None = wing.after_verdict(run_id, query_id, rank)
+        if part is not None:
+            yield part
+
+
+def after_blind_verdict(
+    session: Session, rater: Rater, task_id: str, card: str
+) -> Iterator[ShownPart]:
+    """Yield what each wing brings to a blind rater's page after a verdict on that card."""
+    for wing in rooms.contributions("web", "card_parts"):
+        part: ShownPart | None = wing.after_blind_verdict(session, rater, task_id, card)
+        if part is not None:
+            yield part
+
+
 def further_work(session: Session, rater: Rater) -> tuple[ShownPart, ...]:
     """Return the work beside the questions that wings have for a rater."""
     return tuple(

@@ -83,6 +83,7 @@ class BlindMovedParts(Struct, frozen=True):
     query: dict[str, Any]
     rated: BlindAnswer | None = None
     given: VerdictOnCard | None = None
+    brought: tuple[ShownPart, ...] = ()
 
 
 class AllDone(Struct, frozen=True):
@@ -155,6 +156,7 @@ def judge(task_id: str) -> Response:
             return next_page or _clicked(task_id, card=said.card)
         cleared = said.card if judged.relevance is None else None
         page, cards = blind_page.moved(session, rater, judged, wanted, cleared)
+        brought = tuple(parts.after_blind_verdict(session, rater, task_id, said.card))
         session.commit()
     g.pictures = page.show_pictures
     given = None
@@ -162,7 +164,7 @@ def judge(task_id: str) -> Response:
         # By its name: its place is another one once more cards are pooled than the page shows.
         card = f'[data-card="{said.card}"]'
         given = VerdictOnCard(card, judged.position, judged.relevance)
-    return _parts(page, cards, given=given)
+    return _parts(page, cards, given=given, brought=brought)
 
 
 @blueprint.post("/<task_id>/rating")
@@ -248,6 +250,7 @@ def _parts(
     changed: tuple[BlindCard, ...],
     rated: BlindAnswer | None = None,
     given: VerdictOnCard | None = None,
+    brought: tuple[ShownPart, ...] = (),
 ) -> Response:
     part = "rating/rate/_clicked.html"
     moved = BlindMovedParts(
@@ -260,6 +263,7 @@ def _parts(
         query=walks.query(),
         rated=rated,
         given=given,
+        brought=brought,
     )
     return htmx.respond(part, part, moved)
 
