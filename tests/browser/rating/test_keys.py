@@ -106,7 +106,7 @@ def test_the_key_of_no_is_shown_in_the_page_s_language_and_both_work(
     rating.expect_pressed(1, "0")
     rating.expect_pressed(2, "0")
     assert rating.focus == "notes"
-    rating.open(2)  # an empty list
+    rating.open(12)  # an empty list
     rating.press("x")
     outcome = rating.page.locator('#outcome button[value="false_negative"]')
     expect(outcome).to_have_attribute("aria-pressed", "true")
