@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from webapp.i18n import gettext, mark
+from webapp.i18n import gettext, mark, ngettext
 
 METHODS: Mapping[str, str] = MappingProxyType(
     {"api_only": "API Only", "vector_only": "Vector Only", "hybrid": "Hybrid"}
@@ -137,3 +137,29 @@ def judgment(value: str | None, field: str) -> str:
         return "-"
     words = JUDGMENTS.get(field, {})
     return gettext(words[value]) if value in words else value
+
+
+def work_left(cards: int, empty_lists: int, questions: int, answers: int) -> str:
+    """Return the work left: cards and empty lists without a verdict, answers without a quality.
+
+    >>> work_left(12, 1, 3, 0), work_left(0, 0, 0, 0)
+    ('Tersisa 12 kartu dan 1 daftar kosong di 3 pertanyaan', 'Sudah dinilai sampai tuntas')
+    """
+    if not questions:
+        return gettext("Rated to the end")
+    if answers and not cards and not empty_lists:
+        return ngettext(
+            "%(n)s answer has no quality yet", "%(n)s answers have no quality yet", answers
+        )
+    listed = [ngettext("%(n)s card", "%(n)s cards", cards)] if cards or not empty_lists else []
+    if empty_lists:
+        listed.append(ngettext("%(n)s empty list", "%(n)s empty lists", empty_lists))
+    left = gettext(
+        "%(cards)s left in %(questions)s",
+        cards=f" {gettext('and')} ".join(listed),
+        questions=ngettext("%(n)s question", "%(n)s questions", questions),
+    )
+    if not answers:
+        return left
+    ungraded = ngettext("%(n)s without quality", "%(n)s without quality", answers)
+    return f"{left}\N{NBSP}· {ungraded.replace(' ', chr(0xA0))}"

@@ -127,13 +127,13 @@ export function lastChange(changes) {
   return changes.findLast(({ cause, event_id }) => cause !== "undo" && !undone.has(event_id));
 }
 
-/** Whether something is left to rate; `judgments` counts verdicts, every readable answer has a quality. */
+/** What is left to rate of a query: `cards` once each, an empty list, the quality of a readable answer. */
 export function openIn(query) {
   const things = new Set(query.results.map(({ thing }) => thing));
-  const unjudged = [...things].filter((thing) => !query.said[thing]).length;
-  const judgments = unjudged + (query.state === "empty" && !query.outcome ? 1 : 0);
+  const cards = [...things].filter((thing) => !query.said[thing]).length;
+  const lists = query.state === "empty" && !query.outcome ? 1 : 0;
   const isUnrated = query.state !== "unreadable" && query.quality === null;
-  return { judgments, isUnrated, isOpen: judgments > 0 || isUnrated };
+  return { cards, lists, isUnrated, isOpen: cards + lists > 0 || isUnrated };
 }
 
 function fresh() {

@@ -192,11 +192,12 @@ function paintWalk(query) {
 }
 
 function whatIsLeft(open, questions) {
-  const judgments = open.reduce((sum, one) => sum + one.judgments, 0);
+  const [cards, lists] = ["cards", "lists"].map((kind) => open.reduce((sum, one) => sum + one[kind], 0));
   const unrated = open.filter(({ isUnrated }) => isUnrated).length;
-  if (!judgments) return counted(words, "answer", unrated);
-  const cards = counted(words, "card", judgments);
-  const left = filled(words.left, cards, counted(words, "question", questions));
+  if (!cards && !lists) return counted(words, "answer", unrated);
+  const listed = [cards && counted(words, "card", cards), lists && counted(words, "list", lists)];
+  const things = listed.filter(Boolean).join(` ${words.and} `);
+  const left = filled(words.left, things, counted(words, "question", questions));
   return unrated ? `${left} · ${filled(words.unrated, unrated)}` : left;
 }
 

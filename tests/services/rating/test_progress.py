@@ -70,9 +70,9 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
     """Return the same from the things, judgments and tasks themselves."""
     share = shares.share(session, rater)
     asked = session.execute(
-        select(JudgedThing.question_id, JudgedThing.run_id, JudgedThing.id).where(
-            pool.is_shown(rater.study_id, rater.study.pool_depth)
-        )
+        select(
+            JudgedThing.question_id, JudgedThing.run_id, JudgedThing.id, JudgedThing.property_id
+        ).where(pool.is_shown(rater.study_id, rater.study.pool_depth))
     ).all()
     said = set(
         session.scalars(
@@ -81,20 +81,21 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
             )
         )
     )
-    units = [Unit(question_id, run_id) for question_id, run_id, _ in asked]
+    units = [Unit(question_id, run_id) for question_id, run_id, *_ in asked]
     answers = answers_with_quality(session, rater)
     assert {unit for unit, _ in answers} == set(share.units)
     assert set(units) <= set(share.units)
     wanted = {*share.first_time, *share.free}
     left = [
-        thing
-        for unit, (*_, thing) in zip(units, asked, strict=True)
+        shown
+        for unit, (*_, thing, shown) in zip(units, asked, strict=True)
         if unit in wanted and thing not in said
     ]
     planned = [one.unit for one in share.planned]
     mine = select(func.count()).select_from(Task).where(Task.rater_id == rater.id)
     unsaid = select(func.count()).select_from(Repeat).join(Task)
     unsaid = unsaid.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))
+    unsaid_lists = unsaid.join(JudgedThing).where(JudgedThing.property_id.is_(None))
     ungraded = select(func.count()).select_from(RepeatRating).join(Task)
     ungraded = ungraded.where(Task.rater_id == rater.id, RepeatRating.quality.is_(None))
     opened = session.scalar(mine.where(tasks.is_open(rater.study))) or 0
@@ -107,6 +108,13 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
         unrated=sum(unit in wanted and quality is None for unit, quality in answers)
         + sum(unit in planned for unit, _ in answers)
         + (session.scalar(ungraded) or 0),
+        open_lists=left.count(None)
+        + sum(
+            unit in planned and shown is None
+            for unit, (*_, shown) in zip(units, asked, strict=True)
+        )
+        + (session.scalar(unsaid_lists) or 0),
+        questions=len({unit.question_id for unit in wanted}),
     )
 
 
@@ -170,3 +178,25 @@ def test_progress_counts_what_is_still_to_be_given(
 
     after = progress.progress(session, rater)
     assert (after.done, after.of, after.open_judgments) == (6, 6, 0)
+
+
+def test_without_blind_rating_nothing_is_asked_again(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """Card a is in both runs, b, c and d in one; an empty list in both; six answers.
+
+    Rated blind, the first two questions are asked again: two cards, a list and four answers.
+    """
+    rest = query(3, card("c")), query(4, card("d"))
+    stored(session, study, "hybrid", query(1, card("a")), query(2), *rest)
+    stored(session, study, "api_only", query(1, card("a"), card("b")), query(2))
+    set_study(session, study, blind=False, repeat_percent=100)
+
+    found = progress.progress(session, rater)
+
+    assert found.work_left == (4, 1, 4, 6)
+    assert (found.of, found.questions) == (4, 4)
+    set_study(session, study, blind=True)
+    blind = progress.progress(session, rater)
+    assert blind.work_left == (6, 2, 6, 10)
+    assert (blind.of, blind.questions) == (6, 4)

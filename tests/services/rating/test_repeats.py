@@ -111,7 +111,8 @@ def test_an_empty_answer_and_a_failed_call_are_graded_again_too(
     }
     assert first_unrated - progress.progress(session, rater).unrated == 3
     robot.rate_all()
-    assert progress.progress(session, rater) == Progress(done=7, of=7, open_judgments=0, unrated=0)
+    done = Progress(done=7, of=7, open_judgments=0, unrated=0, questions=6)
+    assert progress.progress(session, rater) == done
 
 
 @pytest.mark.usefixtures("run_ids")

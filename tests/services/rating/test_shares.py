@@ -111,5 +111,9 @@ def test_a_raters_units_are_the_studys_whatever_else_the_database_holds(
 
     assert len(shares.share(session, rater).units) == 2
     assert len(shares.share(session, stranger).units) == 1
-    assert progress.progress(session, rater) == Progress(done=0, of=2, open_judgments=2, unrated=2)
-    assert progress.progress(session, stranger) == Progress(0, of=1, open_judgments=2, unrated=1)
+    assert progress.progress(session, rater) == Progress(
+        done=0, of=2, open_judgments=2, unrated=2, open_lists=1, questions=2
+    )
+    assert progress.progress(session, stranger) == Progress(
+        done=0, of=1, open_judgments=2, unrated=1, questions=1
+    )

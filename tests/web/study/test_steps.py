@@ -36,7 +36,7 @@ def test_the_owner_sees_five_steps_and_who_is_behind(
         ("/agreement", False),
         ("/runs/", False),
     ]
-    assert "(2 clicks left)" in steps(client)[2][1]  # a verdict and a quality
+    assert "(1 card left in 1 question · 1 without quality)" in steps(client)[2][1]
     client.post(f"/runs/{run}/queries/1/results/1/judgment", data={"relevance": "1"})
     client.post(f"/runs/{run}/queries/1/rating", data={"quality": "5"})
     _, said, done = steps(client)[2]

@@ -160,12 +160,8 @@ def runs_command(*, as_json: bool) -> None:
         write_json({"runs": listed})
         return
     for run in found:
-        totals = standings[run.id].totals
-        done, of = totals.n_complete, totals.n_counted
-        say(
-            f"{run.id}  {_method(run.search_method)}  {_label(run.llm)}  "
-            + gettext("%(done)s of %(of)s questions rated", done=done, of=of)
-        )
+        left = words.work_left(*standings[run.id].work_left)
+        say(f"{run.id}  {_method(run.search_method)}  {_label(run.llm)}  {left}")
 
 
 def _latency_json(latency: Latency | None) -> dict[str, float] | None:

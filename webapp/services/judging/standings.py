@@ -38,6 +38,12 @@ class Standing(Struct, frozen=True):
     open_judgments: int = 0
     open_queries: int = 0
 
+    @property
+    def work_left(self) -> tuple[int, int, int, int]:
+        """The cards, empty lists, questions and answers that wait, as ``labels.work_left`` has."""
+        lists = self.totals.n_unclassified
+        return self.open_judgments - lists, lists, self.open_queries, self.totals.n_unrated
+
     @classmethod
     def together(cls, disjoint: Iterable[Standing]) -> Standing:
         """Return the rater's progress in several sets of queries that have none in common."""

@@ -18,20 +18,30 @@ from webapp.services.study import studies
 
 
 class Progress(Struct, frozen=True):
-    """A rater's progress: questions done, questions given or still to be given, and work left.
+    """A rater's progress: turns done, turns given or still to be given, and work left.
 
-    ``open_judgments`` are verdicts, ``unrated`` answers that lack their quality.
+    A turn is a question, once for each run where it depends on its conversation, and once more
+    where it is asked again; ``questions`` counts each once. ``open_judgments`` are verdicts, of
+    which ``open_lists`` are on empty lists, ``unrated`` answers that lack their quality.
     """
 
     done: int
     of: int
     open_judgments: int
     unrated: int
+    open_lists: int = 0
+    questions: int = 0
 
     @property
     def left(self) -> int:
-        """Number of questions with something left to do."""
+        """Number of turns with something left to do."""
         return self.of - self.done
+
+    @property
+    def work_left(self) -> tuple[int, int, int, int]:
+        """The cards, empty lists, turns and answers that wait, as ``labels.work_left`` has."""
+        cards = self.open_judgments - self.open_lists
+        return cards, self.open_lists, self.left, self.unrated
 
 
 class Done(Struct, frozen=True):
@@ -56,11 +66,22 @@ class PooledFigure(Struct, frozen=True):
 
 
 def progress(session: Session, rater: Rater) -> Progress:
-    """Return the rater's progress in their whole share.
+    """Return the rater's progress in their whole share; without blind rating, in every run.
 
     Repeats count from the beginning, so that no number grows when one is given.
     """
-    return of_share(session, rater, shares.share(session, rater))
+    share = shares.share(session, rater)
+    if studies.is_blind(session, rater.study):
+        return of_share(session, rater, share)
+    units = share.units.values()
+    return Progress(
+        done=sum(not unit.is_open for unit in units),
+        of=len(units),
+        open_judgments=sum(unit.open_judgments for unit in units),
+        unrated=sum(unit.unrated for unit in units),
+        open_lists=sum(unit.open_lists for unit in units),
+        questions=len({unit.question_id for unit in share.units}),
+    )
 
 
 def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
@@ -85,6 +106,10 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
         unrated=sum(unit.unrated for unit in wanted)
         + sum(unit.answers for unit in planned)
         + again.unrated,
+        open_lists=sum(unit.open_lists for unit in wanted)
+        + sum(unit.lists for unit in planned)
+        + again.lists,
+        questions=len({unit.question_id for unit in (*share.first_time, *share.free)}),
     )
 
 

@@ -83,11 +83,15 @@ def is_open() -> ColumnElement[bool]:
 
 
 class Left(NamedTuple):
-    """The numbers of verdicts and qualities still to be given again, and of open tasks."""
+    """The numbers of verdicts and qualities still to be given again, and of open tasks.
+
+    ``lists`` are the verdicts on empty lists.
+    """
 
     judgments: int = 0
     unrated: int = 0
     tasks: int = 0
+    lists: int = 0
 
 
 def left(session: Session, rater: Rater) -> Left:
@@ -98,7 +102,8 @@ def left(session: Session, rater: Rater) -> Left:
     unrated = select(func.count()).select_from(RepeatRating).join(Task)
     unrated = unrated.where(*mine, RepeatRating.quality.is_(None))
     open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
-    counts = (counted.scalar_subquery() for counted in (unsaid, unrated, open_tasks))
+    lists = unsaid.join(JudgedThing).where(JudgedThing.property_id.is_(None))
+    counts = (counted.scalar_subquery() for counted in (unsaid, unrated, open_tasks, lists))
     return Left(*session.execute(select(*counts)).one())
 
 

@@ -55,13 +55,16 @@ class UnitProgress(NamedTuple):
     """How far one rater is with a unit.
 
     ``open_judgments`` verdicts of its ``judgments`` are still to be given, and ``unrated`` of its
-    ``answers`` lack their quality. A tuple, since a share has thousands.
+    ``answers`` lack their quality. ``open_lists`` and ``lists`` are the verdicts among them on
+    empty lists: one at most. A tuple, since a share has thousands.
     """
 
     open_judgments: int
     judgments: int
     unrated: int
     answers: int
+    open_lists: int = 0
+    lists: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -228,11 +231,11 @@ def _units(
     left = pool.left(session, rater, begun)
     sizes = pool.sizes(session, rater.study_id, revision)
     found = {}
-    for question_id, run_id, is_open, _, unrated, answers in rows:
+    for question_id, run_id, is_open, _, unrated, answers, open_lists, lists in rows:
         unit = Unit(question_id, run_id)
         judgments = sizes.get(unit, 0)
         still_open = left.get(unit, judgments) if is_open else 0
-        found[unit] = UnitProgress(still_open, judgments, unrated, answers)
+        found[unit] = UnitProgress(still_open, judgments, unrated, answers, open_lists, lists)
     return found
 
 
@@ -246,6 +249,7 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
     """
     row = StoredSummary
     begun = or_(row.judged_count > 0, row.empty_outcome.is_not(None))
+    is_empty = row.state == str(QueryState.EMPTY)
     run_id = case((Question.context_dependent, row.run_id), else_=None).label("unit_run")
     if of_one:
         asked: ColumnElement[bool] = Question.id == bindparam("question")
@@ -261,6 +265,8 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
             _any(begun).label("is_begun"),
             _sum(live_metrics.is_unrated(row)).label("unrated"),
             answers,
+            _any(is_empty & row.empty_outcome.is_(None)).label("open_lists"),
+            _any(is_empty).label("lists"),
         )
         .join_from(Question, Query, Query.question_id == Question.id, isouter=True)
         .join(

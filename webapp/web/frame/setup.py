@@ -96,6 +96,7 @@ def _set_up_templates(app: Flask) -> None:
         no_key=no_key,
         # A filter on a constant is evaluated once, in the language of the first reader.
         decimal_mark=decimal_mark,
+        work_left=labels.work_left,
         menu=rooms.menu,
         parts=rooms.parts,
         is_current=rooms.is_current,

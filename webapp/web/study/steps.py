@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from sqlalchemy.orm import Session
 
+from webapp import labels
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext, ngettext
 from webapp.notation import number
@@ -77,8 +78,7 @@ def _behind(behind: Sequence[RaterStanding]) -> str:
 
 
 def _left(one: RaterStanding) -> str:
-    clicks = one.progress.open_judgments + one.progress.unrated
-    left = ngettext("%(n)s click left", "%(n)s clicks left", clicks)
+    left = labels.work_left(*one.progress.work_left)
     return f"{left}, {formatting.duration(one.seconds_left)}" if one.seconds_left else left
 
 
