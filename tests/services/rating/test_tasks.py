@@ -60,7 +60,8 @@ def test_a_question_is_done_once_every_readable_answer_has_its_quality(
     for left, answer in zip((4, 3, 2, 1), page.answers, strict=True):
         assert not tasks.is_done(session, rater, task.id)
         assert tasks.ahead(session, rater, NOW, 1) == [task]
-        assert progress.progress(session, rater) == Progress(0, 1, open_judgments=0, unrated=left)
+        found = progress.progress(session, rater)
+        assert found == Progress(0, 1, open_judgments=0, unrated=left, questions=1)
         tasks.rate(session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key))
     assert blind_page.blind_page(session, rater, task.id).stage is TaskStage.DONE
     assert tasks.is_done(session, rater, task.id)
@@ -85,7 +86,7 @@ def test_questions_without_any_card_ask_for_the_quality_of_their_answers(
     assert failed is not None
     assert (failed.stage, failed.asks_emptiness) == (TaskStage.ANSWERS, False)
     assert [answer.suggested for answer in failed.answers] == [None, None]
-    assert failed.progress == Progress(done=1, of=2, open_judgments=0, unrated=2)
+    assert failed.progress == Progress(done=1, of=2, open_judgments=0, unrated=2, questions=2)
     robot.rate(failed)
     assert robot.next_page() is None
 
@@ -100,7 +101,7 @@ def test_a_question_finished_on_the_page_of_its_run_is_done_and_not_shown_again(
         judgments.judge(session, rater, run_id, question, 1, YES, click(f"v{question}"))
     judgments.rate(session, rater, run_id, 1, AnswerRating(quality=4), click("q1"))
     before = progress.progress(session, rater)
-    assert before == Progress(done=1, of=3, open_judgments=1, unrated=2)
+    assert before == Progress(done=1, of=3, open_judgments=1, unrated=2, questions=3)
 
     robot = Robot(session, rater)
     shown: list[str] = []
@@ -110,7 +111,8 @@ def test_a_question_finished_on_the_page_of_its_run_is_done_and_not_shown_again(
         robot.rate(page)
 
     assert sorted(shown) == ["Question 2", "Question 3"]
-    assert progress.progress(session, rater) == Progress(3, 3, open_judgments=0, unrated=0)
+    done = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
+    assert progress.progress(session, rater) == done
     assert len(tasks.given_to(session, rater)) == 3
 
 
@@ -129,7 +131,7 @@ def test_a_quality_that_an_empty_answer_misses_opens_a_finished_question_again(
 
     assert page is not None
     assert (page.question, page.stage) == ("Question 1", TaskStage.ANSWERS)
-    assert page.progress == Progress(done=1, of=2, open_judgments=0, unrated=1)
+    assert page.progress == Progress(done=1, of=2, open_judgments=0, unrated=1, questions=2)
 
 
 def test_the_order_is_shuffled_for_each_rater_and_stays_when_a_run_is_added(

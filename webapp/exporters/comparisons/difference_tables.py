@@ -39,11 +39,14 @@ def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]
         gettext("Differences by question, first run minus second"),
         (
             Column(gettext("Figure")),
-            Column(gettext("Runs"), parts=(gettext("First"), gettext("Second"))),
             Column(
-                gettext("Values over these n questions"),
-                numeric=True,
-                parts=(gettext("First"), gettext("Second")),
+                gettext("Runs with their values over the n questions"),
+                parts=(
+                    gettext("First"),
+                    gettext("Second"),
+                    gettext("Value of the first"),
+                    gettext("Value of the second"),
+                ),
             ),
             Column(
                 gettext("Difference, %(share)s interval", share=share),
@@ -99,11 +102,9 @@ def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cel
     unit = words.difference_unit(difference)
     apart = notation.difference(difference.mean, unit)
     bounds = notation.interval(lower, upper, unit, signed=True)
-    values = (difference.first_value, difference.second_value)
     return (
         word(words.difference_name(difference)),
-        _runs(comparison, difference),
-        Cell(" / ".join(notation.figure(value, unit) for value in values), values),
+        _valued_runs(comparison, difference),
         stacked((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
         whole_number(difference.n),
         Cell("/".join(notation.number(count) for count in counts), counts),
@@ -134,3 +135,18 @@ def _signed_rank(
 def _runs(comparison: RunDifferences, difference: Difference) -> Cell:
     first, second = comparison.name(difference.first), comparison.name(difference.second)
     return Cell(gettext("%(first)s minus %(second)s", first=first, second=second), (first, second))
+
+
+def _valued_runs(comparison: RunDifferences, difference: Difference) -> Cell:
+    """Both runs with their values over the questions where both have one."""
+    first, second = comparison.name(difference.first), comparison.name(difference.second)
+    values = (difference.first_value, difference.second_value)
+    one, other = (notation.figure(value, words.difference_unit(difference)) for value in values)
+    said = gettext(
+        "%(first)s %(one)s minus %(second)s %(other)s",
+        first=first,
+        one=one,
+        second=second,
+        other=other,
+    )
+    return Cell(said, (first, second, *values))

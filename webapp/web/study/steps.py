@@ -78,8 +78,9 @@ def _behind(behind: Sequence[RaterStanding]) -> str:
 
 
 def _left(one: RaterStanding) -> str:
-    left = labels.work_left(*one.progress.work_left)
-    return f"{left}, {formatting.duration(one.seconds_left)}" if one.seconds_left else left
+    if one.seconds_left:
+        return formatting.duration(one.seconds_left)
+    return labels.work_left(*one.progress.work_left)
 
 
 def _disputes(judged: int, open_disputes: int) -> str:
