@@ -186,7 +186,7 @@ def test_what_a_deleted_run_leaves_behind_is_in_the_log_and_harms_nothing(
 
 def test_guidelines_travel_along(session: Session, study: Study, run_ids: tuple[str, str]) -> None:
     assert run_ids
-    study.guidelines = "Relevan bila dekat."
+    study.guidelines, study.starter_guidelines = "Relevan bila dekat.", False
     data = proof_packs.of_study(session, study, MAJORITY).data
 
     assert members(data)["guidelines.md"] == b"Relevan bila dekat."

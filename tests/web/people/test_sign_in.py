@@ -170,7 +170,7 @@ class TestTheOwner:
         answer = client.post("/sign-in", data={"password": PASSWORD, "next": "/runs/?x=1"})
 
         assert answer.headers["Location"] == "/runs/?x=1"
-        assert person(client.get("/runs/").text) == "Pemilik"
+        assert person(client.get("/runs/").text) == "Owner"
 
     @pytest.mark.parametrize(
         "leading",

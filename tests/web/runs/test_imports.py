@@ -361,3 +361,20 @@ def test_the_first_blind_question_says_what_changed_until_its_first_verdict(
     card = re.findall(r'data-card="(\w+)"', first.text)[0]
     client.post(f"{task}/judgment", data={"card": card, "relevance": "0"})
     assert said not in client.get("/rate/", follow_redirects=True).text
+
+
+def test_the_first_import_asks_for_the_name_of_the_study_in_the_language_of_the_page(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Whatever language the study was made in; the owner whom nobody named is called so too."""
+    client.post("/language", data={"to": "id"})
+    report = drop(client, run_file())
+    assert 'name="study_name" value="Studi saya"' in report.text
+
+    form = {"token": tokens(report), "action": "store", "study_name": "Skripsi Ani"}
+    client.post("/runs/import", data=form)
+
+    with web_database.reading() as session:
+        assert session.scalars(select(Study.name)).all() == ["Skripsi Ani"]
+        assert session.scalars(select(Rater.name)).all() == ["Pemilik"]
+    assert 'name="study_name"' not in drop(client, OTHER).text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import timedelta
 from hashlib import sha256
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query
 from tests.web.conftest import PART, stored
+from tests.web.rating.blind_study import set_study
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry
 from webapp.records import Relevance
@@ -110,7 +112,7 @@ def test_every_switch_is_stored_and_each_change_logged(
         guidelines="# Aturan",
     )
     with web_database.reading() as session:
-        assert len(session.query(LogEntry).all()) == 10
+        assert len(session.query(LogEntry).all()) == 11  # new guidelines end the starter too
 
 
 def test_saving_what_is_shown_changes_nothing(client: FlaskClient, web_database: Database) -> None:
@@ -347,3 +349,26 @@ def test_every_time_without_blindness_is_known(web_database: Database) -> None:
         (NOW + timedelta(hours=1), NOW + timedelta(hours=3)),
         (NOW + timedelta(hours=4), None),
     ]
+
+
+def test_raters_see_the_starter_guidelines_in_their_language_until_the_owner_edits_them(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Saved as they are they stay the starter; cleared they are gone."""
+    stored(web_database, [query(1, card("a"))])
+    set_study(web_database, blind=True)
+
+    def shown() -> list[bool]:
+        page = client.get("/rate/", follow_redirects=True).text
+        return ["What you judge" in page, "Yang dinilai" in page]
+
+    english = studies.starters()["en"]
+    assert english in html.unescape(client.get("/study/").text)
+    assert shown() == [True, False]
+    client.post("/study/", data=FORM | {"blind": "yes", "guidelines": f"{english}\r\n"})
+    client.post("/language", data={"to": "id"})
+    assert shown() == [False, True]
+    client.post("/study/", data=FORM | {"blind": "yes", "guidelines": ""})
+    assert shown() == [False, False]
+    client.post("/study/", data=FORM | {"blind": "yes", "guidelines": english})
+    assert shown() == [True, False]

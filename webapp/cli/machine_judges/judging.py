@@ -84,7 +84,8 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
     with database.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, database.now())
-        prompt = _prompt(prompt_file) or prompts.default(chosen, study.guidelines)
+        told = studies.guidelines(study, chosen)
+        prompt = _prompt(prompt_file) or prompts.default(chosen, told)
         made = judges.make(session, study, name, endpoint, chosen, prompt, database.now())
         session.commit()
         version = judges.find(session, study, made.id)

@@ -29,9 +29,10 @@ class Study(Base):
     ``show_record`` shows every rater the details that only a listing's record has.
     ``suggest_quality`` offers raters a grade that follows from their verdicts: everywhere, nowhere,
     or (null) on open pages only, neither blind nor in phase 3.
-    ``repeat_percent`` of a blind rater's questions are asked again, unannounced. ``password`` is
-    the owner's, hashed. ``revision`` changes with all that changes what raters are asked or what
-    pages sum up, but for the clicks, which are events.
+    ``repeat_percent`` of a blind rater's questions are asked again, unannounced.
+    ``starter_guidelines`` are shown until the owner writes others. ``password`` is the owner's,
+    hashed. ``revision`` changes with all that changes what raters are asked or what pages sum up,
+    but for the clicks, which are events.
     """
 
     __tablename__ = "studies"
@@ -52,6 +53,7 @@ class Study(Base):
     suggest_quality: Mapped[bool | None]
     repeat_percent: Mapped[int] = mapped_column(default=5)
     guidelines: Mapped[str] = mapped_column(Text, default="")
+    starter_guidelines: Mapped[bool] = mapped_column(default=False, server_default=false())
     password: Mapped[str | None] = mapped_column(Text)
     revision: Mapped[str] = mapped_column(String(32), default="", server_default="")
     created_at: Mapped[datetime]

@@ -26,6 +26,7 @@ from webapp.services.machine_judges import beside_people, estimates, judges, pro
 from webapp.services.machine_judges.calls import CallOutcome, JudgeCall, JudgeWork, Usage
 from webapp.services.machine_judges.sessions import CallState, SessionState, Terms
 from webapp.services.runs.provenance import in_study
+from webapp.services.study import studies
 
 ENDPOINT = JudgeEndpoint("http://127.0.0.1:9/v1", "demo-judge")
 """Nothing listens there: a new session of this judge asks nobody."""
@@ -37,7 +38,7 @@ PACE = timedelta(seconds=3)
 def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     """Let a machine judge 40 cards, as recorded, and release its figures."""
     recorded = json.loads((folder / "machine_answers.json").read_text("utf-8"))
-    prompt = prompts.default("id", study.guidelines)
+    prompt = prompts.default("id", studies.guidelines(study, "id"))
     rater = judges.make(session, study, "Mesin A", ENDPOINT, "id", prompt, now)
     judge = judges.find(session, study, rater.id)
     terms = Terms(*PRICES, "USD", most_calls=CALLS, at_once=1)

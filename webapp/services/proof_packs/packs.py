@@ -173,8 +173,8 @@ def _study_files(
     yield proof_files.RATINGS, pack.ratings_csv(evidence.given_ratings())
     yield proof_files.ADJUDICATIONS, pack.adjudications_csv(evidence.settled())
     yield proof_files.EVENTS, pack.events_jsonl(evidence.events())
-    if study.guidelines:
-        yield proof_files.GUIDELINES, study.guidelines.encode()
+    if guidelines := studies.guidelines(study):
+        yield proof_files.GUIDELINES, guidelines.encode()
 
 
 def _comparisons(

@@ -55,6 +55,7 @@ from webapp.services.rating.shares import StudyShare
 from webapp.services.rating.task_cards import AskedThing
 from webapp.services.rating.tasks import JudgedTask
 from webapp.services.rating.walks import EVERYTHING, TaskPlace
+from webapp.services.study import studies
 
 ALL_FIGURES = "all"
 _WHOLE = re.compile(r"\.0(?=m²)")
@@ -161,7 +162,7 @@ def blind_page(
             for turn in conversations.of_question(session, task.run_id, task.question_id)
         ),
         cards=_cards(session, rater, task, things),
-        guidelines=rater.study.guidelines,
+        guidelines=studies.guidelines(rater.study),
         filter=wanted,
         categories=walks.categories(session, rater, share),
     )

@@ -6,14 +6,24 @@ from datetime import datetime
 from functools import cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from webapp.config import resource
 from webapp.db.engine import one_at_a_time
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
-from webapp.i18n import LANGUAGES, gettext, mark, speaking
+from webapp.i18n import (
+    LANGUAGES,
+    SOURCE_LANGUAGE,
+    gettext,
+    language,
+    mark,
+    speaking,
+    texts_of,
+)
 from webapp.services.judging import changes, live_metrics
 
 STUDY_NAME = mark("My study")
@@ -27,15 +37,20 @@ def current(session: Session) -> Study | None:
 
 def shown_name(study: Study) -> str:
     """Return the study's name; in the reader's language while it is the one it was made with."""
-    return gettext(STUDY_NAME) if study.name in _first_names() else study.name
+    return gettext(STUDY_NAME) if study.name in _first_names(STUDY_NAME) else study.name
+
+
+def shown_owner(name: str) -> str:
+    """Return the owner's name; in the reader's language while nobody has given another."""
+    return gettext(OWNER_NAME) if name in _first_names(OWNER_NAME) else name
 
 
 @cache
-def _first_names() -> frozenset[str]:
+def _first_names(default: str) -> frozenset[str]:
     names = set()
     for code in LANGUAGES:
         with speaking(code):
-            names.add(gettext(STUDY_NAME))
+            names.add(gettext(default))
     return frozenset(names)
 
 
@@ -46,7 +61,7 @@ def open_or_make(session: Session, now: datetime) -> Study:
         one_at_a_time(session)  # two processes may find the same database new
         study = current(session)
     if study is None:
-        study = Study(name=gettext(STUDY_NAME), created_at=now)
+        study = Study(name=gettext(STUDY_NAME), starter_guidelines=True, created_at=now)
         session.add(study)
         session.flush()
         add_rater(session, study, gettext(OWNER_NAME), now, is_owner=True)
@@ -118,6 +133,7 @@ class Switches(Struct, frozen=True):
     suggest_quality: bool | None = None
     repeat_percent: int = 5
     guidelines: str = ""
+    starter_guidelines: bool = False
 
 
 def switches(study: Study) -> Switches:
@@ -126,13 +142,29 @@ def switches(study: Study) -> Switches:
 
 
 def set_switches(session: Session, study: Study, wanted: Switches, now: datetime) -> None:
-    """Set the study's name and switches, logging each change."""
+    """Set the study's name and switches, logging each change; new guidelines end the starter."""
     before = switches(study)
+    if wanted.guidelines != before.guidelines:
+        wanted = replace(wanted, starter_guidelines=False)
     for name in Switches.__struct_fields__:
         old, new = getattr(before, name), getattr(wanted, name)
         if old != new and not (name == "name" and new == shown_name(study)):
             setattr(study, name, new)
             log(session, study, f"set {name}", study.name, str(old), str(new), now)
+
+
+def guidelines(study: Study, code: str = "") -> str:
+    """Return what raters go by, the starter in a language (of the page) where it is shown."""
+    if not study.starter_guidelines:
+        return study.guidelines
+    texts = starters()
+    return texts.get(code or language(), texts[SOURCE_LANGUAGE])
+
+
+def starters() -> dict[str, str]:
+    """Return the texts to begin guidelines with, by language."""
+    found = texts_of(resource("templates") / "study", "starter")
+    return {code: text.strip() for code, text in found.items()}
 
 
 def rename_rater(session: Session, rater: Rater, name: str, now: datetime) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp import notation
 from webapp.i18n import LANGUAGES, direction, language, own_name
+from webapp.services.study import studies
 from webapp.web.frame import access, joined, ratios
 from webapp.web.frame.access import NotSignedIn
 from webapp.web.frame.rooms import MenuEntry, menu
@@ -98,7 +99,8 @@ def _names() -> tuple[str, str, tuple[MenuEntry, ...]]:
             study = rater.study
             entries = menu("rater")
             shown = (one for one in entries if one.needs is None or one.needs(session, study))
-            return study.name, rater.name, tuple(shown)
+            name = studies.shown_owner(rater.name) if rater.is_owner else rater.name
+            return studies.shown_name(study), name, tuple(shown)
     except (SQLAlchemyError, NotSignedIn):
         return "", "", ()
 

@@ -35,6 +35,7 @@ from webapp.services.machine_judges.progress import FailedCall, SessionLine, Wor
 from webapp.services.machine_judges.prompts import UnfitPrompt
 from webapp.services.machine_judges.sessions import AlreadyRunning, NothingToJudge
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
+from webapp.services.study import studies
 from webapp.web.frame import access, formatting, forms, htmx
 from webapp.web.frame.fields import typed
 from webapp.web.frame.workers import workers
@@ -136,7 +137,7 @@ def new() -> str:
     wanted = request.args.get("language", "")
     chosen = prompts.language_for(wanted or language())
     with access.reading() as (_, rater):
-        prompt = prompts.default(chosen, rater.study.guidelines)
+        prompt = prompts.default(chosen, studies.guidelines(rater.study, chosen))
     return _new(request.args.get("name", "")[:LONGEST_NAME], chosen, prompt, {})
 
 
@@ -288,7 +289,7 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
         if not (why_not or errors or work.current):
             most = form.terms().most_calls if asked else None
             estimate = estimates.estimate(session, judge, most)
-        guidelines = owner.study.guidelines.strip()
+        guidelines = studies.guidelines(owner.study, judge.language).strip()
         context = JudgePage(
             judge=_line(lines, judge_id),
             version=judge,

@@ -26,11 +26,13 @@ class MoveForm(Form):
 class WaitingForm(Form):
     """The files that wait, by their tokens, and what becomes of them.
 
-    ``open`` keeps a study open that storing them would make blind.
+    ``open`` keeps a study open that storing them would make blind; ``study_name`` comes with
+    the first run.
     """
 
     token = ListField()
     open = BooleanField()
+    study_name = LineField(LONGEST_LABEL)
     action = ChoiceField(["discard", "look", "store"], default="discard")
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
+from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext
@@ -26,7 +27,7 @@ from webapp.services.exports import rated_imports
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.rated_imports import RatedImport
 from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports, long_kind, sample_runs, uploads, waiting_files
+from webapp.services.runs import imports, long_kind, order, sample_runs, uploads, waiting_files
 from webapp.services.runs.imports import ImportReport
 from webapp.services.runs.waiting_files import StoredFiles
 from webapp.services.study import studies
@@ -75,7 +76,8 @@ class ImportPage(Struct, frozen=True):
     """The drop zone, and below it every file that waits for a decision: runs, then ratings.
 
     ``works`` are the large imports of the last day, where no file's report is shown.
-    ``turns_blind`` is whether storing the files makes the rating blind.
+    ``turns_blind`` is whether storing the files makes the rating blind. ``study_name`` is asked
+    for with the first run, and empty afterwards.
     """
 
     files: tuple[Waiting, ...]
@@ -84,6 +86,7 @@ class ImportPage(Struct, frozen=True):
     rated: tuple[WaitingRatedCsv, ...] = ()
     works: tuple[LongWorkPage, ...] = ()
     turns_blind: bool = False
+    study_name: str = ""
 
     @property
     def any_waits(self) -> bool:
@@ -116,6 +119,9 @@ def show() -> Response:
         runs = tuple(file for file in found if isinstance(file, Waiting))
         reports = [file.report for file in runs]
         turns_blind = imports.turns_blind(session, rater.study, reports)
+        has_run = any(report.read for report in reports)
+        is_first = has_run and not order.in_order(session, rater.study)
+        study_name = studies.shown_name(rater.study) if is_first else ""
     ratings = tuple(file for file in found if isinstance(file, WaitingRatings))
     rated = tuple(file for file in found if isinstance(file, WaitingRatedCsv))
     notice = _not_stored() if "left" in request.args else ""
@@ -127,6 +133,7 @@ def show() -> Response:
             rated=rated,
             works=listed,
             turns_blind=turns_blind,
+            study_name=study_name,
         )
     )
 
@@ -177,9 +184,8 @@ def _decide(form: WaitingForm) -> Response:
         files = _files(session, rater.study, tokens)
         is_long = form.action.data == "store" and waiting_files.is_long(files)
         storing = long_kind.storing(files, decisions)
-        if form.action.data == "store" and form.open.data:
-            opened = replace(studies.switches(rater.study), blind=False)
-            studies.set_switches(session, rater.study, opened, access.now())
+        if form.action.data == "store":
+            _set_up(session, rater, form)
         if form.action.data == "store" and not is_long:
             stored = waiting_files.store(session, rater.study, files, decisions, access.now())
         elif not is_long:
@@ -195,6 +201,20 @@ def _decide(form: WaitingForm) -> Response:
     if stored.left:
         return _look_again(stored.left, left="1")
     return redirect(after(stored.runs), 303)  # type: ignore[return-value]
+
+
+def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
+    """Set what the report asks of the study: its name with the first run, and whether it is open.
+
+    The owner's own name, if nobody gave it, becomes that of the language of the page.
+    """
+    wanted = studies.switches(owner.study)
+    if form.study_name.data:
+        wanted = replace(wanted, name=form.study_name.data)
+        studies.rename_rater(session, owner, studies.shown_owner(owner.name), access.now())
+    if form.open.data:
+        wanted = replace(wanted, blind=False)
+    studies.set_switches(session, owner.study, wanted, access.now())
 
 
 def _files(session: Session, study: Study, tokens: Sequence[str]) -> list[Upload]:

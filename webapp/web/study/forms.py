@@ -5,6 +5,8 @@ from __future__ import annotations
 from msgspec.structs import asdict, replace
 from wtforms import BooleanField, Form
 
+from webapp.i18n import SOURCE_LANGUAGE, language
+from webapp.services.study import studies
 from webapp.services.study.studies import Switches
 from webapp.web.frame.fields import (
     LONGEST_ANSWER,
@@ -38,9 +40,22 @@ class StudyForm(Form):
 
     @classmethod
     def showing(cls, switches: Switches) -> StudyForm:
-        """Return the form filled with a study's settings."""
-        return cls(data=asdict(switches))
+        """Return the form filled with a study's settings, the starter guidelines if they show."""
+        data = asdict(switches)
+        if switches.starter_guidelines:
+            texts = studies.starters()
+            data["guidelines"] = texts.get(language(), texts[SOURCE_LANGUAGE])
+        return cls(data=data)
 
     def switches(self, before: Switches) -> Switches:
-        """Return the settings of a valid form; those without a field stay as in `before`."""
-        return replace(before, **self.data)
+        """Return the settings of a valid form; those without a field stay as in `before`.
+
+        A starter text that was not edited stays the starter, which each reader has in their
+        language.
+        """
+        wanted = replace(before, **self.data)
+        if not before.starter_guidelines:
+            return wanted
+        if self.guidelines.data.strip() in studies.starters().values():
+            return replace(wanted, guidelines=before.guidelines)
+        return replace(wanted, starter_guidelines=False)

@@ -14,9 +14,7 @@ from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 
 from webapp import rooms
-from webapp.config import resource
 from webapp.db.tables.study import Study
-from webapp.i18n import texts_of
 from webapp.services.rating import orders
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Numbered
@@ -39,7 +37,7 @@ class StudyPage(Struct, frozen=True):
 
     ``is_blind`` is whether raters rate blind under the stored settings; ``commitment`` is the
     SHA-256 of the secret that shuffles their orders. ``starters`` are the languages of the texts
-    to begin the guidelines with.
+    to begin the guidelines with; ``shows_starter`` is whether raters see them as they are.
     """
 
     form: StudyForm
@@ -48,6 +46,7 @@ class StudyPage(Struct, frozen=True):
     is_blind: bool
     commitment: str
     starters: tuple[str, ...]
+    shows_starter: bool
 
 
 class StandingQuestionLine(Struct, frozen=True):
@@ -172,19 +171,15 @@ def _page(
 ) -> StudyPage:
     blind = studies.is_blind(session, study)
     commitment = orders.commitment(study.order_secret)
-    return StudyPage(form, errors or {}, saved, blind, commitment, tuple(_starters()))
-
-
-def _starters() -> dict[str, str]:
-    """Return the texts to begin guidelines with, by language."""
-    return texts_of(resource("templates") / "study", "starter")
+    starters, shows_starter = tuple(studies.starters()), study.starter_guidelines
+    return StudyPage(form, errors or {}, saved, blind, commitment, starters, shows_starter)
 
 
 def _starter(language: str) -> str:
-    found = _starters().get(language)
+    found = studies.starters().get(language)
     if found is None:
         raise BadRequest
-    return found.strip()
+    return found
 
 
 def _standing(session: Session, study: Study) -> StandingPage:
