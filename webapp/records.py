@@ -302,3 +302,28 @@ class Counts(Struct, frozen=True):
     empty: int
     failed: int
     unreadable: int
+
+
+class GivenOn(Struct, frozen=True):
+    """The pages on which some verdicts or grades were given: ``n`` in all.
+
+    ``blind`` on a page that names neither run nor method, ``open`` on one that names both, the
+    last of them at ``last_open``.
+    """
+
+    n: int = 0
+    blind: int = 0
+    open: int = 0
+    last_open: datetime | None = None
+
+    @property
+    def unknown(self) -> int:
+        """How many came from elsewhere, as from a file, where nothing says what was shown."""
+        return self.n - self.blind - self.open
+
+
+class Blindness(Struct, frozen=True):
+    """How blind the current verdicts (on cards and empty lists) and grades of answers are."""
+
+    verdicts: GivenOn = GivenOn()
+    grades: GivenOn = GivenOn()

@@ -110,6 +110,23 @@ def test_a_machine_session_counts_the_calls_that_failed_in_it(
     older.close()
 
 
+def test_many_clicks_at_one_microsecond_came_from_a_file(
+    database: Database, tmp_path: Path
+) -> None:
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        command.upgrade(_alembic(connection), "0022")
+        for row in (*OLDER_ROWS[:3], *OLDER_EVENTS):
+            connection.execute(text(row))
+
+    older.upgrade()
+
+    with older.engine.connect() as connection:
+        kept = connection.scalars(text("SELECT cause FROM events ORDER BY id")).all()
+    assert kept == ["import", "import", "click", "click", "click", "bulk", "bulk"]
+    older.close()
+
+
 OLDER_STUDY = """INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,
  shuffle_questions, figures, badges_while_blind, repeat_percent, guidelines, created_at)
  VALUES ({id}, 'Lama', false, false, 7, false, 'progress', false, 5, '', '2026-03-01 09:00:00')"""
@@ -124,6 +141,24 @@ OLDER_ROWS = (
     """INSERT INTO tasks (id, rater_id, question_id, kind, claimed_at)
      VALUES ('abc', 1, 1, 'pool', '2026-03-01 09:00:00')""",
 )
+
+OLDER_EVENTS = tuple(
+    f"""INSERT INTO events (id, rater_id, event_id, field, cause, device, sequence, received_at)
+     VALUES ({number}, 1, '{name}', '{field}', '{cause}', '', 1, '2026-03-01 09:00:00.{at}')"""
+    for number, (name, field, cause, at) in enumerate(
+        [
+            ("a", "verdict", "click", "000001"),
+            ("b", "verdict", "click", "000001"),
+            ("c", "verdict", "click", "000002"),
+            ("d", "quality", "click", "000003"),
+            ("d", "notes", "click", "000003"),
+            ("e:0", "verdict", "bulk", "000004"),
+            ("e:1", "verdict", "bulk", "000004"),
+        ],
+        start=1,
+    )
+)
+"""Two of a file, one click, one form with two fields, one press for two cards."""
 
 OLDER_CALLS = (
     """INSERT INTO machine_judges (rater_id, endpoint, model, language, prompt, prompt_sha256,

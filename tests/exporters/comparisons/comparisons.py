@@ -13,7 +13,7 @@ from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.queries import QuerySummary
-from webapp.records import EmptyOutcome
+from webapp.records import Blindness, EmptyOutcome, GivenOn
 
 DAY = date(2026, 1, 23)
 QUICK = Resampling(resamples=200, seed=7)
@@ -74,8 +74,7 @@ def comparison_report(
         stability=stability(runs, other_rules={"rater Ani": runs}),
         raters=tuple(raters),
         judged_until=datetime(2026, 1, 22, 8, 30, tzinfo=UTC),
-        blind=True,
-        unblinded=(),
+        blindness=Blindness(GivenOn(112, 112)),
         version="0.1.0",
     )
 

@@ -21,6 +21,7 @@ from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.document import document
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import Stability
+from webapp.records import Blindness, GivenOn
 
 pytestmark = pytest.mark.usefixtures("english")
 
@@ -108,18 +109,30 @@ def test_settings_name_tests_resamples_seed_and_correction() -> None:
         assert part in said
 
 
-def test_unblinding_is_said() -> None:
-    report = replace(three_runs(), unblinded=(datetime(2026, 1, 5, 7, 0, tzinfo=UTC),))
+def test_blind_open_and_unrecorded_verdicts_are_counted() -> None:
+    """30 cards were judged blind; 80 cards and 2 empty lists with the method in the page's head."""
+    until = datetime(2026, 11, 24, 11, 48, tzinfo=UTC)
+    found = Blindness(GivenOn(112, 30, 82, until), GivenOn(30, 28, 1, until))
 
-    assert words.blindness(report).startswith("Blind; unblinded on 5 Jan 2026")
-    assert words.blindness(replace(report, unblinded=(), blind=False)).startswith("Not blind")
+    assert words.blindness(replace(three_runs(), blindness=found)).startswith(
+        "30 of 112 verdicts were given blind (names of run and method hidden); "
+        "82 with the method visible, until 24 Nov 2026, 11:48 (+00:00). "
+        "28 of 30 grades of response quality were given blind; "
+        "1 with the method visible, until 24 Nov 2026, 11:48 (+00:00); for 1 it is not recorded."
+    )
+
+
+def test_before_the_first_verdict_nothing_is_called_blind() -> None:
+    said = words.blindness(replace(three_runs(), blindness=Blindness()))
+
+    assert said == "No verdict has been given yet."
 
 
 def test_badges_shown_to_blind_raters_are_said() -> None:
     report = replace(three_runs(), badged=(datetime(2026, 1, 5, 7, 0, tzinfo=UTC),))
 
     said = words.blindness(report)
-    assert said.startswith("Blind: raters saw neither run nor method. Constraint badges")
+    assert ". Constraint badges on the cards" in said
     assert "for blind raters on 5 Jan 2026" in said
     assert "badges" not in words.blindness(three_runs())
 

@@ -8,6 +8,7 @@ from webapp.records import Card, EmptyOutcome, QueryState, Relevance
 CARD = Card("Rumah A", slug="rumah-a", price=850_000_000, land_area=105.0, building_area=62.5)
 
 
+NOT_GIVEN = {"n": 0, "blind": 0, "open": 0, "last_open": None, "unknown": 0}
 NOTHING: dict[str, object] = {
     "description": None,
     "features": [],
@@ -92,6 +93,7 @@ def test_a_query_and_its_run_say_where_they_come_from() -> None:
         "source_file": None,
         "sha256": None,
         "rule": "rater Ani",
+        "blindness": {"verdicts": NOT_GIVEN, "grades": NOT_GIVEN},
         "queries": [
             {
                 "query_id": 12,

@@ -21,12 +21,13 @@ from webapp.exporters.proof_packs.readme import readme
 from webapp.importers.runs import questions
 from webapp.metrics.proof_packs.evidence import GivenVerdict, LoggedEvent, SetQuestion, Thing
 from webapp.metrics.proof_packs.proof_files import EVENT_KEYS
+from webapp.records import Blindness, GivenOn
 
 AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CONTENTS = Contents(
     scope="run", study="S", rule="majority", version="1", database="0001", made_at=AT,
-    raters=("Ani",), runs=(), drawn=(), secret_commitment="c", blind=True,
-    unblinded=((AT, None),), badged=((AT, AT),),
+    raters=("Ani",), runs=(), drawn=(), secret_commitment="c",
+    blindness=Blindness(GivenOn(3, 1, 2, AT)), badged=((AT, AT),),
 )  # fmt: skip
 
 
@@ -62,7 +63,9 @@ def test_the_manifest_has_the_hash_of_every_member_but_itself() -> None:
         }
 
     assert listed == found
-    assert manifest["unblinded"] == [{"since": AT.isoformat(), "until": None}]
+    assert manifest["blindness"]["verdicts"] == {
+        "n": 3, "blind": 1, "open": 2, "last_open": AT.isoformat(), "unknown": 0,
+    }  # fmt: skip
     assert manifest["badged"] == [{"since": AT.isoformat(), "until": AT.isoformat()}]
     assert manifest["created_at"] == AT.isoformat()
 

@@ -6,6 +6,7 @@ from tests.metrics.comparisons.compared import QUICK, compared
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.report import ComparisonPart, ComparisonReport
 from webapp.metrics.comparisons.stability import stability
+from webapp.records import Blindness
 
 
 def test_a_wings_part_is_found_by_its_name_and_a_missing_one_is_none() -> None:
@@ -17,8 +18,7 @@ def test_a_wings_part_is_found_by_its_name_and_a_missing_one_is_none() -> None:
         stability=stability(runs),
         raters=(),
         judged_until=None,
-        blind=True,
-        unblinded=(),
+        blindness=Blindness(),
         version="1",
         parts=(ComparisonPart("first", 1), ComparisonPart("second", 2)),
     )

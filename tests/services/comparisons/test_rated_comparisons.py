@@ -6,6 +6,7 @@ import pytest
 
 from tests.metrics.comparisons.compared import differences_of
 from webapp.importers.runs.problems import ImportRefused
+from webapp.records import Blindness
 from webapp.services.comparisons import rated_comparisons
 from webapp.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare
 from webapp.services.comparisons.rated_comparisons import RatedCsv
@@ -41,7 +42,7 @@ def test_the_mean_difference_is_that_of_the_questions_both_have() -> None:
     assert rank.mean == pytest.approx(-0.25)  # (1 - 1 + 1/2 - 1) / 2
     assert found.problems == ()
     assert report.files == ("hybrid/rated.csv", "api_only/rated.csv")
-    assert (report.raters, report.blind) == ((), False)
+    assert (report.raters, report.blindness) == ((), Blindness())
 
 
 def test_files_of_one_name_are_told_apart_by_their_paths_and_at_last_by_a_number() -> None:

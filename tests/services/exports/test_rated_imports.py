@@ -10,11 +10,12 @@ from tests.conftest import NOW
 from tests.services.runs.runs import click, count
 from webapp.db.tables.judging import Judgment, QueryRating
 from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
 from webapp.services.exports import exports, rated_imports
 from webapp.services.exports.rated_imports import RatedValue
-from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging import blindness, judgments, live_metrics
 from webapp.services.judging.judgments import AnswerRating
 from webapp.services.people import raters
 from webapp.services.runs import reports
@@ -68,6 +69,8 @@ def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
     verdicts = select(Judgment.verdict).where(Judgment.rater_id == budi.id)
     assert session.scalars(verdicts).all() == [EmptyOutcome.FALSE_NEGATIVE]  # none on a card
     assert live_metrics.check(session) == []
+    blind = blindness.counts(session, Query.id > 0, [budi.id])
+    assert (blind.verdicts.unknown, blind.grades.unknown) == (1, 1)
     again = rated_imports.examine(session, study, "rated.csv", rated_csv, "Budi")
     assert (again.new, again.others) == ((), ())
 

@@ -15,11 +15,12 @@ from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, click, query, run
 from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
-from webapp.services.judging import judgments, standings
+from webapp.services.judging import blindness, judgments, standings
 from webapp.services.people import raters
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
@@ -92,6 +93,9 @@ def test_every_change_becomes_an_event_with_the_time_it_was_made(
     assert verdicts(session) == ["1", "unsure", "correct_empty", "0"]
     rating = session.scalars(select(QueryRating)).one()
     assert (rating.quality, rating.notes) == (4, "kurang jelas")
+    # What the page showed while it was rated is not known.
+    blind = blindness.counts(session, Query.run_id == run_id, [rating.rater_id])
+    assert (blind.verdicts.unknown, blind.grades.unknown) == (4, 1)
 
 
 def test_the_figures_are_in_step_with_what_was_stored(

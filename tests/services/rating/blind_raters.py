@@ -72,10 +72,10 @@ class Robot:
         if page.asks_emptiness and page.empty_outcome is None:
             said = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
             tasks.rate(session, rater, task, None, said, self.click())
+        said = AnswerRating(quality=quality)
         for answer in blind_page.blind_page(session, rater, task).answers:
-            tasks.rate(
-                session, rater, task, answer.key, AnswerRating(quality=quality), self.click()
-            )
+            if answer.quality is None:
+                tasks.rate(session, rater, task, answer.key, said, self.click())
 
     def click(self) -> Click:
         """Return the rater's next click."""

@@ -32,26 +32,23 @@ def at(hour: int, until: int | None = None) -> Period:
 def test_a_study_whose_switches_nobody_touched_showed_nothing(
     session: Session, study: Study
 ) -> None:
-    assert blinding.exposure(session, study) == Exposure((), (), (), ())
+    assert blinding.exposure(session, study) == Exposure((), (), ())
 
 
 def test_a_time_ends_when_its_switch_goes_back_and_lasts_until_then(
     session: Session, study: Study
 ) -> None:
-    switch(session, study, 1, blind=True)
-    switch(session, study, 2, blind=False)
-    switch(session, study, 3, blind=None)
-    switch(session, study, 4, blind=True)
-    switch(session, study, 5, blind=False)
+    for hour, shown in enumerate((True, False, True), start=2):
+        switch(session, study, hour, show_record=shown)
 
-    assert blinding.unblinded(session, study) == (at(2, until=3), at(5))
+    assert blinding.record_shown(session, study) == (at(2, until=3), at(4))
 
 
 def test_each_switch_has_times_of_its_own(session: Session, study: Study) -> None:
     switch(session, study, 1, badges_while_blind=True, show_record=True, suggest_quality=True)
     switch(session, study, 2, badges_while_blind=False)
 
-    assert blinding.exposure(session, study) == Exposure((), (at(1, until=2),), (at(1),), (at(1),))
+    assert blinding.exposure(session, study) == Exposure((at(1, until=2),), (at(1),), (at(1),))
 
 
 def test_another_study_s_switches_are_its_own(session: Session, study: Study) -> None:

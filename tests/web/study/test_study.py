@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import html
 import re
-from datetime import timedelta
 from hashlib import sha256
 
 import pytest
 from flask.testing import FlaskClient
-from msgspec.structs import replace
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query
@@ -19,7 +17,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry
 from webapp.records import Relevance
 from webapp.services.rating import task_cards, tasks
-from webapp.services.study import blinding, studies
+from webapp.services.study import studies
 from webapp.services.study.studies import Switches
 
 FORM = {
@@ -322,33 +320,6 @@ def test_an_unknown_rule_is_refused_with_those_there_are(
 
     assert answer.status_code == 400
     assert "&#34;majority&#34;, &#34;adjudicated&#34;" in answer.text
-
-
-def test_a_run_says_since_when_the_study_is_not_blind(client: FlaskClient, run_id: str) -> None:
-    assert "ot blind" not in client.get(f"/runs/{run_id}").text
-
-    client.post("/study/", data=FORM | {"blind": "no"})
-    assert "Not blind since" in client.get(f"/runs/{run_id}").text
-
-    client.post("/study/", data=FORM | {"blind": "yes"})
-    page = client.get(f"/runs/{run_id}").text
-    assert "Not blind since" not in page
-    assert "Not blind from" in page
-
-
-def test_every_time_without_blindness_is_known(web_database: Database) -> None:
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        for hour, blind in enumerate((True, False, False, None, False)):
-            wanted = replace(studies.switches(study), blind=blind)
-            studies.set_switches(session, study, wanted, NOW + timedelta(hours=hour))
-        times = [(time.since, time.until) for time in blinding.unblinded(session, study)]
-
-    # Switched off at 1 and at 4 o'clock (at 2 nothing changes), left to itself again at 3.
-    assert times == [
-        (NOW + timedelta(hours=1), NOW + timedelta(hours=3)),
-        (NOW + timedelta(hours=4), None),
-    ]
 
 
 def test_raters_see_the_starter_guidelines_in_their_language_until_the_owner_edits_them(

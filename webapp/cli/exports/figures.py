@@ -116,7 +116,7 @@ def rule_name(rater: str | None, rule: str | None) -> str | None:
 def _report(run_id: str, rater: str | None, rule: str | None) -> RunReport:
     with database.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
-        return reports.report(session, study, run_id, chosen)
+        return reports.in_words(session, study, run_id, chosen)
 
 
 def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -> dict[str, object]:
@@ -152,6 +152,7 @@ def _table(report: RunReport) -> Iterator[TerminalTable | str]:
         lost=whole.n_unreadable,
     )
     yield from metrics_tables.said_unasked(report.unasked)
+    yield from filter(None, [metrics_tables.said_blindness(report.blindness)])
     for (name, why), ids in undefined(report).items():
         yield gettext(
             "%(figure)s has no value for %(questions)s: %(why)s",

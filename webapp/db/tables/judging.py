@@ -98,7 +98,8 @@ class Event(Base):
     ``field`` is "verdict" (of ``judged_thing_id``), "quality" or "notes" (of ``query_key``,
     which for a verdict names the place of the click; a blind rater's clicks name their
     ``task_id`` instead), or in a repeat "repeat", "repeat quality", "repeat notes". ``cause``
-    is "click", "bulk", "machine" or "undo". An event that lost to a later one is here too.
+    is "click", "bulk", "import" (from a file), "machine" or "undo". An event that lost to a
+    later one is here too.
     """
 
     __tablename__ = "events"

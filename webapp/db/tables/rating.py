@@ -29,6 +29,8 @@ class Task(Base):
     The id is random and without meaning. ``run_id`` is set where the question depends on its
     conversation. A task of kind "repeat" asks the rater a question a second time.
     ``postponed_at`` is when its rater last put it off, to come back to it after the others.
+    ``asked_again_at`` is when the owner last had it asked again: what was given on a run's page
+    by then counts, but the task shows it as not yet given.
     ``keeps_seed_order`` is true of tasks that were given before studies had a secret.
     """
 
@@ -43,6 +45,7 @@ class Task(Base):
     kind: Mapped[str] = mapped_column(String(8), default="pool")
     claimed_at: Mapped[datetime]
     postponed_at: Mapped[datetime | None]
+    asked_again_at: Mapped[datetime | None]
     keeps_seed_order: Mapped[bool] = mapped_column(default=False, server_default=false())
 
     rater: Mapped[Rater] = relationship()

@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from webapp import rooms
 from webapp.exporters.comparisons.words import unsaid
-from webapp.exporters.exports.json_runs import whole
+from webapp.exporters.exports.json_runs import blindness_json, whole
 from webapp.exporters.frame.decimals import rounded
 from webapp.metrics.comparisons.compared_runs import ComparedQuery
 from webapp.metrics.comparisons.comparisons import (
@@ -37,7 +37,7 @@ def comparison_bytes(report: ComparisonReport) -> bytes:
 def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     """Return `report` as plain values.
 
-    ``{study, phase, rule, raters: [{name, judgments}], judged_until, blind, unblinded, badged,
+    ``{study, phase, rule, raters: [{name, judgments}], judged_until, blindness, badged,
     record_shown, suggested, wordings_opened: {times, raters}, version, settings, composite,
     runs: [...], differences: [...], signed_rank: [...], stability, questions: [...]}``, and then
     each wing's own comparison, under its name.
@@ -60,8 +60,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "rule": comparison.rule,
         "raters": [{"name": r.name, "judgments": r.judgments} for r in report.raters],
         "judged_until": moment_json(report.judged_until),
-        "blind": report.blind,
-        "unblinded": [moment_json(when) for when in report.unblinded],
+        "blindness": blindness_json(report.blindness),
         "badged": [moment_json(when) for when in report.badged],
         "record_shown": [moment_json(when) for when in report.record_shown],
         "suggested": [moment_json(when) for when in report.suggested],

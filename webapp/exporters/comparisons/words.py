@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 
 from webapp import labels, notation
+from webapp.exporters.exports.metrics_tables import said_blindness
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison, Contender
 from webapp.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
@@ -125,13 +126,8 @@ def provenance(report: ComparisonReport) -> str:
 
 
 def blindness(report: ComparisonReport) -> str:
-    """Return whether rating was blind, and since when raters saw facts beyond the cards."""
-    if report.unblinded:
-        said = gettext("Blind; unblinded on %(times)s.", times=_times(report.unblinded))
-    elif report.blind:
-        said = gettext("Blind: raters saw neither run nor method.")
-    else:
-        said = gettext("Not blind: raters could see run and method.")
+    """Return what was judged blind, and since when raters saw facts beyond the cards."""
+    said = said_blindness(report.blindness) or gettext("No verdict has been given yet.")
     if report.badged:
         said += " " + gettext(
             "Constraint badges on the cards were switched on for blind raters on %(times)s.",
@@ -144,7 +140,8 @@ def blindness(report: ComparisonReport) -> str:
         )
     if report.suggested:
         said += " " + suggestion(report.suggested)
-    return f"{said} {wording(report)}" if report.blind or any(report.wordings_opened) else said
+    judged_blind = report.blindness.verdicts.blind or report.blindness.grades.blind
+    return f"{said} {wording(report)}" if judged_blind or any(report.wordings_opened) else said
 
 
 def wording(report: ComparisonReport) -> str:

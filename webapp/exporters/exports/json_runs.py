@@ -5,9 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from webapp.records import (
+    Blindness,
     Card,
     CardParticulars,
     EmptyOutcome,
+    GivenOn,
     Particulars,
     QueryState,
     Relevance,
@@ -81,7 +83,8 @@ class ExportedRun(Struct, frozen=True):
     """A run under one rule ("rater NAME", "majority", "adjudicated"), queries in run order.
 
     ``timestamp``, ``source_file`` and ``sha256`` are those of the imported file. ``unasked`` has
-    the query ids that the study puts to nobody; they are not among the queries.
+    the query ids that the study puts to nobody; they are not among the queries. ``blindness``
+    is that of the verdicts behind the rule.
     """
 
     run: str
@@ -94,6 +97,7 @@ class ExportedRun(Struct, frozen=True):
     source_file: str | None = None
     sha256: str | None = None
     unasked: tuple[int, ...] = ()
+    blindness: Blindness = Blindness()
 
 
 def run_json(run: ExportedRun) -> dict[str, JsonValue]:
@@ -111,9 +115,15 @@ def run_json(run: ExportedRun) -> dict[str, JsonValue]:
         "source_file": run.source_file,
         "sha256": run.sha256,
         "rule": run.rule,
+        "blindness": blindness_json(run.blindness),
         **({"not_asked": list(run.unasked)} if run.unasked else {}),
         "queries": [_query(query) for query in run.queries],
     }
+
+
+def blindness_json(found: Blindness) -> dict[str, JsonValue]:
+    """How many verdicts and grades were given blind, open (with the last one's time) or neither."""
+    return {"verdicts": _given_on(found.verdicts), "grades": _given_on(found.grades)}
 
 
 def whole(value: JsonValue) -> JsonValue:
@@ -123,6 +133,16 @@ def whole(value: JsonValue) -> JsonValue:
     (105, 62.5, None)
     """
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _given_on(given: GivenOn) -> JsonValue:
+    return {
+        "n": given.n,
+        "blind": given.blind,
+        "open": given.open,
+        "last_open": given.last_open.isoformat() if given.last_open else None,
+        "unknown": given.unknown,
+    }
 
 
 def _query(query: ExportedQuery) -> dict[str, JsonValue]:

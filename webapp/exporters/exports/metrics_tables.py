@@ -20,6 +20,7 @@ from webapp.metrics.judging.summaries import (
     totals,
 )
 from webapp.printable import printable_line
+from webapp.records import Blindness, GivenOn
 
 METRICS_COLUMNS = ("category", "figure", "value", "lower", "upper", "n")
 """The columns of ``metrics_csv``; ``category`` is blank for the whole run."""
@@ -71,6 +72,7 @@ def metrics_markdown(report: RunReport) -> str:
             [
                 f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
                 " ".join([_counts_line(whole_run), *said_unasked(report.unasked)]),
+                *filter(None, [said_blindness(report.blindness)]),
                 _run_table(figures(whole_run)),
                 _category_table(category_totals(report)),
             ]
@@ -91,6 +93,37 @@ def said_unasked(unasked: Sequence[int]) -> tuple[str, ...]:
         len(unasked),
     )
     return (said,)
+
+
+def said_blindness(found: Blindness) -> str:
+    """The sentences on how many verdicts and grades were given blind; empty without any."""
+    verdicts, grades = found.verdicts, found.grades
+    on_things = ngettext(
+        "%(blind)s of %(n)s verdict was given blind (names of run and method hidden)",
+        "%(blind)s of %(n)s verdicts were given blind (names of run and method hidden)",
+        verdicts.n,
+        blind=notation.number(verdicts.blind),
+    )
+    on_answers = ngettext(
+        "%(blind)s of %(n)s grade of response quality was given blind",
+        "%(blind)s of %(n)s grades of response quality were given blind",
+        grades.n,
+        blind=notation.number(grades.blind),
+    )
+    both = (verdicts, on_things), (grades, on_answers)
+    return " ".join(_given_on(given, said) for given, said in both if given.n)
+
+
+def _given_on(given: GivenOn, said: str) -> str:
+    parts = [said]
+    if given.last_open is not None:
+        when = notation.zoned_moment(given.last_open)
+        n = notation.number(given.open)
+        parts.append(gettext("%(n)s with the method visible, until %(when)s", n=n, when=when))
+    if given.unknown:
+        n = notation.number(given.unknown)
+        parts.append(gettext("for %(n)s it is not recorded", n=n))
+    return "; ".join(parts) + "."
 
 
 def _figures(part: Totals) -> dict[str, JsonValue]:

@@ -17,7 +17,7 @@ from hashlib import sha256
 from msgspec import Struct, to_builtins
 from msgspec.structs import astuple
 
-from webapp.exporters.exports.json_runs import JsonValue
+from webapp.exporters.exports.json_runs import JsonValue, blindness_json
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes
 from webapp.exporters.proof_packs.readme import readme
 from webapp.metrics.judging.registry import MEASURES, Measure
@@ -43,6 +43,7 @@ from webapp.metrics.proof_packs.proof_files import (
     THING_COLUMNS,
     VERDICT_COLUMNS,
 )
+from webapp.records import Blindness
 
 _FIRST = (README, MANIFEST)
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -88,9 +89,9 @@ class Contents(Struct, frozen=True):
     """The manifest of a pack apart from its files.
 
     ``made_at`` is the time of the last change to the pack's content. ``raters``
-    are in the order in which the rules go through them. ``unblinded`` are the times from
-    when until when the study was not blind, the end ``None`` while it is not, ``badged``
-    those in which blind raters saw constraint badges, ``record_shown`` those in which raters
+    are in the order in which the rules go through them. ``blindness`` counts how many of their
+    verdicts were given blind. ``badged`` are the times from when until when blind raters saw
+    constraint badges, the end ``None`` while they do, ``record_shown`` those in which raters
     saw the facts that only a listing's record has, ``suggested`` those in which blind raters
     were offered a grade. ``secret_commitment`` is the SHA-256 of
     the secret that shuffled the answers; the secret itself would name every answer's run.
@@ -106,8 +107,7 @@ class Contents(Struct, frozen=True):
     runs: tuple[PackedRun, ...]
     drawn: tuple[Drawn, ...]
     secret_commitment: str
-    blind: bool
-    unblinded: tuple[tuple[datetime, datetime | None], ...] = ()
+    blindness: Blindness
     badged: tuple[tuple[datetime, datetime | None], ...] = ()
     record_shown: tuple[tuple[datetime, datetime | None], ...] = ()
     suggested: tuple[tuple[datetime, datetime | None], ...] = ()
@@ -143,8 +143,7 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, object
         "study": contents.study,
         "rule": contents.rule,
         "raters": list(contents.raters),
-        "blind": contents.blind,
-        "unblinded": _periods(contents.unblinded),
+        "blindness": blindness_json(contents.blindness),
         "badged": _periods(contents.badged),
         "record_shown": _periods(contents.record_shown),
         "suggested": _periods(contents.suggested),

@@ -44,6 +44,14 @@ decided votes say (cannot tell does not vote, a tie stays open), "adjudicated" t
 disputes settled, "rater NAME" one rater's own. Undefined is null in JSON and blank in CSV,
 never 0; the one exception is `mrr` in `rated.csv`, which is 0 for an empty list.
 
+## What was given blind
+
+`blindness` in `manifest.json` counts it, for verdicts on cards and empty lists and for grades.
+The event that made a current verdict decides: with a `task` it was clicked on a page that names
+neither run nor method, with a `run` and no `task` (cause `click` or `bulk`) on one that names
+both. Anything else, as from a file, is "unknown". An event that another one `undoes` made
+nothing, nor did that other one.
+
 ## Recompute everything
 
     relevansi verify proof_pack.zip

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from webapp.metrics.comparisons.comparisons import Comparison
 from webapp.metrics.comparisons.stability import Stability
+from webapp.records import Blindness
 
 
 class RaterShare(Struct, frozen=True):
@@ -33,13 +34,12 @@ class ComparisonReport(Struct, frozen=True):
     """All that the pages, reports and files of one comparison print.
 
     ``phase`` is 1, 2 or ``None`` for runs chosen by hand. ``judged_until`` is when the last
-    verdict under the rule was given, ``None`` before the first. ``blind`` says whether raters
-    saw neither run nor method; ``unblinded`` when that was given up, empty if never.
-    ``version`` is the product's. ``badged`` is when blind raters began to see the outcomes of
-    the constraints on each card, ``record_shown`` when raters began to see the facts that only
-    a listing's record has, ``suggested`` when blind raters began to be offered a grade; empty if
-    never. ``files`` are the rated CSVs that were compared,
-    empty for runs of a study; the files do not name study, raters or blindness.
+    verdict under the rule was given, ``None`` before the first. ``blindness`` counts how many
+    were given blind. ``version`` is the product's. ``badged`` is when blind raters began to see
+    the outcomes of the constraints on each card, ``record_shown`` when raters began to see the
+    facts that only a listing's record has, ``suggested`` when blind raters began to be offered a
+    grade; empty if never. ``files`` are the rated CSVs that were compared, empty for runs of a
+    study; the files do not name study, raters or blindness.
     ``wordings_opened`` says how often blind raters opened answers as written, and how many did.
     ``parts`` are the wings' own comparisons of the same runs.
     """
@@ -50,8 +50,7 @@ class ComparisonReport(Struct, frozen=True):
     stability: Stability
     raters: tuple[RaterShare, ...]
     judged_until: datetime | None
-    blind: bool
-    unblinded: tuple[datetime, ...]
+    blindness: Blindness
     version: str
     badged: tuple[datetime, ...] = ()
     files: tuple[str, ...] = ()

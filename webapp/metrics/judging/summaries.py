@@ -18,7 +18,7 @@ from webapp.metrics.judging.queries import (
 )
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.judging.totals import COLUMNS, COUNTS, Sum, Totals, columns
-from webapp.records import Relevance
+from webapp.records import Blindness, Relevance
 
 __all__ = [
     "COLUMNS",
@@ -65,7 +65,8 @@ class RunReport(Struct, frozen=True):
 
     ``run`` is the run's id or, for a rated file, its name. ``search_method`` and ``llm``
     are ``None`` where they are not stated. ``unasked`` are the query ids of questions that the
-    study puts to nobody, as outside a sample: they have no row.
+    study puts to nobody, as outside a sample: they have no row. ``blindness`` is there for
+    reports in words.
     """
 
     run: str
@@ -74,6 +75,7 @@ class RunReport(Struct, frozen=True):
     search_method: str | None = None
     llm: str | None = None
     unasked: tuple[int, ...] = ()
+    blindness: Blindness = Blindness()
 
 
 def totals(report: RunReport) -> Totals:

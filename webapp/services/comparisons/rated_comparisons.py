@@ -21,7 +21,7 @@ from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.summaries import QueryRow, RunReport
-from webapp.records import Problem
+from webapp.records import Blindness, Problem
 from webapp.services.comparisons.chosen_runs import (
     FEWEST,
     PHASES,
@@ -84,8 +84,7 @@ def compare_files(
             stability=stable,
             raters=(),
             judged_until=None,
-            blind=False,
-            unblinded=(),
+            blindness=Blindness(),
             version=version("relevansi"),
             files=tuple(found),
         ),

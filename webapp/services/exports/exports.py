@@ -138,8 +138,7 @@ def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedF
     """Return the report of the run: its figures, what they mean, and the references."""
     run = runs.find(session, study, run_id)
     called = run_folders.called(run.search_method, run.llm, run.timestamp)
-    found = [(called, reports.report(session, study, run_id, rule))]
-    data = run_reports.runs_markdown(found)
+    data = run_reports.runs_markdown([(called, reports.in_words(session, study, run_id, rule))])
     return ExportedFile(
         _name(session, study, run_id, "evaluation_report", "md"),
         "text/markdown; charset=utf-8",
@@ -206,6 +205,7 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
         source_file=run.files[0].name,
         sha256=run.files[0].sha256,
         unasked=reports.unasked(session, run_id),
+        blindness=reports.blindness(session, study, Query.run_id == run_id, rule),
     )
     text = json.dumps(json_runs.run_json(exported), ensure_ascii=False, indent=1)
     name = _name(session, study, run_id, "run", "json")

@@ -180,5 +180,5 @@ def _record(
         else:
             target = Target.rating(query, value.field)
         changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
-    events.record_all(session, who, changes)
+    events.record_all(session, who, changes, cause="import")
     events.refresh(session, who, [change.target for change in changes])

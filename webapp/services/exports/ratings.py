@@ -315,7 +315,7 @@ def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
                 undone = _undone(session, who, one.change)
                 events.record(session, who, *change, cause="undo", undoes=undone)
         else:
-            events.record_all(session, who, changes)
+            events.record_all(session, who, changes, cause="import")
         targets += [change.target for change in changes]
     events.refresh(session, who, targets)
 

@@ -148,7 +148,13 @@ def _over_all(
         return
     day = _day(rated)
     listed = [
-        (run_folders.called(run.search_method, run.llm, run.timestamp), told[run.id])
+        (
+            run_folders.called(run.search_method, run.llm, run.timestamp),
+            replace(
+                told[run.id],
+                blindness=reports.blindness(session, study, Query.run_id == run.id, rule),
+            ),
+        )
         for run in rated
     ]
     yield TreeFile(f"evaluation_report_{day}.md", run_reports.runs_markdown(listed))

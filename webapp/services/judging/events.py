@@ -17,6 +17,7 @@ from sqlalchemy import (
     Select,
     bindparam,
     delete,
+    exists,
     insert,
     or_,
     select,
@@ -28,7 +29,7 @@ from webapp.db.connection import tables
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating
+from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
 from webapp.db.upserts import added, upsert
 from webapp.failures import Conflict
@@ -235,13 +236,18 @@ def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> E
         .where(
             Event.rater_id == rater.id,
             Event.cause != "undo",
-            Event.old.is_distinct_from(Event.new),
+            or_(Event.old.is_distinct_from(Event.new), _asked_again()),
             Event.id.not_in(undone),
             where,
         )
         .order_by(Event.id.desc())
         .limit(1)
     )
+
+
+def _asked_again() -> ColumnElement[bool]:
+    """Return the condition that an event answers a question asked again, even by the same value."""
+    return exists().where(Task.id == Event.task_id, Task.asked_again_at <= Event.received_at)
 
 
 _UNIQUE = ("rater_id", "event_id", "field")

@@ -238,8 +238,9 @@ def _contents(
             ),
         ),
         secret_commitment=orders.commitment(study.order_secret),
-        blind=studies.is_blind(session, study),
-        unblinded=tuple((t.since, t.until) for t in blinding.unblinded(session, study)),
+        blindness=reports.blindness(
+            session, study, Query.run_id.in_([run.id for run in found]), Rule(reports.MAJORITY)
+        ),
         badged=tuple((t.since, t.until) for t in blinding.badged(session, study)),
         record_shown=tuple((t.since, t.until) for t in blinding.record_shown(session, study)),
         suggested=tuple((t.since, t.until) for t in blinding.suggested(session, study)),

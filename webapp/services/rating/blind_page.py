@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-from sqlalchemy import Row, Select, and_, bindparam, exists, select
+from sqlalchemy import Row, Select, and_, bindparam, case, exists, select
 from sqlalchemy.orm import Session
 
 from webapp.db.connection import tables
@@ -31,6 +31,7 @@ from webapp.services.judging import answer_figures
 from webapp.services.judging.answer_figures import AnswerFigures
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import (
+    asked_again,
     conversations,
     earlier_verdicts,
     pages,
@@ -343,11 +344,13 @@ def _in_one_style(turn: EarlierTurn) -> str:
 def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement over the answers to rate in a task, with their ratings."""
     said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")
+    first = case((asked_again.hides(QueryRating), None), else_=QueryRating.quality)
+    quality = (RepeatRating.quality if again else first).label("quality")
     is_opened = exists().where(
         WordingOpened.query_key == Query.id, WordingOpened.rater_id == Task.rater_id
     )
     columns = select(
-        Query.id, Query.state, Query.response, said.quality, said.notes, is_opened.label("opened")
+        Query.id, Query.state, Query.response, quality, said.notes, is_opened.label("opened")
     )
     if again:
         asked = columns.join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)

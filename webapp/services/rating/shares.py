@@ -38,11 +38,11 @@ from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.records import QueryState
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.changes import Changes
-from webapp.services.rating import orders, pool, repeat_plan
+from webapp.services.rating import asked_again, orders, pool, repeat_plan
 from webapp.services.rating.orders import Purpose
 from webapp.services.rating.pool import POOL, REPEAT, Unit
 from webapp.services.rating.repeat_plan import Planned
-from webapp.services.study import assignments
+from webapp.services.study import assignments, studies
 from webapp.services.study.unasked import is_put_to_raters
 
 MOST_KEPT = 128
@@ -141,15 +141,16 @@ def share(session: Session, rater: Rater) -> StudyShare:
     before = _kept.get(session, rater.id)
     now = changes.since(session, rater, before.changes if before else None)
     *given, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
+    is_asked_again = given[-1] is not None and studies.is_blind(session, rater.study)
     taken = _taken(session, overlap)
     tasks = *given, taken
     if before is None or now.touched is None or len(now.touched) > MOST_AGAIN:
-        units = _units(session, rater, now.revision)
+        units = _units(session, rater, now.revision, again=is_asked_again)
         found = _share(session, rater, units, taken)
     else:
         units = {**before.share.units}
         for question in now.touched:
-            units |= _units(session, rater, now.revision, question)
+            units |= _units(session, rater, now.revision, question, again=is_asked_again)
         if before.tasks == tasks:
             found = replace(before.share, units=units)
         else:
@@ -176,15 +177,16 @@ def _share(
 
 @cache
 def _tasks_mark() -> Select[*tuple[Any, ...]]:
-    """Return the statement whose row differs once a rater is given a task or puts one off.
+    """Return the statement whose row differs once a rater's tasks do.
 
-    The row also has the study's overlap.
+    It ends with when one was last asked again, and the study's overlap.
     """
     given = func.count(), func.max(Task.claimed_at)
     postponed = func.count(Task.postponed_at), func.max(Task.postponed_at)
     mine = Rater.id == bindparam("rater_id")
     overlap = select(Study.overlap).join(Rater, Rater.study_id == Study.id).where(mine)
-    marks = select(*given, *postponed, overlap.scalar_subquery())
+    asked_again = func.max(Task.asked_again_at)
+    marks = select(*given, *postponed, asked_again, overlap.scalar_subquery())
     return marks.where(Task.rater_id == bindparam("rater_id"))
 
 
@@ -213,12 +215,13 @@ def _ordered(units: Iterable[Unit], rater: Rater) -> list[Unit]:
 
 
 def _units(
-    session: Session, rater: Rater, revision: str, question: int | None = None
+    session: Session, rater: Rater, revision: str, question: int | None = None, *, again: bool
 ) -> dict[Unit, UnitProgress]:
     """Return the progress in each unit of the rater's study, in the order of the questions.
 
     The stored summaries are read; things are counted only in units that were begun. Questions that
-    are not asked have no unit. With `question` only its units are returned.
+    are not asked have no unit. With `question` only its units are returned. `again`: the rater has
+    questions that are asked again.
     """
     values = {"rater_id": rater.id, "study_id": rater.study_id, "question": question}
     statement = _summed(of_one=question is not None)
@@ -229,13 +232,22 @@ def _units(
         if is_open and is_begun
     ]
     left = pool.left(session, rater, begun)
+    openly = asked_again.left(session, rater, question) if again else {}
     sizes = pool.sizes(session, rater.study_id, revision)
     found = {}
     for question_id, run_id, is_open, _, unrated, answers, open_lists, lists in rows:
         unit = Unit(question_id, run_id)
         judgments = sizes.get(unit, 0)
         still_open = left.get(unit, judgments) if is_open else 0
-        found[unit] = UnitProgress(still_open, judgments, unrated, answers, open_lists, lists)
+        verdicts, grades, openly_empty = openly.get(unit, (0, 0, 0))
+        found[unit] = UnitProgress(
+            still_open + verdicts,
+            judgments,
+            unrated + grades,
+            answers,
+            open_lists + openly_empty,
+            lists,
+        )
     return found
 
 

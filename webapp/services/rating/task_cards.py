@@ -7,7 +7,7 @@ from hashlib import sha256
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select, and_, bindparam, select
+from sqlalchemy import Row, Select, and_, bindparam, case, select
 from sqlalchemy.orm import Session
 
 from webapp.db.connection import tables
@@ -17,7 +17,7 @@ from webapp.db.tables.rating import Repeat, Task
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Missing
 from webapp.i18n import mark
-from webapp.services.rating import orders, pool
+from webapp.services.rating import asked_again, orders, pool
 from webapp.services.rating.orders import Purpose
 from webapp.services.rating.pool import REPEAT
 
@@ -78,9 +78,11 @@ def things(session: Session, task: Row[Any], *, with_cards: bool = False) -> lis
 @cache
 def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``things``."""
-    thing, said = JudgedThing, Repeat if again else Judgment
+    thing = JudgedThing
     columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id]
-    columns += [said.verdict, *([thing.card] * with_cards)]
+    first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
+    verdict = Repeat.verdict if again else first
+    columns += [verdict, *([thing.card] * with_cards)]
     own = Task.id == bindparam("task_id")
     if again:
         asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)

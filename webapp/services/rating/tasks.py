@@ -40,7 +40,7 @@ from webapp.services.judging.judgments import (
     NotToJudge,
     quality_text,
 )
-from webapp.services.rating import pool, repeats, shares, task_cards
+from webapp.services.rating import asked_again, pool, repeats, shares, task_cards
 from webapp.services.rating.pool import POOL, REPEAT, Unit
 from webapp.services.rating.shares import StudyShare
 from webapp.services.rating.task_cards import AskedThing, UnknownTask, key
@@ -316,6 +316,7 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
             Judgment.rater_id == Task.rater_id,
             Judgment.judged_thing_id == JudgedThing.id,
             Judgment.verdict.is_not(None),
+            ~asked_again.hides(Judgment),
         )
         .correlate(Task, JudgedThing),
     )
@@ -327,6 +328,7 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
             QueryRating.rater_id == Task.rater_id,
             QueryRating.query_key == Query.id,
             QueryRating.quality.is_not(None),
+            ~asked_again.hides(QueryRating),
         )
         .correlate(Task, Query),
     )

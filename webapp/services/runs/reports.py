@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -14,6 +15,8 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.summaries import QueryRow, RunReport, Totals, summarise
+from webapp.records import Blindness
+from webapp.services.judging import blindness as blind_verdicts
 from webapp.services.judging import verdicts
 from webapp.services.judging.standings import Standing
 from webapp.services.judging.verdicts import Scope, Verdicts
@@ -123,6 +126,18 @@ def report(
         for asked in verdicts.asked_queries(session, scope)
     )
     return RunReport(run.id, rule.name, rows, run.search_method, run.llm, left_out)
+
+
+def in_words(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport:
+    """Return ``report`` with how blind its verdicts are, for a page or a report in words."""
+    found = report(session, study, run_id, rule)
+    return replace(found, blindness=blindness(session, study, Query.run_id == run_id, rule))
+
+
+def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blindness:
+    """Return how blind the verdicts behind `rule` on the queries in `scope` are."""
+    raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
+    return blind_verdicts.counts(session, scope, [rater.id for rater in raters])
 
 
 def asked_of(run_id: str) -> Scope:

@@ -15,7 +15,6 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.services.study import studies
 
-UNBLINDED = ("set blind", str(False))
 BADGED = ("set badges_while_blind", str(True))
 RECORDED = ("set show_record", str(True))
 SUGGESTED = ("set suggest_quality", str(True))
@@ -33,7 +32,6 @@ class Period(Struct, frozen=True):
 class Exposure(Struct, frozen=True):
     """The times in which raters saw more than the cards: see the functions of these names."""
 
-    unblinded: tuple[Period, ...]
     badged: tuple[Period, ...]
     record_shown: tuple[Period, ...]
     suggested: tuple[Period, ...]
@@ -41,17 +39,7 @@ class Exposure(Struct, frozen=True):
 
 def exposure(session: Session, study: Study) -> Exposure:
     """Return when raters of the study saw more than its cards."""
-    return Exposure(
-        unblinded(session, study),
-        badged(session, study),
-        record_shown(session, study),
-        suggested(session, study),
-    )
-
-
-def unblinded(session: Session, study: Study) -> tuple[Period, ...]:
-    """Return every time in which raters could see run and method, the earliest first."""
-    return _periods(session, study, *UNBLINDED)
+    return Exposure(badged(session, study), record_shown(session, study), suggested(session, study))
 
 
 def badged(session: Session, study: Study) -> tuple[Period, ...]:

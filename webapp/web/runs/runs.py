@@ -8,7 +8,7 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from msgspec import Struct
 
 from webapp.db.tables.runs import Run
-from webapp.exporters.exports.metrics_tables import said_unasked
+from webapp.exporters.exports.metrics_tables import said_blindness, said_unasked
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS
 from webapp.i18n import gettext
 from webapp.importers.runs import problems
@@ -108,13 +108,15 @@ class RunShown(Struct, frozen=True):
     ``has_remarks`` says that some figure in ``rows`` can still move or has no value;
     ``next_run`` is another run with open work,
     once this one is finished; ``times`` are ``None`` where no answer states its own;
-    ``exposure`` says when raters saw more than the cards.
+    ``blindness`` says how many verdicts were given blind, ``exposure`` when raters saw more than
+    the cards.
     ``columns`` explain those of the rated CSV, by name.
     """
 
     run: RunPage
     rule: RuleChoice
     rules: tuple[RuleChoice, ...]
+    blindness: str
     exposure: Exposure
     totals: Totals
     unasked: tuple[str, ...]
@@ -156,7 +158,7 @@ def show(run_id: str) -> str:
         run = runs.run_page(session, rater, run_id)
         others = runs.overviews(session, rater) if run.overview.first_open is None else []
         rule = reports.rule_of(session, rater.study, rules.wanted())
-        report = reports.report(session, rater.study, run_id, rule)
+        report = reports.in_words(session, rater.study, run_id, rule)
         whole = reports.report(session, rater.study, run_id, rule, whole=True)
         offered = rules.choices(session, rater.study)
         exposure = blinding.exposure(session, rater.study)
@@ -267,6 +269,7 @@ def _shown(
         run=run,
         rule=next(rule for rule in offered if rule.name == report.rule),
         rules=offered,
+        blindness=said_blindness(report.blindness),
         exposure=exposure,
         totals=whole,
         unasked=tuple(_unasked(report, run.overview.counts)),

@@ -10,12 +10,19 @@ from types import ModuleType
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import Struct
 from msgspec.structs import replace
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 
 from webapp import rooms
+from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
-from webapp.services.rating import orders
+from webapp.exporters.exports.metrics_tables import said_blindness
+from webapp.records import Blindness
+from webapp.services.rating import asked_again, orders
+from webapp.services.rating.asked_again import OpenWork
+from webapp.services.runs import reports
+from webapp.services.runs.reports import Rule
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Numbered
 from webapp.services.study.standing import (
@@ -83,6 +90,8 @@ class AssignmentPlan(Struct, frozen=True):
 class StandingPage(Struct, frozen=True):
     """The progress of the study at ``at``; ``open_questions`` are those that miss a verdict.
 
+    ``blindness`` says how many verdicts were given blind; of the others ``askable`` can be asked
+    again, and ``waiting`` were and are not answered yet.
     ``plan`` is set in a blind study, where raters are given their questions. ``machines`` counts
     the machines, which nothing else on this page counts. ``brought`` are the parts of
     wings, ``styles`` their style sheets.
@@ -96,6 +105,9 @@ class StandingPage(Struct, frozen=True):
     raters: tuple[RaterStanding, ...]
     questions: tuple[StandingQuestionLine, ...]
     open_questions: int
+    blindness: str
+    askable: OpenWork
+    waiting: OpenWork
     plan: AssignmentPlan | None
     machines: int
     brought: tuple[ShownPart, ...]
@@ -161,6 +173,23 @@ def more() -> str:
     return render_template("study/more.html")
 
 
+@blueprint.get("/ask-again")
+def ask_to_ask_again() -> str:
+    """Say what is asked again blind, before it is."""
+    with access.reading() as (session, rater):
+        work = asked_again.askable(session, rater.study)
+    return render_template("study/ask_again.html", work=work)
+
+
+@blueprint.post("/ask-again")
+def ask_again() -> Response:
+    """Ask again, blind, what raters gave with the method in sight."""
+    with access.writing() as (session, rater):
+        asked_again.ask(session, rater.study, access.now())
+        session.commit()
+    return redirect(url_for("study.standing", _anchor="blindness"), 303)  # type: ignore[return-value]
+
+
 def _page(
     session: Session,
     study: Study,
@@ -196,11 +225,19 @@ def _standing(session: Session, study: Study) -> StandingPage:
         raters=found.raters,
         questions=questions,
         open_questions=sum(line.left > 0 for line in questions),
+        blindness=said_blindness(_blindness(session, study)),
+        askable=asked_again.askable(session, study),
+        waiting=asked_again.waiting(session, study),
         plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
         machines=sum(one.is_machine for one in studies.people_and_machines(session, study)),
         brought=tuple(_brought(session, study)) if questions else (),
         styles=tuple(style for wing in _wings() for style in wing.STYLES),
     )
+
+
+def _blindness(session: Session, study: Study) -> Blindness:
+    in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    return reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
 
 
 def _wings() -> Iterator[ModuleType]:

@@ -1,0 +1,163 @@
+"""Questions judged with the method in sight are asked again; the old verdict counts till then.
+
+Of the first run two cards and a quality are given on its page, then a second run with one more
+card makes the study blind.
+"""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
+from tests.services.runs.runs import card, click, query
+from webapp.db.tables.judging import JudgedThing, Judgment
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Study
+from webapp.records import Blindness, EmptyOutcome
+from webapp.services.judging import blindness, judgments
+from webapp.services.judging.judgments import AnswerRating
+from webapp.services.rating import asked_again, blind_page, progress, tasks
+from webapp.services.rating.asked_again import OpenWork
+from webapp.services.study import studies
+
+LATER = NOW.replace(hour=23)
+
+
+@pytest.fixture(name="first", autouse=True)
+def _first(session: Session, study: Study, rater: Rater) -> str:
+    set_study(session, study, repeat_percent=0)
+    first = stored(session, study, "hybrid", query(1, card("a"), card("b")))
+    judgments.judge(session, rater, first, 1, 1, YES, click("a"))
+    judgments.judge(session, rater, first, 1, 2, NO, click("b"))
+    judgments.rate(session, rater, first, 1, AnswerRating(quality=3), click("q"))
+    stored(session, study, "api_only", query(1, card("a"), card("c")))
+    Robot(session, rater).rate_all()  # card c, and the quality of the second answer
+    return first
+
+
+def given(session: Session, rater: Rater) -> Blindness:
+    return blindness.counts(session, Query.id > 0, [rater.id])
+
+
+def counts(found: Blindness) -> tuple[int, ...]:
+    return (*(found.verdicts.blind, found.verdicts.open), *(found.grades.blind, found.grades.open))
+
+
+def work(session: Session, rater: Rater) -> tuple[int, ...]:
+    """Return the questions done and all of them, and the verdicts and grades left."""
+    found = progress.progress(session, rater)
+    return found.done, found.of, found.open_judgments, found.unrated
+
+
+def verdicts(session: Session, rater: Rater) -> list[str | None]:
+    """Return the rater's verdicts on cards a, b and c."""
+    rows = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
+    return list(session.scalars(rows.order_by(JudgedThing.id)))
+
+
+def test_what_was_given_openly_is_asked_again_in_the_rater_s_own_task(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    before = verdicts(session, rater)
+    assert counts(given(session, rater)) == (1, 2, 1, 1)
+    assert asked_again.askable(session, study) == OpenWork(2, 1, questions=1, raters=1)
+    assert tasks.next_task(session, rater, LATER) is None
+
+    assert asked_again.ask(session, study, LATER) == OpenWork(2, 1, questions=1, raters=1)
+
+    assert asked_again.askable(session, study) == OpenWork()
+    assert asked_again.waiting(session, study) == OpenWork(2, 1, questions=1, raters=1)
+    assert verdicts(session, rater) == before == ["1", "0", "1"]
+    assert work(session, rater) == (0, 1, 2, 1)
+    assert session.scalars(select(Task.kind)).all() == ["pool"]
+    (logged,) = session.scalars(select(LogEntry).where(LogEntry.action == "ask again blind"))
+    assert logged.new == "2 verdicts, 1 grades, 1 raters"
+
+    task = tasks.next_task(session, rater, LATER)
+    assert task is not None
+    page = blind_page.blind_page(session, rater, task.id)
+    assert sorted(str(shown.relevance) for shown in page.cards) == ["1", "None", "None"]
+
+
+def test_answered_anew_it_is_blind(session: Session, study: Study, rater: Rater) -> None:
+    asked_again.ask(session, study, LATER)
+    robot = Robot(session, rater)
+    robot.clicks = 2000  # minutes: after it was asked again
+    page = robot.next_page()
+    assert page is not None
+    robot.rate(page, NO, quality=2)
+
+    assert robot.next_page() is None
+    assert verdicts(session, rater) == ["0", "0", "1"]
+    assert counts(given(session, rater)) == (3, 0, 2, 0)
+    assert work(session, rater) == (1, 1, 0, 0)
+    assert asked_again.waiting(session, study) == OpenWork()
+    with pytest.raises(asked_again.NothingToAskAgain):
+        asked_again.ask(session, study, LATER)
+
+
+def test_the_same_answer_counts_as_blind_and_can_be_taken_back(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    asked_again.ask(session, study, LATER)
+    task = tasks.next_task(session, rater, LATER)
+    assert task is not None
+    cards = blind_page.blind_page(session, rater, task.id).cards
+    key = next(one.key for one in cards if one.relevance is None and one.card.slug == "b")
+    tasks.judge(session, rater, task.id, key, NO, click("again", minute=2000))
+    assert counts(given(session, rater)) == (2, 1, 1, 1)
+
+    assert tasks.undo(session, rater, click("back", minute=2001)) == task.id
+
+    assert counts(given(session, rater)) == (1, 2, 1, 1)
+    assert verdicts(session, rater) == ["1", "0", "1"]
+    assert work(session, rater) == (0, 1, 2, 1)
+
+
+def test_what_was_given_openly_since_is_asked_only_when_the_owner_asks_anew(
+    session: Session, study: Study, rater: Rater, first: str
+) -> None:
+    asked_again.ask(session, study, NOW)
+    judgments.judge(session, rater, first, 1, 1, NO, click("open", minute=1))
+
+    assert asked_again.waiting(session, study).verdicts == 1
+    assert asked_again.askable(session, study).verdicts == 1
+    assert asked_again.ask(session, study, LATER).verdicts == 1
+    assert asked_again.waiting(session, study).verdicts == 2
+
+
+def test_a_study_that_is_not_blind_asks_nothing_again(session: Session, study: Study) -> None:
+    set_study(session, study, blind=False)
+
+    assert asked_again.askable(session, study) == OpenWork()
+    with pytest.raises(asked_again.NothingToAskAgain):
+        asked_again.ask(session, study, LATER)
+
+
+def test_only_raters_who_still_judge_are_asked_again(session: Session, study: Study) -> None:
+    other = studies.add_rater(session, study, "Siti", NOW)
+    run_id = session.scalars(select(Query.run_id).order_by(Query.id)).first()
+    assert run_id is not None
+    judgments.judge(session, other, run_id, 1, 1, YES, click("s"))
+    assert asked_again.askable(session, study) == OpenWork(3, 1, questions=1, raters=2)
+
+    other.removed_at = NOW
+    session.flush()
+
+    assert asked_again.askable(session, study) == OpenWork(2, 1, questions=1, raters=1)
+
+
+def test_an_empty_list_is_asked_again_as_one(session: Session, study: Study, rater: Rater) -> None:
+    empty = stored(session, study, "vector_only", query(1), query(2))
+    said = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    judgments.rate(session, rater, empty, 1, said, click("empty"))
+    before = progress.progress(session, rater).open_lists
+
+    assert asked_again.ask(session, study, LATER).verdicts == 3
+
+    assert progress.progress(session, rater).open_lists == before + 1
