@@ -52,6 +52,28 @@ def test_an_answer_is_shown_as_cards_and_judged_without_a_script(
     assert asked["method"] == "hybrid"
 
 
+def test_the_next_question_can_be_asked_as_soon_as_the_answer_is_rated(
+    app: Flask, web_database: Database
+) -> None:
+    """Without another visit to the rated one; with a card or the grade left it waits."""
+    with bots.serving(bots.good) as bot:
+        client = taking_part(app, opened(web_database, bot.address, pause_seconds=0))
+        address = ask(app, client, "Rumah di Johor?")
+        cards = client.get(address).text.count("<article")
+        for rank in range(1, cards + 1):
+            client.post(f"{address}/results/{rank}/judgment", data={"relevance": "1"})
+        home = client.get("/ask/").text
+        assert "Go on with this question" in home
+        assert 'name="question"' not in home
+        client.post(f"{address}/rating", data={"quality": "4"})
+        home = client.get("/ask/").text
+        assert "Go on with this question" not in home
+        assert 'name="question"' in home
+
+        assert ask(app, client, "Ruko di Amplas?").startswith("/ask/2")
+    assert len(bot.asked) == 2
+
+
 def test_an_empty_answer_asks_in_plain_words_whether_that_is_right(
     app: Flask, web_database: Database
 ) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.chatbot import bots
 from tests.web import visitors
+from tests.web.conftest import PART
 from webapp.db.engine import Database
+from webapp.db.tables.phase_3 import OwnQuestion
+from webapp.db.tables.runs import Run
 from webapp.services.phase_3 import user_studies
 from webapp.services.phase_3.user_studies import UserStudySettings
 from webapp.services.study import studies
@@ -63,6 +68,69 @@ def test_what_cannot_be_is_marked_and_nothing_is_stored(
     assert said in answer.text
     assert 'aria-invalid="true"' in answer.text
     assert settings(web_database) == UserStudySettings()
+
+
+@pytest.mark.parametrize("headers", [{}, PART])
+def test_a_test_question_shows_the_chatbot_s_answer_and_stores_nothing(
+    client: FlaskClient, web_database: Database, headers: dict[str, str]
+) -> None:
+    """With what is typed, not with what is stored; how many cards can be read is said."""
+    said = FORM | {"test_question": "Rumah di Johor?"}
+    with bots.serving(bots.good) as bot:
+        form = said | {"endpoint": bot.address}
+        answer = client.post("/study/users/test", data=form, headers=headers)
+            "/study/users/test", data=said | {"endpoint": bot.address}, headers=headers
+        )
+    (asked,) = bot.asked
+
+    assert answer.status_code == 200
+    assert asked["message"] == "Rumah di Johor?"
+    assert re.search(r"[1-9]\d* cards? can be read", answer.text)
+    assert settings(web_database) == UserStudySettings()
+    with web_database.reading() as session:
+        assert session.query(OwnQuestion).count() == 0
+        assert session.query(Run).count() == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"endpoint": ""}, "Please give the address of the chatbot first."),
+        ({"test_question": " "}, "Please type a question first."),
+        ({"endpoint": "ftp://bot.example"}, "not an http or https address"),
+        ({"endpoint": "http://127.0.0.1:1/chat"}, "could not be reached"),
+        ({"most_questions": "0"}, "too small or too large"),
+    ],
+)
+def test_a_test_question_that_gets_no_answer_says_why(
+    client: FlaskClient, changed: dict[str, str], said: str
+) -> None:
+    form = FORM | {"test_question": "Rumah?"} | changed
+    answer = client.post("/study/users/test", data=form, headers=PART)
+
+    assert said in answer.text
+    assert 'id="tested"' in answer.text
+
+
+def test_the_password_set_for_phase_3_leads_back_to_it(client: FlaskClient) -> None:
+    link = re.search(r'href="(/password\?[^"]+)"', client.get("/study/users/").text)
+    assert link is not None
+    form = client.get(unescape(link[1])).text
+    after = re.search(r'name="next" value="([^"]*)"', form)
+    assert after is not None
+    new = {"password": "a long password", "again": "a long password"}
+    done = client.post("/password", data=new | {"next": unescape(after[1])})
+
+    assert done.location == "/study/users/#links"
+    assert "Make a link for everybody" in client.get(done.location).text
+
+
+@pytest.mark.parametrize("elsewhere", ["https://evil.example", "//evil.example", ""])
+def test_a_new_password_leads_to_no_other_site(client: FlaskClient, elsewhere: str) -> None:
+    assert "evil" not in client.get("/password", query_string={"next": elsewhere}).text
+    new = {"password": "a long password", "again": "a long password", "next": elsewhere}
+
+    assert client.post("/password", data=new).location == "/raters/"
 
 
 def test_a_changed_consent_text_is_a_new_version(client: FlaskClient) -> None:

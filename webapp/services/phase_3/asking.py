@@ -6,10 +6,12 @@ died is known by its lease (see ``workers.leases``), and can be asked again.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -22,6 +24,7 @@ from webapp.db.tables.phase_3 import OwnQuestion, Participant
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question
 from webapp.exporters.exports.collected_runs import run_file
+from webapp.i18n import gettext
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import ImportRefused
 from webapp.records import CollectedAnswer, CollectedRun, ReadQuery
@@ -35,6 +38,7 @@ from webapp.services.workers import leases
 from webapp.services.workers.leases import Lease
 from webapp.services.workers.loop import Nothing, OutsideWork
 
+TEST_SECONDS = 30
 NOT_SET_UP, UNREADABLE, UNEXPECTED = "not_set_up", "unreadable", "unexpected"
 
 
@@ -79,12 +83,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
 
     def ask(self, call: QuestionCall) -> Answer | Failed:
         """Return the chatbot's answer, or why there is none."""
-        try:
-            return user_studies.chatbot(call.settings).ask(call.asked)
-        except CallFailed as failure:
-            return Failed(failure.code, str(failure), failure.excerpt)
-        except (MissingKey, UnfitChatbot) as wrong:
-            return Failed(NOT_SET_UP, str(wrong))
+        return _answer(call.settings, call.asked)
 
     def keep(
         self, session: Session, call: QuestionCall, outcome: Answer | Failed, now: datetime
@@ -102,7 +101,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
             return
         if isinstance(outcome, Answer):
             try:
-                entry = read(own.question, call, outcome)
+                entry = _read(own.question, call.settings, call.asked, outcome)
             except ImportRefused as refused:
                 outcome = Failed(UNREADABLE, str(refused), outcome.text)
         own.origin = None
@@ -122,18 +121,52 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         return Failed(UNEXPECTED, type(error).__name__)
 
 
+def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed:
+    """Return the chatbot's answer to the owner's test question, with its cards; nothing is stored.
+
+    It is asked once, for as long as a page can wait.
+    """
+    once = replace(settings, tries=1, answer_seconds=min(settings.answer_seconds, TEST_SECONDS))
+    asked = Message(
+        message=text,
+        session_id="" if user_studies.assigns_sessions(once) else f"test_{secrets.token_hex(8)}",
+        user_id="test",
+        method=once.search_method,
+    )
+    answer = _answer(once, asked)
+    if isinstance(answer, Failed):
+        return answer
+    question = Question(position=1, text=text, category="", context_dependent=False)
+    try:
+        return _read(question, once, asked, answer)
+    except ImportRefused as refused:
+        return Failed(UNREADABLE, str(refused), answer.text)
+
+
+def _answer(settings: UserStudySettings, asked: Message) -> Answer | Failed:
+    try:
+        return user_studies.chatbot(settings).ask(asked)
+    except CallFailed as failure:
+        return Failed(failure.code, str(failure), failure.excerpt)
+    except UnfitChatbot as unfit:
+        return Failed(NOT_SET_UP, gettext(unfit.why))
+    except MissingKey as missing:
+        return Failed(NOT_SET_UP, str(missing))
+
+
 def rater(participant: Participant) -> Rater:
     """Return the rater of a participant who has agreed."""
     assert participant.rater is not None
     return participant.rater
 
 
-def read(question: Question, call: QuestionCall, answer: Answer) -> ReadQuery:
+def _read(
+    question: Question, settings: UserStudySettings, asked: Message, answer: Answer
+) -> ReadQuery:
     """Return an answer with its cards, read as ``relevansi collect`` has its file read.
 
     Raises an ``ImportRefused`` for an answer that no file could hold.
     """
-    asked = call.asked
     kept = CollectedAnswer(
         query_id=question.position,
         question=question.text,
@@ -145,8 +178,8 @@ def read(question: Question, call: QuestionCall, answer: Answer) -> ReadQuery:
         thread_id=asked.session_id,
         user_id=asked.user_id,
         search_method=asked.method,
-        llm=call.settings.llm,
-        endpoint=public_address(call.settings.endpoint),
+        llm=settings.llm,
+        endpoint=public_address(settings.endpoint),
         total_questions=1,
         answers=(answered(kept, answer),),
     )

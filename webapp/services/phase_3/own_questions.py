@@ -118,8 +118,16 @@ class OwnQuestionLine(Struct, frozen=True):
     @property
     def is_unrated(self) -> bool:
         """Whether the answer asks for a quality, as every readable one does, and has none."""
-        asks = self.state is State.ANSWERED and self.answer_state is not QueryState.UNREADABLE
-        return asks and self.quality is None
+        return self._asks and self.quality is None
+
+    @property
+    def is_rated(self) -> bool:
+        """Whether all that the answer asks for was given."""
+        return self._asks and not self.open_judgments and self.quality is not None
+
+    @property
+    def _asks(self) -> bool:
+        return self.state is State.ANSWERED and self.answer_state is not QueryState.UNREADABLE
 
 
 class Allowance(Struct, frozen=True):
@@ -142,14 +150,17 @@ def ask(
     """Return the position (from 1) of a new question, which now waits to be asked.
 
     Questions of one `origin` (an unreadable form of the address; else the participant) take
-    turns with those of other origins. The text of the open question once more is that
-    question. Raises ``UnfitQuestion``, ``QuestionStillOpen``, ``TooSoon``,
-    ``NoQuestionLeft`` and ``PhaseClosed``.
+    turns with those of other origins. A question whose answer is rated in full is done with; the
+    text of one that is open once more is that question. Raises ``UnfitQuestion``,
+    ``QuestionStillOpen``, ``TooSoon``, ``NoQuestionLeft`` and ``PhaseClosed``.
     """
     text = text.strip()
     if not 1 <= len(text) <= LONGEST:
         raise UnfitQuestion(most=LONGEST)
     phase = _begin(session, participant)
+    for line in lines(session, participant, now):
+        if line.is_open and line.is_rated:
+            done(session, participant, line.position, now)
     asked = _asked(session, participant)
     for known in asked:
         if known.closed_at is None:

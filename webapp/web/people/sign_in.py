@@ -61,9 +61,10 @@ class Greeting(Struct, frozen=True):
 
 
 class PasswordPage(Struct, frozen=True):
-    """The owner's password, to be set or changed."""
+    """The owner's password, to be set or changed; ``after`` is the page to go back to."""
 
     has_password: bool
+    after: str
     errors: dict[str, str]
 
 
@@ -203,7 +204,7 @@ def change() -> Response:
         badge = sign_in.owner_badge(session, rater.study)
         session.commit()
     _let_in(badge)
-    return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
+    return _to(form.next.data, "raters.index")
 
 
 def is_ours(path: str) -> bool:
@@ -291,10 +292,13 @@ def _let_in(owner: Badge) -> None:
 
 def _password_page(errors: dict[str, str]) -> str:
     with access.reading() as (_, rater):
-        context = PasswordPage(rater.study.password is not None, errors)
+        after = PasswordForm(request.values).next.data
+        context = PasswordPage(
+            rater.study.password is not None, after if is_ours(after) else "", errors
+        )
     return render_template("people/sign_in/password.html", **htmx.names(context))
 
 
-def _to(wanted: str) -> Response:
-    """Redirect to the page that was requested before, if it is ours, else to the first page."""
-    return redirect(wanted if is_ours(wanted) else url_for("home.show"), 303)  # type: ignore[return-value]
+def _to(wanted: str, otherwise: str = "home.show") -> Response:
+    """Redirect to the page that was requested before, if it is ours, else to another."""
+    return redirect(wanted if is_ours(wanted) else url_for(otherwise), 303)  # type: ignore[return-value]

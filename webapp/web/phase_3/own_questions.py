@@ -72,8 +72,8 @@ NO_USE = mark("The chatbot sent something, but not an answer that can be shown."
 class ParticipantHome(Struct, frozen=True):
     """The progress of a participant: questions asked, questions left, and the next step.
 
-    ``current`` is the question they have not finished. ``draft`` was typed and could not be
-    asked; ``problem`` is the reason.
+    ``current`` is the question they have not finished, nor rated in full. ``draft`` was typed
+    and could not be asked; ``problem`` is the reason.
     """
 
     pseudonym: str
@@ -255,7 +255,7 @@ def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
         context = ParticipantHome(
             pseudonym=participant.pseudonym,
             lines=lines,
-            current=next((line for line in lines if line.is_open), None),
+            current=next((line for line in lines if line.is_open and not line.is_rated), None),
             left=standing.left,
             most=standing.most,
             is_open=standing.is_open,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
@@ -14,8 +15,9 @@ from wtforms import BooleanField, Form
 
 from webapp.db.tables.phase_3 import ConsentText
 from webapp.i18n import LANGUAGES, gettext, mark
-from webapp.services.phase_3 import links, participants, pseudonyms, user_studies
+from webapp.services.phase_3 import asking, links, participants, pseudonyms, user_studies
 from webapp.services.phase_3.links import LinkLine, NewLink
+from webapp.services.phase_3.own_questions import LONGEST
 from webapp.services.phase_3.pseudonyms import PseudonymTaken
 from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
 from webapp.web.frame import access, forms, htmx, origins
@@ -34,6 +36,8 @@ blueprint = Blueprint("user_studies", __name__, url_prefix="/study/users")
 LONGEST_ADDRESS = 2000
 LONGEST_MAPPING = 64 * 2**10
 MOST_QUESTIONS, MOST_AT_ONCE, MOST_PAUSE, MOST_NEWCOMERS = 50, 32, 3600, 1000
+NO_QUESTION = mark("Please type a question first.")
+NO_ADDRESS = mark("Please give the address of the chatbot first.")
 NEEDS_CHATBOT = mark("Before phase 3 can open, it needs a chatbot.")
 
 
@@ -45,6 +49,15 @@ class NewParticipantLink(Struct, frozen=True):
     pseudonym: str
     expires_at: datetime
     is_local: bool
+
+
+class TestedChatbot(Struct, frozen=True):
+    """The question that was asked for a test: its answer and the cards in it, or why not."""
+
+    question: str = ""
+    response: str = ""
+    cards: int = 0
+    problem: str = ""
 
 
 class UserStudyPage(Struct, frozen=True):
@@ -67,6 +80,7 @@ class UserStudyPage(Struct, frozen=True):
     taking_part: int
     declined: int
     withdrawn: int
+    tested: TestedChatbot
 
 
 class SettingsForm(Form):
@@ -91,6 +105,12 @@ class SettingsForm(Form):
     def settings(self) -> UserStudySettings:
         """Return the settings of a valid form."""
         return UserStudySettings(**self.data)
+
+
+class TestForm(Form):
+    """The owner's question to the chatbot for a test."""
+
+    test_question = LineField(LONGEST)
 
 
 class ConsentForm(Form):
@@ -127,6 +147,18 @@ def save() -> Response:
             errors["is_open"] = gettext(NEEDS_CHATBOT)
         return _again(form, errors)
     return redirect(url_for("user_studies.show", saved=1), 303)  # type: ignore[return-value]
+
+
+@blueprint.post("/test")
+def test() -> Response:
+    """Ask the chatbot of the form a test question; nothing is stored."""
+    form, text = forms.sent(SettingsForm), forms.sent(TestForm).test_question.data.strip()
+    problem = "" if form.validate() else " ".join(forms.messages(form).values())
+    if not text or not form.endpoint.data:
+        problem = gettext(NO_ADDRESS if text else NO_QUESTION)
+    tested = TestedChatbot(question=text, problem=problem) if problem else _tested(form, text)
+    page, part = "phase_3/user_studies/page.html", "phase_3/user_studies/_tested.html"
+    return htmx.respond(page, part, _context(form=form, tested=tested))
 
 
 @blueprint.post("/consent")
@@ -171,6 +203,7 @@ def make_link() -> Response:
 
 @blueprint.get("/links")
 @blueprint.get("/consent")
+@blueprint.get("/test")
 def after_refusal() -> Response:
     """Go to the page: a reload or a change of language comes here after a refusal."""
     return redirect(url_for("user_studies.show"), 303)  # type: ignore[return-value]
@@ -185,7 +218,18 @@ def withdraw_link(link_id: int) -> Response:
     return redirect(url_for("user_studies.show", _anchor="links"), 303)  # type: ignore[return-value]
 
 
-def _page(
+def _tested(form: SettingsForm, text: str) -> TestedChatbot:
+    found = asking.ask_for_a_test(form.settings(), text)
+    if isinstance(found, asking.Failed):
+        return TestedChatbot(question=text, problem=found.error, response=found.excerpt)
+    return TestedChatbot(question=text, response=found.response, cards=len(found.cards))
+
+
+def _page(**said: Any) -> str:
+    return render_template("phase_3/user_studies/page.html", **htmx.names(_context(**said)))
+
+
+def _context(
     *,
     form: SettingsForm | None = None,
     errors: dict[str, str] | None = None,
@@ -193,13 +237,14 @@ def _page(
     consent_errors: dict[str, str] | None = None,
     link: NewParticipantLink | None = None,
     pseudonym: str = "",
-) -> str:
+    tested: TestedChatbot | None = None,
+) -> UserStudyPage:
     with access.reading() as (session, owner):
         study = owner.study
         phase = user_studies.find(session, study)
         stored = user_studies.consent(session, study)
         people = participants.everybody(session, study)
-        context = UserStudyPage(
+        return UserStudyPage(
             form=form or SettingsForm(data=asdict(user_studies.settings(phase))),
             errors=errors or {},
             saved="saved" in request.args,
@@ -213,8 +258,8 @@ def _page(
             taking_part=sum(one.agreed_at is not None for one in people),
             declined=phase.declined if phase else 0,
             withdrawn=phase.withdrawn if phase else 0,
+            tested=tested or TestedChatbot(),
         )
-    return render_template("phase_3/user_studies/page.html", **htmx.names(context))
 
 
 def _texts(stored: Mapping[str, ConsentText]) -> Mapping[str, str]:
