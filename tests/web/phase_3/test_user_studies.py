@@ -79,8 +79,6 @@ def test_a_test_question_shows_the_chatbot_s_answer_and_stores_nothing(
     with bots.serving(bots.good) as bot:
         form = said | {"endpoint": bot.address}
         answer = client.post("/study/users/test", data=form, headers=headers)
-            "/study/users/test", data=said | {"endpoint": bot.address}, headers=headers
-        )
     (asked,) = bot.asked
 
     assert answer.status_code == 200
