@@ -284,6 +284,7 @@ PAGES: dict[str, str | Callable[[Page, Study], None]] = {
     "study set-up": "/study/",
     "study set-up refused": _refused_set_up,
     "study standing": "/study/standing",
+    "more of the study": "/study/more",
     "machine judges, none configured": "/study/machine-judges/",
     "phase 3 set-up": "/study/users/",
     "conflicts": "/conflicts/",
