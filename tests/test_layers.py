@@ -160,19 +160,6 @@ def test_the_architecture_lists_every_module_that_a_wing_can_bring() -> None:
     assert {name for name in modules if f"{name}.py`" not in architecture} == set()
 
 
-def test_a_module_has_at_most_400_lines() -> None:
-    """Those of tests too; tables and migrations are lists and may be longer."""
-    long = {
-        module.relative_to(ROOT).as_posix()
-        for folder in ("webapp", "tests")
-        for module in (ROOT / folder).rglob("*.py")
-        if len(module.read_text("utf-8").splitlines()) > 400
-        and not {"tables", "migrations"} & set(module.relative_to(ROOT).parts[:-1])
-    }
-
-    assert long == set()
-
-
 def test_values_are_structs_which_cost_a_start_nothing() -> None:
     """A dataclass is compiled at every start. Settings need the standard library alone.
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from webapp.i18n import gettext, mark, ngettext
+from webapp.records import CannotTell
 
 METHODS: Mapping[str, str] = MappingProxyType(
     {"api_only": "API Only", "vector_only": "Vector Only", "hybrid": "Hybrid"}
@@ -41,6 +42,12 @@ RULES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+CANNOT_TELL: Mapping[CannotTell, str] = MappingProxyType(
+    {
+        "not_relevant": mark('"Cannot tell" counts as not relevant.'),
+        "left_out": mark('"Cannot tell" is left out of the precisions.'),
+    }
+)
 
 JUDGMENTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -120,6 +127,11 @@ def rule(name: str) -> str:
     if kind == "rater" and rater:
         return gettext("%(name)s alone", name=rater)
     return gettext(RULES[name]) if name in RULES else name
+
+
+def cannot_tell(setting: CannotTell | None) -> str:
+    """Return the sentence on what "cannot tell" is in figures; empty where that is not known."""
+    return gettext(CANNOT_TELL[setting]) if setting else ""
 
 
 def field(name: str) -> str:

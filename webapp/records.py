@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from msgspec import Struct, field
 
@@ -26,6 +26,10 @@ class Relevance(StrEnum):
 
 VERDICTS: Mapping[str, Relevance | None] = {"": None} | {str(one): one for one in Relevance}
 """Each verdict by its text; an empty text means that there is none."""
+
+
+CannotTell = Literal["not_relevant", "left_out"]
+"""The part of "cannot tell" in a study's precisions: in the denominator, or left out."""
 
 
 class EmptyOutcome(StrEnum):

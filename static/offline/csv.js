@@ -5,6 +5,7 @@
 
 import {
   count,
+  counted,
   firstRelevantRank,
   isComplete,
   precision,
@@ -19,7 +20,8 @@ const COLUMNS = [
 ];
 const STATES = { failed: "call failed", unreadable: "unreadable answer" };
 const OUTCOMES = { correct_empty: "no data exists", false_negative: "should have results" };
-const TAKEN_FOR_OURS = /^(?:own words: )*(?:call failed|unreadable answer|cannot tell: rank )/iu;
+const TAKEN_FOR_OURS =
+  /^(?:own words: )*(?:call failed|unreadable answer|cannot tell(?: \(not relevant\))?: rank )/iu;
 // What a spreadsheet may run as a formula, the full-width forms included.
 const RUNNABLE = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u;
 // The same for what would begin a cell if the file were split at semicolons or tabs.
@@ -37,7 +39,8 @@ function line(query) {
 
 function figuresOf(query) {
   if (!isComplete(query)) return ["", "", "", "", "", ""];
-  const { state, verdicts, outcome } = query;
+  const { state, outcome } = query;
+  const verdicts = counted(query);
   if (state === "empty") return ["0", "", "", "", "0", outcome === "correct_empty" ? "1" : "0"];
   if (state === "failed") return ["0", "", "", "", "", "0"];
   const relevant = count(verdicts, "1");
@@ -51,16 +54,17 @@ function figuresOf(query) {
   ];
 }
 
-function notes({ state, verdicts, outcome, notes }) {
-  const ours = STATES[state] ?? unsure(verdicts);
+function notes({ state, verdicts, outcome, notes, cannot_tell }) {
+  const ours = STATES[state] ?? unsure(verdicts, cannot_tell);
   if (!notes && state === "empty" && outcome) return OUTCOMES[outcome];
   const theirs = TAKEN_FOR_OURS.test(notes) ? `own words: ${notes}` : notes;
   return [ours, theirs].filter(Boolean).join("; ");
 }
 
-function unsure(verdicts) {
+function unsure(verdicts, cannotTell) {
   const ranks = verdicts.flatMap((verdict, at) => (verdict === "unsure" ? [at + 1] : []));
-  return ranks.length ? `cannot tell: rank ${ranks.join(", ")}` : "";
+  const how = cannotTell === "left_out" ? "" : " (not relevant)";
+  return ranks.length ? `cannot tell${how}: rank ${ranks.join(", ")}` : "";
 }
 
 function text(value) {

@@ -1,7 +1,8 @@
 // The figures of a page that rates without a server: those of the product's own core.
 //
-// A query is {state, verdicts, outcome, quality}: verdicts in rank order, each "1", "0",
-// "unsure" or null while unjudged; null stands for everything that was not said, and for a
+// A query is {state, verdicts, outcome, quality, cannot_tell}: verdicts in rank order, each "1",
+// "0", "unsure" or null while unjudged; `cannot_tell` is the study's setting of what "unsure" is in
+// the figures, "not_relevant" or "left_out"; null stands for everything that was not said, and for a
 // figure that is undefined. A span is {value, lower, upper}: the value once the query is
 // complete, and what the finished rating can still make it.
 
@@ -20,6 +21,12 @@ const BEST_QUALITY = 5;
 
 export function count(verdicts, verdict) {
   return verdicts.filter((other) => other === verdict).length;
+}
+
+/** Return the verdicts of a query as its study counts them. */
+export function counted({ verdicts, cannot_tell }) {
+  if (cannot_tell === "left_out") return verdicts;
+  return verdicts.map((verdict) => (verdict === "unsure" ? "0" : verdict));
 }
 
 export function precision(verdicts) {
@@ -47,7 +54,9 @@ export function success(verdicts) {
 }
 
 /** Return the grade that the share of relevant results suggests; whole numbers, exact edges. */
-export function suggestedQuality({ state, verdicts }) {
+export function suggestedQuality(query) {
+  const { state } = query;
+  const verdicts = counted(query);
   if (state === "empty" || state === "failed") return 0;
   const relevant = count(verdicts, "1");
   const decided = relevant + count(verdicts, "0");
@@ -97,8 +106,9 @@ function filled(query, verdict, outcome) {
   return { ...query, verdicts, outcome: query.outcome ?? outcome };
 }
 
-function number(figure, { state, verdicts, outcome }) {
-  if (state === "results") return ON_LIST[figure](verdicts);
+function number(figure, query) {
+  const { state, outcome } = query;
+  if (state === "results") return ON_LIST[figure](counted(query));
   if (state === "failed") return figure === "success" ? 0 : null;
   return state === "empty" ? (ON_EMPTINESS[figure]?.[outcome] ?? null) : null;
 }

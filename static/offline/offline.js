@@ -11,6 +11,7 @@ import { keep, kept } from "../frame/memory.js";
 const one = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const run = JSON.parse(one("#run").textContent);
+for (const query of run.queries) query.cannot_tell = run.cannot_tell;
 const spoken = document.querySelector(`template[lang="${kept("language")}"]`) ?? document.querySelector("template[lang]");
 const language = spoken.lang;
 const book = new Book(`relevansi ratings of ${run.identity}: `);

@@ -15,7 +15,7 @@ from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.figures import figures
-from webapp.metrics.judging.queries import QueryJudgments, summarise
+from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise
 from webapp.metrics.judging.totals import Totals
 from webapp.records import QueryState, Relevance
 
@@ -73,6 +73,11 @@ def verdicts(size: int) -> Judged:
     }
 
 
+def summary(row: tuple[Relevance, ...]) -> QuerySummary:
+    """The figures of one question; none of its cards is "cannot tell"."""
+    return summarise(QueryJudgments(QueryState.RESULTS, row), cannot_tell="not_relevant")
+
+
 def compared(method: str, rows: list[tuple[Relevance, ...]]) -> ComparedRun:
     """A run as the comparison takes it."""
     queries = tuple(
@@ -81,7 +86,7 @@ def compared(method: str, rows: list[tuple[Relevance, ...]]) -> ComparedRun:
             query_id=position,
             question=f"Question {position}",
             category=f"category_{position % 12}",
-            summary=summarise(QueryJudgments(QueryState.RESULTS, row)),
+            summary=summary(row),
             verdicts=row,
         )
         for position, row in enumerate(rows, start=1)
@@ -125,10 +130,7 @@ def of_comparison(runs: list[ComparedRun]) -> tuple[float, ...]:
 
 def summed_up(judged: Judged) -> tuple[float, ...]:
     """The three figures of each run, out of all of its figures."""
-    found = [
-        figures(Totals.of(summarise(QueryJudgments(QueryState.RESULTS, row)) for row in rows))
-        for rows in judged.values()
-    ]
+    found = [figures(Totals.of(map(summary, rows))) for rows in judged.values()]
     return tuple(one[name].value or 0.0 for one in found for name in THREE)
 
 

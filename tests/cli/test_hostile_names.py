@@ -235,6 +235,7 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
         ],
         "invite": [[f"{BAD}4"], [f"{BAD}4", "--base-url", BAD]],
         "raters": listed,
+        "study": listed,
         "check": [(), [path("questions.json")]],
         "backup": [[path("backup.db")], [path("backup.db")]],
         "move": [[sqlite_url(hostile.instance / "moved.sqlite")], [BAD]],

@@ -127,6 +127,21 @@ def test_many_clicks_at_one_microsecond_came_from_a_file(
     older.close()
 
 
+def test_studies_made_before_the_setting_leave_cannot_tell_out(
+    database: Database, tmp_path: Path
+) -> None:
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        command.upgrade(_alembic(connection), "0022")
+        connection.execute(text(OLDER_STUDY.format(id=1)))
+
+    older.upgrade()
+
+    with older.engine.connect() as connection:
+        assert connection.scalar(text("SELECT cannot_tell FROM studies")) == "left_out"
+    older.close()
+
+
 OLDER_STUDY = """INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,
  shuffle_questions, figures, badges_while_blind, repeat_percent, guidelines, created_at)
  VALUES ({id}, 'Lama', false, false, 7, false, 'progress', false, 5, '', '2026-03-01 09:00:00')"""

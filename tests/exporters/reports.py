@@ -24,4 +24,4 @@ def row(
 
 def report(*rows: QueryRow) -> RunReport:
     """The report of run "r1" as rater Ani judged it."""
-    return RunReport("r1", "rater Ani", rows, "hybrid", "openai")
+    return RunReport("r1", "rater Ani", rows, "hybrid", "openai", cannot_tell="left_out")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from playwright.sync_api import Browser
@@ -13,7 +13,7 @@ from webapp.exporters.frame.csv_cells import cell_text
 from webapp.exporters.offline.page import bundle
 from webapp.i18n import speaking
 from webapp.metrics.judging.queries import QUERY_FIGURES
-from webapp.metrics.judging.ranking import suggested_quality
+from webapp.metrics.judging.ranking import counted, suggested_quality
 from webapp.metrics.judging.summaries import (
     QueryJudgments,
     QueryRow,
@@ -22,7 +22,7 @@ from webapp.metrics.judging.summaries import (
     summarise,
     totals,
 )
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 from webapp.web.frame import formatting
 
 RUNS = 150
@@ -30,6 +30,7 @@ NOTES = (
     "baik;=1+1",
     *("", "", "bagus", "=1+1", "'=1+1", "\t@x", "\uff1d1", 'a "b", c', "satu\ndua", "a\r\nb\rc"),
     *("call failed", "Own words: call failed", "own words: cannot tell: rank 2", " spasi "),
+    *("Cannot tell (not relevant): rank 3", "own words: cannot tell (not relevant): rank 3"),
     *("unreadable an\u017fwer", "no data exists", "ünïcode 🏠", "-", ","),
 )
 SCRIPT = """(runs) => {
@@ -53,7 +54,7 @@ def script(source: str) -> str:
     return source % bundle({name: f"offline/{name}" for name in names})
 
 
-def row(dice: random.Random, number: int) -> QueryRow:
+def row(dice: random.Random, number: int, cannot_tell: CannotTell) -> QueryRow:
     """Return a query in any state, rated in part or to the end; lists may be long."""
     state = dice.choice([QueryState.RESULTS] * 5 + list(QueryState))
     length = dice.choice((1, 2, 3, 5, 6, 10, 32, 33)) if state is QueryState.RESULTS else 0
@@ -68,10 +69,11 @@ def row(dice: random.Random, number: int) -> QueryRow:
     )
     question = dice.choice(("Rumah di Cemara?", "=SUM(A1)", 'Kata "dia", ya?'))
     notes = dice.choice(NOTES)
-    return QueryRow(number, question, "harga", notes, summarise(judgments), verdicts)
+    summary = summarise(judgments, cannot_tell=cannot_tell)
+    return QueryRow(number, question, "harga", notes, summary, verdicts)
 
 
-def as_script_has_it(row: QueryRow) -> dict[str, Any]:
+def as_script_has_it(row: QueryRow, cannot_tell: CannotTell) -> dict[str, Any]:
     summary = row.summary
     unreadable = summary.state is QueryState.UNREADABLE
     count = None if unreadable else summary.results_count
@@ -81,6 +83,7 @@ def as_script_has_it(row: QueryRow) -> dict[str, Any]:
         "outcome": summary.empty_outcome and str(summary.empty_outcome),
         "quality": summary.quality,
         "notes": row.notes,
+        "cannot_tell": cannot_tell,
         "cells": [cell_text(cell) for cell in (row.query_id, row.question, row.category, count)],
     }
 
@@ -91,15 +94,19 @@ def rounded(figure: dict[str, float | None]) -> dict[str, float | None]:
 
 
 @pytest.mark.browser
-def test_random_ratings_give_the_same_figures_and_the_same_csv(browser: Browser) -> None:
+@pytest.mark.parametrize("cannot_tell", get_args(CannotTell))
+def test_random_ratings_give_the_same_figures_and_the_same_csv(
+    browser: Browser, cannot_tell: CannotTell
+) -> None:
     dice = random.Random(20260301)
-    runs = [[row(dice, n) for n in range(1, dice.randint(1, 12))] for _ in range(RUNS)]
+    runs = [[row(dice, n, cannot_tell) for n in range(1, dice.randint(1, 12))] for _ in range(RUNS)]
     page = browser.new_page()
-    found = page.evaluate(script(SCRIPT), [[*map(as_script_has_it, rows)] for rows in runs])
+    given = [[as_script_has_it(row, cannot_tell) for row in rows] for rows in runs]
+    found = page.evaluate(script(SCRIPT), given)
     page.close()
 
     for rows, there in zip(runs, found, strict=True):
-        report = RunReport("r", "rater Ani", tuple(rows))
+        report = RunReport("r", "rater Ani", tuple(rows), cannot_tell=cannot_tell)
         here = {
             name: {side: getattr(one, side) for side in ("value", "lower", "upper", "n", "of")}
             for name, one in figures(totals(report)).items()
@@ -112,7 +119,8 @@ def test_random_ratings_give_the_same_figures_and_the_same_csv(browser: Browser)
             [{"value": s.value, "lower": s.lower, "upper": s.upper} for s in one] for one in spans
         ]
         assert there["suggested"] == [
-            suggested_quality(row.summary.state, row.verdicts) for row in rows
+            suggested_quality(row.summary.state, counted(row.verdicts, cannot_tell=cannot_tell))
+            for row in rows
         ]
         assert there["csv"] == rated_csv(report).decode()
 

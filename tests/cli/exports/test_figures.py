@@ -17,8 +17,8 @@ FIGURE_KEYS = [
 
 
 METRICS_KEYS = [
-    "run", "rule", "n_queries", "n_complete", "n_with_results", "n_failed", "n_unreadable",
-    "figures", "categories", "queries",
+    "run", "rule", "cannot_tell", "n_queries", "n_complete", "n_with_results", "n_failed",
+    "n_unreadable", "figures", "categories", "queries",
 ]  # fmt: skip
 
 

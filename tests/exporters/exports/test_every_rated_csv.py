@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,12 +23,13 @@ from webapp.metrics.judging.summaries import (
     summarise,
     totals,
 )
-from webapp.records import QueryState
+from webapp.records import CannotTell, QueryState
 
 marks = (
     "call failed",
     "unreadable answer",
     "cannot tell: rank 1",
+    "cannot tell (not relevant): rank 1",
     "own words: ",
     "=",
     "'",
@@ -43,16 +46,18 @@ def noted(notes: str) -> str:
     return notes if said(notes) else ""
 
 
-def row(query_id: int, judgments: QueryJudgments, notes: str) -> QueryRow:
-    return QueryRow(query_id, notes, "c", notes, summarise(judgments), judgments.verdicts)
+def row(query_id: int, judgments: QueryJudgments, notes: str, cannot_tell: CannotTell) -> QueryRow:
+    summary = summarise(judgments, cannot_tell=cannot_tell)
+    return QueryRow(query_id, notes, "c", notes, summary, judgments.verdicts)
 
 
 @st.composite
 def reports(draw: st.DrawFn) -> RunReport:
     """Reports of up to six queries in any state, with notes that look like the file's own."""
+    cannot_tell = draw(st.sampled_from(get_args(CannotTell)))
     listed = draw(st.lists(st.tuples(query_judgments(), words), max_size=6))
-    rows = tuple(row(n, judgments, notes) for n, (judgments, notes) in enumerate(listed, 1))
-    return RunReport("r1", "rater Ani", rows)
+    rows = tuple(row(n, *one, cannot_tell) for n, one in enumerate(listed, 1))
+    return RunReport("r1", "rater Ani", rows, cannot_tell=cannot_tell)
 
 
 def read_again(report: RunReport, style: CsvStyle) -> RunReport:

@@ -20,7 +20,7 @@ NOTHING: dict[str, object] = {
 
 
 def exported(*queries: ExportedQuery) -> ExportedRun:
-    return ExportedRun("k3x9", "rater Ani", queries, search_method="hybrid")
+    return ExportedRun("k3x9", "rater Ani", queries, "not_relevant", search_method="hybrid")
 
 
 def test_a_result_holds_every_field_of_its_card_null_where_nothing_is_said() -> None:
@@ -93,6 +93,7 @@ def test_a_query_and_its_run_say_where_they_come_from() -> None:
         "source_file": None,
         "sha256": None,
         "rule": "rater Ani",
+        "cannot_tell": "not_relevant",
         "blindness": {"verdicts": NOT_GIVEN, "grades": NOT_GIVEN},
         "queries": [
             {

@@ -24,6 +24,7 @@ def test_the_document_has_the_promised_keys_in_their_order() -> None:
     assert list(found) == [
         "run",
         "rule",
+        "cannot_tell",
         "n_queries",
         "n_complete",
         "n_with_results",

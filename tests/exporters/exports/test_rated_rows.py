@@ -15,7 +15,9 @@ from tests.exporters.reports import (
     report,
     row,
 )
+from tests.metrics.judging.verdicts import listed, verdicts
 from webapp.exporters.exports.csv_ratings import rated_csv
+from webapp.metrics.judging.summaries import QueryRow
 
 
 @pytest.mark.parametrize(
@@ -60,6 +62,21 @@ def test_an_unreadable_answer_has_nothing_but_its_notes() -> None:
 def test_results_that_cannot_be_told_are_named_by_rank() -> None:
     # 2 relevant of 3 decided; both ? are within the first five.
     assert line(row("RURNU")) == '5,2,1,0.6667,0.6667,1.0000,1,,"cannot tell: rank 2, 5"\n'
+
+
+def test_a_row_recomputes_from_its_columns_where_cannot_tell_is_not_relevant() -> None:
+    # By hand: 4 of 10, of which 2 in the first five; 0 of 2.
+    summaries = [listed(said, cannot_tell="not_relevant") for said in ("NNRNRRRNNU", "NU")]
+    rows = [
+        QueryRow(1, "cari rumah", "location", "", summary, verdicts(said))
+        for summary, said in zip(summaries, ("NNRNRRRNNU", "NU"), strict=True)
+    ]
+    lines = rated_csv(replace(report(*rows), cannot_tell="not_relevant")).decode().splitlines()[1:]
+
+    assert [one.removeprefix("1,cari rumah,location,") for one in lines] == [
+        "10,4,3,0.4000,0.4000,0.3333,1,,cannot tell (not relevant): rank 10",
+        "2,0,,0.0000,0.0000,0.0000,0,,cannot tell (not relevant): rank 2",
+    ]
 
 
 def test_success_is_blank_while_a_result_cannot_be_told_and_none_is_relevant() -> None:

@@ -49,7 +49,7 @@ def _offline_run(*, blind: bool) -> OfflineRun:
             zip([*labels.CATEGORIES], QueryState, strict=False), start=1
         )
     ]
-    return OfflineRun("ab", "x", tuple(questions), blind, "hybrid", "openai", "1")
+    return OfflineRun("ab", "x", tuple(questions), blind, "not_relevant", "hybrid", "openai", "1")
 
 
 @pytest.fixture(name="templates", scope="module")

@@ -33,7 +33,8 @@ def answer(
     """Return a question whose cards were judged as the letters say; "-" is unjudged."""
     verdicts = tuple(VERDICTS[letter] for letter in judged)
     summary = summarise(
-        QueryJudgments(QueryState.RESULTS, verdicts, None, float(4 if judged[0] == "R" else 2))
+        QueryJudgments(QueryState.RESULTS, verdicts, None, float(4 if judged[0] == "R" else 2)),
+        cannot_tell="left_out",
     )
     text = question or f"Question {number}"
     row = QueryRow(number, text, category, notes, summary, verdicts)
@@ -89,6 +90,7 @@ def user_study_report(people: Sequence[Person] | None = None) -> UserStudyReport
         categories=by_category(found, settings),
         themes=by_theme(found),
         usability=usability_of(found),
+        cannot_tell="left_out",
     )
 
 

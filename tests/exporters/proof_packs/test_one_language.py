@@ -9,8 +9,8 @@ from webapp.i18n import speaking
 
 def test_a_proof_packs_readme_is_english_in_every_language() -> None:
     with speaking("id"):
-        text = readme(("Ani", "Budi"), "majority").decode()
+        text = readme(("Ani", "Budi"), "majority", "not_relevant").decode()
     with speaking("en"):
-        assert text == readme(("Ani", "Budi"), "majority").decode()
+        assert text == readme(("Ani", "Budi"), "majority", "not_relevant").decode()
 
     assert foreign(text, "en") == []

@@ -25,8 +25,8 @@ from webapp.records import Blindness, GivenOn
 
 AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 CONTENTS = Contents(
-    scope="run", study="S", rule="majority", version="1", database="0001", made_at=AT,
-    raters=("Ani",), runs=(), drawn=(), secret_commitment="c",
+    scope="run", study="S", rule="majority", cannot_tell="left_out", version="1",
+    database="0001", made_at=AT, raters=("Ani",), runs=(), drawn=(), secret_commitment="c",
     blindness=Blindness(GivenOn(3, 1, 2, AT)), badged=((AT, AT),),
 )  # fmt: skip
 
@@ -102,7 +102,7 @@ def test_a_question_file_is_read_again_as_what_it_was() -> None:
 
 def test_a_rule_or_name_is_only_text_in_the_readme() -> None:
     hostile = 'x"\n```\nimport os\n[a](b) <script>'
-    text = readme([hostile], f"rater {hostile}").decode()
+    text = readme([hostile], f"rater {hostile}", "left_out").decode()
 
     assert "\nimport os\n" not in text.replace("import json\n", "")
     assert "<script>" not in text.replace("\\<script>", "").partition("RULE =")[0]

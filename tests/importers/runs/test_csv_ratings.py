@@ -243,7 +243,8 @@ def test_every_message_can_be_told_and_names_the_file() -> None:
         warning("8,0,0,,0.00,0.00,0.00,0,,", ORIGINAL_HEADER),
         *read("rated.csv", b"\xff").problems,
     ]
-    assert {problem.code for problem in found} == set(MESSAGES)
+    of_several_files = {"csv_cannot_tell_differs"}
+    assert {problem.code for problem in found} == set(MESSAGES) - of_several_files
 
     with speaking("en"):
         for problem in found:

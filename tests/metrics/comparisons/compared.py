@@ -47,7 +47,7 @@ def _query(position: int, row: str, quality: int | None, category: str) -> Compa
         query_id=position,
         question=f"Question {position}",
         category=category,
-        summary=summarise(judgments),
+        summary=summarise(judgments, cannot_tell="left_out"),
         verdicts=judgments.verdicts,
     )
 

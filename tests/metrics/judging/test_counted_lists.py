@@ -11,11 +11,12 @@ from webapp.metrics.judging.counted_lists import (
     summarise_counts,
 )
 from webapp.metrics.judging.queries import QuerySummary, Span
+from webapp.records import CannotTell
 
 
-def summary(counts: ListCounts) -> QuerySummary:
+def summary(counts: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySummary:
     """Return the summary over every placing that the counts can have."""
-    return summarise_counts(counts, placings(counts), quality=None)
+    return summarise_counts(counts, placings(counts), quality=None, cannot_tell=cannot_tell)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +60,20 @@ def test_cannot_tell_is_left_out_and_success_waits_for_it() -> None:
     assert found.success == Span.settled(None)
 
 
+def test_cannot_tell_can_stay_in_the_denominators() -> None:
+    # Of ttytyyyttr: rank 10 cannot be told, 4 of 10 are relevant, 2 of them among the first five.
+    counts = ListCounts(10, 4, frozenset({10}), first_relevant_rank=3, relevant_in_top=2)
+    nothing = ListCounts(results=3, relevant=0, unsure_ranks=frozenset({2}))
+
+    assert summary(counts, "not_relevant").overall_precision == Span.settled(0.4)
+    assert summary(counts, "left_out").overall_precision == Span.settled(4 / 9)
+    assert summary(counts, "not_relevant").precision_at_5 == Span.settled(0.4)
+    assert summary(counts, "not_relevant").not_relevant_count == 5
+    assert summary(nothing, "not_relevant").success == Span.settled(0.0)
+
+
 def test_counts_that_no_list_has_are_refused() -> None:
     impossible = ListCounts(2, 1, first_relevant_rank=3)
 
     with pytest.raises(ValueError, match="no list"):
-        summarise_counts(impossible, placings(impossible), quality=None)
+        summary(impossible)

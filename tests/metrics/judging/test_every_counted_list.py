@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from tests.metrics.judging.random_judgments import Verdicts, judged, verdict_lis
 from webapp.metrics.judging import ranking
 from webapp.metrics.judging.counted_lists import TOP, ListCounts, placings, summarise_counts
 from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise
-from webapp.records import QueryState, Relevance
+from webapp.records import CannotTell, QueryState, Relevance
 
 lists = verdict_lists(judged, min_size=1)
 
@@ -26,25 +28,31 @@ def counts(verdicts: Verdicts, *, rank: bool, top: bool) -> ListCounts:
     )
 
 
-def summary(found: ListCounts) -> QuerySummary:
-    return summarise_counts(found, placings(found), 3)
+def summary(found: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySummary:
+    return summarise_counts(found, placings(found), 3, cannot_tell=cannot_tell)
 
 
-@given(lists)
+either_way = pytest.mark.parametrize("cannot_tell", get_args(CannotTell))
+
+
+@either_way
+@given(verdicts=lists)
 def test_counts_with_the_first_rank_and_the_first_five_say_all_that_the_list_says(
-    verdicts: Verdicts,
+    verdicts: Verdicts, cannot_tell: CannotTell
 ) -> None:
     judgments = QueryJudgments(QueryState.RESULTS, verdicts, None, 3)
+    found = summary(counts(verdicts, rank=True, top=True), cannot_tell)
 
-    assert summary(counts(verdicts, rank=True, top=True)) == summarise(judgments)
+    assert found == summarise(judgments, cannot_tell=cannot_tell)
 
 
-@given(lists, st.booleans(), st.booleans())
+@either_way
+@given(verdicts=lists, rank=st.booleans(), top=st.booleans())
 def test_what_the_list_says_lies_within_the_bounds_of_fewer_counts(
-    verdicts: Verdicts, rank: bool, top: bool
+    verdicts: Verdicts, rank: bool, top: bool, cannot_tell: CannotTell
 ) -> None:
-    whole = summarise(QueryJudgments(QueryState.RESULTS, verdicts))
-    found = summary(counts(verdicts, rank=rank, top=top))
+    whole = summarise(QueryJudgments(QueryState.RESULTS, verdicts), cannot_tell=cannot_tell)
+    found = summary(counts(verdicts, rank=rank, top=top), cannot_tell)
 
     assert (found.overall_precision, found.success) == (whole.overall_precision, whole.success)
     for figure in ("precision_at_5", "reciprocal_rank"):

@@ -99,6 +99,23 @@ class TestReferences:
             else:
                 assert figure(verdicts) is Undefined.NOTHING_DECIDED
 
+    @oracles
+    @given(verdicts=verdict_lists(judged, min_size=1))
+    def test_cannot_tell_as_not_relevant_is_what_the_tools_make_of_it(
+        self, reference: Reference, verdicts: Verdicts
+    ) -> None:
+        if not without_cannot_tell(verdicts):
+            return  # the tools do not know a question without any judgment
+        expected = reference(verdicts)
+        counted = ranking.counted(verdicts, cannot_tell="not_relevant")
+        by_own_length = 5 / min(len(verdicts), 5)
+
+        assert ranking.precision_at(counted) == pytest.approx(
+            expected["P@5"] * by_own_length, abs=EXACT
+        )
+        assert ranking.precision(counted) == pytest.approx(expected["SetP"], abs=EXACT)
+        assert ranking.success(counted) == float(Relevance.RELEVANT in verdicts)
+
 
 class TestRange:
     """A figure of a list is between 0 and 1, or says why it has no value."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -18,17 +19,20 @@ from webapp.metrics.judging.summaries import (
     summarise,
     why_undefined,
 )
-from webapp.records import QueryState
+from webapp.records import CannotTell, QueryState
 
 ROUNDING = 1e-12
 
 
-def figures_of(run: Iterable[QueryJudgments]) -> dict[str, Figure]:
-    return figures(totals_of(run))
+either_way = pytest.mark.parametrize("cannot_tell", get_args(CannotTell))
 
 
-def totals_of(run: Iterable[QueryJudgments]) -> Totals:
-    return Totals.of(summarise(judgments) for judgments in run)
+def figures_of(run: Iterable[QueryJudgments], cannot_tell: CannotTell) -> dict[str, Figure]:
+    return figures(totals_of(run, cannot_tell))
+
+
+def totals_of(run: Iterable[QueryJudgments], cannot_tell: CannotTell) -> Totals:
+    return Totals.of(summarise(judgments, cannot_tell=cannot_tell) for judgments in run)
 
 
 def assert_within(inner: Figure, outer: Figure) -> None:
@@ -40,12 +44,15 @@ def assert_within(inner: Figure, outer: Figure) -> None:
     assert inner.upper <= outer.upper + ROUNDING
 
 
+@either_way
 class TestBoundsOfAQuery:
     """The bounds that the finished rating of one query can still reach."""
 
     @given(judgments=query_judgments())
-    def test_bounds_are_in_order_and_in_range(self, judgments: QueryJudgments) -> None:
-        summary = summarise(judgments)
+    def test_bounds_are_in_order_and_in_range(
+        self, cannot_tell: CannotTell, judgments: QueryJudgments
+    ) -> None:
+        summary = summarise(judgments, cannot_tell=cannot_tell)
 
         for name in QUERY_FIGURES:
             span = summary.span(name)
@@ -54,8 +61,10 @@ class TestBoundsOfAQuery:
                 assert 0 <= span.lower <= span.upper <= top
 
     @given(judgments=query_judgments())
-    def test_a_value_coincides_with_its_bounds(self, judgments: QueryJudgments) -> None:
-        summary = summarise(judgments)
+    def test_a_value_coincides_with_its_bounds(
+        self, cannot_tell: CannotTell, judgments: QueryJudgments
+    ) -> None:
+        summary = summarise(judgments, cannot_tell=cannot_tell)
 
         for name in QUERY_FIGURES:
             span = summary.span(name)
@@ -64,36 +73,44 @@ class TestBoundsOfAQuery:
                 assert span.lower == span.value == span.upper
 
     @given(judgments=query_judgments())
-    def test_there_is_a_value_or_a_reason(self, judgments: QueryJudgments) -> None:
-        summary = summarise(judgments)
+    def test_there_is_a_value_or_a_reason(
+        self, cannot_tell: CannotTell, judgments: QueryJudgments
+    ) -> None:
+        summary = summarise(judgments, cannot_tell=cannot_tell)
 
         for name in QUERY_FIGURES:
             assert (summary.span(name).value is None) is (why_undefined(summary, name) is not None)
 
 
+@either_way
 class TestBoundsOfARun:
     """The bounds of a run hold for every way to go on, cannot tell included."""
 
     @given(run=runs)
-    def test_bounds_are_in_order_and_in_range(self, run: list[QueryJudgments]) -> None:
-        for name, figure in figures_of(run).items():
+    def test_bounds_are_in_order_and_in_range(
+        self, cannot_tell: CannotTell, run: list[QueryJudgments]
+    ) -> None:
+        for name, figure in figures_of(run, cannot_tell).items():
             assert (figure.lower is None) is (figure.upper is None)
             if figure.lower is not None and figure.upper is not None:
                 top = 5 if name == "mean_response_quality" else 1
                 assert 0 <= figure.lower <= figure.upper <= top
 
     @given(run=runs)
-    def test_a_value_has_an_n_and_bounds(self, run: list[QueryJudgments]) -> None:
-        for figure in figures_of(run).values():
+    def test_a_value_has_an_n_and_bounds(
+        self, cannot_tell: CannotTell, run: list[QueryJudgments]
+    ) -> None:
+        for figure in figures_of(run, cannot_tell).values():
             assert (figure.value is None) is (figure.n == 0)
             assert figure.value is None or figure.lower is not None
 
     @given(run=runs, data=st.data())
     def test_every_finished_rating_lies_within_them(
-        self, run: list[QueryJudgments], data: st.DataObject
+        self, cannot_tell: CannotTell, run: list[QueryJudgments], data: st.DataObject
     ) -> None:
-        before = figures_of(run)
-        after = figures_of(data.draw(later(judgments, finished=True)) for judgments in run)
+        before = figures_of(run, cannot_tell)
+        rated = [data.draw(later(judgments, finished=True)) for judgments in run]
+        after = figures_of(rated, cannot_tell)
 
         for name, figure in after.items():
             assert figure.value == figure.lower == figure.upper
@@ -101,36 +118,47 @@ class TestBoundsOfARun:
 
     @given(run=runs, data=st.data())
     def test_more_rating_never_widens_them(
-        self, run: list[QueryJudgments], data: st.DataObject
+        self, cannot_tell: CannotTell, run: list[QueryJudgments], data: st.DataObject
     ) -> None:
-        before = figures_of(run)
-        after = figures_of(data.draw(later(judgments, finished=False)) for judgments in run)
+        before = figures_of(run, cannot_tell)
+        rated = [data.draw(later(judgments, finished=False)) for judgments in run]
+        after = figures_of(rated, cannot_tell)
 
         for name, figure in after.items():
             assert_within(figure, before[name])
 
     @given(run=runs, data=st.data())
     def test_unreadable_answers_change_nothing(
-        self, run: list[QueryJudgments], data: st.DataObject
+        self, cannot_tell: CannotTell, run: list[QueryJudgments], data: st.DataObject
     ) -> None:
         place = data.draw(st.integers(0, len(run)))
         unreadable = QueryJudgments(QueryState.UNREADABLE)
 
-        assert figures_of([*run[:place], unreadable, *run[place:]]) == figures_of(run)
+        assert figures_of([*run[:place], unreadable, *run[place:]], cannot_tell) == figures_of(
+            run, cannot_tell
+        )
 
 
+@either_way
 class TestTotals:
     """Totals are sums: no order, no memory of how they were put together."""
 
     @given(run=runs, data=st.data())
     def test_the_order_of_the_queries_does_not_matter(
-        self, run: list[QueryJudgments], data: st.DataObject
+        self, cannot_tell: CannotTell, run: list[QueryJudgments], data: st.DataObject
     ) -> None:
-        assert totals_of(data.draw(st.permutations(run))) == totals_of(run)
+        assert totals_of(data.draw(st.permutations(run)), cannot_tell) == totals_of(
+            run, cannot_tell
+        )
 
     @given(one=runs, other=runs)
-    def test_they_add_up(self, one: list[QueryJudgments], other: list[QueryJudgments]) -> None:
-        added, together = totals_of(one) + totals_of(other), totals_of([*one, *other])
+    def test_they_add_up(
+        self, cannot_tell: CannotTell, one: list[QueryJudgments], other: list[QueryJudgments]
+    ) -> None:
+        added, together = (
+            totals_of(one, cannot_tell) + totals_of(other, cannot_tell),
+            totals_of([*one, *other], cannot_tell),
+        )
 
         assert added.n_queries == together.n_queries
         assert added.n_judged == together.n_judged
@@ -139,5 +167,11 @@ class TestTotals:
             assert figure.value == pytest.approx(figures(together)[name].value, abs=ROUNDING)
 
     @given(run=runs)
-    def test_no_queries_change_nothing(self, run: list[QueryJudgments]) -> None:
-        assert totals_of(run) + Totals() == Totals() + totals_of(run) == totals_of(run)
+    def test_no_queries_change_nothing(
+        self, cannot_tell: CannotTell, run: list[QueryJudgments]
+    ) -> None:
+        assert (
+            totals_of(run, cannot_tell) + Totals()
+            == Totals() + totals_of(run, cannot_tell)
+            == totals_of(run, cannot_tell)
+        )

@@ -12,7 +12,7 @@ from webapp.metrics.judging.summaries import (
     summarise,
     why_undefined,
 )
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 CORRECT, MISSED = EmptyOutcome.CORRECT_EMPTY, EmptyOutcome.FALSE_NEGATIVE
 NOTHING = Span(None, None, None)
@@ -42,6 +42,42 @@ def values(summary: QuerySummary) -> list[float | None]:
 )
 def test_values_of_a_query(summary: QuerySummary, expected: list[float | None]) -> None:
     assert values(summary) == expected
+
+
+NOT_RELEVANT: CannotTell = "not_relevant"
+
+
+@pytest.mark.parametrize(
+    ("letters", "cannot_tell", "expected"),
+    [
+        # P@5, overall, RR, answerable RR, success: by hand
+        ("RRRRNNNRRN", NOT_RELEVANT, [4 / 5, 6 / 10, 1.0, 1.0, 1]),  # without cannot tell the same
+        ("RRRRNNNRRN", "left_out", [4 / 5, 6 / 10, 1.0, 1.0, 1]),
+        ("NNRNRRRNNU", NOT_RELEVANT, [2 / 5, 4 / 10, 1 / 3, 1 / 3, 1]),
+        ("NNRNRRRNNU", "left_out", [2 / 5, 4 / 9, 1 / 3, 1 / 3, 1]),
+        ("UNRN", NOT_RELEVANT, [1 / 4, 1 / 4, 1 / 3, 1 / 3, 1]),  # it holds its rank
+        ("UNRN", "left_out", [1 / 3, 1 / 3, 1 / 3, 1 / 3, 1]),
+        ("UUUUUR", NOT_RELEVANT, [0.0, 1 / 6, 1 / 6, 1 / 6, 1]),
+        ("UU", NOT_RELEVANT, [0.0, 0.0, 0.0, 0.0, 0]),
+        ("UN", NOT_RELEVANT, [0.0, 0.0, 0.0, 0.0, 0]),
+    ],
+)
+def test_cannot_tell_is_not_relevant_or_left_out_as_the_study_says(
+    letters: str, cannot_tell: CannotTell, expected: list[float | None]
+) -> None:
+    summary = listed(letters, cannot_tell=cannot_tell)
+
+    assert values(summary)[:-1] == expected
+    assert summary.unsure_count == letters.count("U")
+    assert summary.not_relevant_count == letters.count("N")
+
+
+def test_cannot_tell_as_not_relevant_is_in_the_bounds_too() -> None:
+    summary = listed("UR.N", cannot_tell=NOT_RELEVANT)
+
+    assert summary.overall_precision == Span(None, 1 / 4, 2 / 4)
+    assert listed("U.", cannot_tell=NOT_RELEVANT).success == Span(None, 0.0, 1.0)
+    assert listed("UUUUU.", cannot_tell=NOT_RELEVANT).precision_at_5 == Span(None, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +145,10 @@ def test_a_rated_quality_has_its_value_before_the_query_is_complete() -> None:
 def test_the_outcome_of_a_question_says_nothing_about_a_list_with_results() -> None:
     judgments = QueryJudgments(QueryState.RESULTS, verdicts("NN"), empty_outcome=CORRECT)
 
-    assert summarise(judgments).empty_outcome is None
-    assert summarise(judgments).success == Span.settled(0.0)
+    found = summarise(judgments, cannot_tell="left_out")
+
+    assert found.empty_outcome is None
+    assert found.success == Span.settled(0.0)
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,12 @@ def test_suggested_quality_follows_the_rubric_to_its_edges(letters: str, grade: 
     assert ranking.suggested_quality(QueryState.RESULTS, verdicts(letters)) == grade
 
 
+def test_the_suggestion_counts_cannot_tell_as_the_study_does() -> None:
+    counted = ranking.counted(verdicts("RRUU"), cannot_tell="not_relevant")
+
+    assert ranking.suggested_quality(QueryState.RESULTS, counted) == 3  # 2 of 4
+
+
 @pytest.mark.parametrize(
     ("state", "grade"),
     [(QueryState.EMPTY, 0), (QueryState.FAILED, 0), (QueryState.UNREADABLE, None)],

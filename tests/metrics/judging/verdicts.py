@@ -7,7 +7,7 @@ from webapp.metrics.judging.summaries import (
     QuerySummary,
     summarise,
 )
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 _LETTERS = {
     "R": Relevance.RELEVANT,
@@ -25,24 +25,28 @@ def verdicts(letters: str) -> tuple[Relevance | None, ...]:
 CORRECT, MISSED = EmptyOutcome.CORRECT_EMPTY, EmptyOutcome.FALSE_NEGATIVE
 
 
-def listed(letters: str, quality: float | None = None) -> QuerySummary:
+def listed(
+    letters: str, quality: float | None = None, *, cannot_tell: CannotTell = "left_out"
+) -> QuerySummary:
     """A query that brought the results which `letters` judge."""
-    return summarise(QueryJudgments(QueryState.RESULTS, verdicts(letters), quality=quality))
+    judgments = QueryJudgments(QueryState.RESULTS, verdicts(letters), quality=quality)
+    return summarise(judgments, cannot_tell=cannot_tell)
 
 
 def empty(outcome: EmptyOutcome | None = None, quality: float | None = None) -> QuerySummary:
     """A query that brought nothing, classified as `outcome`."""
-    return summarise(QueryJudgments(QueryState.EMPTY, empty_outcome=outcome, quality=quality))
+    judgments = QueryJudgments(QueryState.EMPTY, empty_outcome=outcome, quality=quality)
+    return summarise(judgments, cannot_tell="left_out")
 
 
 def failed(quality: float | None = None) -> QuerySummary:
     """A query whose call failed."""
-    return summarise(QueryJudgments(QueryState.FAILED, quality=quality))
+    return summarise(QueryJudgments(QueryState.FAILED, quality=quality), cannot_tell="left_out")
 
 
 def unreadable() -> QuerySummary:
     """A query whose answer could not be read."""
-    return summarise(QueryJudgments(QueryState.UNREADABLE))
+    return summarise(QueryJudgments(QueryState.UNREADABLE), cannot_tell="left_out")
 
 
 SEED_5_2 = [

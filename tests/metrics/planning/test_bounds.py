@@ -76,7 +76,7 @@ def value(answer: Answer, said: tuple[int, ...], figure: str) -> float | None:
         verdicts=tuple(VERDICTS[said[thing]] for thing in answer.things),
         empty_outcome=OUTCOMES[said[EMPTINESS]] if answer.state is QueryState.EMPTY else None,
     )
-    return summarise(judged).span(MEANS[figure]).value
+    return summarise(judged, cannot_tell="left_out").span(MEANS[figure]).value
 
 
 def enumerated(

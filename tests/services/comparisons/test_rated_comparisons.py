@@ -45,6 +45,19 @@ def test_the_mean_difference_is_that_of_the_questions_both_have() -> None:
     assert (report.raters, report.blindness) == ((), Blindness())
 
 
+def test_files_that_count_cannot_tell_differently_are_compared_with_a_warning() -> None:
+    as_before = rated("hybrid/rated.csv", "5,2,1,,,,,4,cannot tell: rank 5")
+    as_seed = rated("api_only/rated.csv", "5,2,1,,,,,4,cannot tell (not relevant): rank 5")
+    found = rated_comparisons.compare_files([as_before, as_seed])
+
+    (precision, _) = differences_of(found.report.comparison, "mean_precision_at_5")
+    assert precision.mean == pytest.approx(2 / 4 - 2 / 5)
+    assert [one.code for one in found.problems] == ["csv_cannot_tell_differs"]
+    assert found.report.cannot_tell is None
+    alike = rated_comparisons.compare_files([as_seed, rated("x/rated.csv", "5,2,1,,,,,4,")])
+    assert (alike.problems, alike.report.cannot_tell) == ((), "not_relevant")
+
+
 def test_files_of_one_name_are_told_apart_by_their_paths_and_at_last_by_a_number() -> None:
     names = rated_comparisons.names_of([HYBRID, API, RatedCsv("old/hybrid/rated.csv", b"")])
     assert names == ["hybrid/rated.csv", "API Only", "old/hybrid/rated.csv"]

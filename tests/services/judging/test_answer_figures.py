@@ -63,7 +63,11 @@ def test_each_answer_has_its_own_figures_while_cards_are_open(
         tasks.judge(session, rater, page.task_id, key, verdict, robot.click())
     session.expire_all()
     page = blind_page.blind_page(session, rater, page.task_id)
-    # a, b: 1 of 2 at rank 2; b, c, d with c left out: 1 of 2 at rank 1.
+    # a, b: 1 of 2 at rank 2; b, c, d with c not relevant: 1 of 3 at rank 1.
+    assert counts(page) == [(1, 2, 1, 1 / 3), (1, 2, 2, 0.5)]
+    set_study(session, study, cannot_tell="left_out")
+    session.expire_all()
+    page = blind_page.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 2, 1, 0.5), (1, 2, 2, 0.5)]
     assert [answer.letter for answer in page.answers] == ["A", "B"]
 

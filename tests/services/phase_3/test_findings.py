@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
@@ -23,7 +24,7 @@ from webapp.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
 from webapp.records import COMMENTS, EmptyOutcome, Relevance
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.comparisons.chosen_runs import NothingToCompare
-from webapp.services.judging import judgments
+from webapp.services.judging import judgments, live_metrics
 from webapp.services.judging.judgments import KEEP, AnswerRating
 from webapp.services.phase_3 import (
     findings,
@@ -134,6 +135,21 @@ def test_everybody_is_shown_where_they_stand(session: Session, study: Study) -> 
     assert merak.figures["mrr"].why_undefined is Undefined.NO_QUERY
     assert len(report.taking_part) == 3
     assert report.n_questions == 3
+
+
+def test_participants_count_cannot_tell_as_the_study_does(session: Session, study: Study) -> None:
+    melati = taking_part(session, study)
+    rated(session, melati, YES, Relevance.UNSURE)
+    assert found(session, study).figures["mean_overall_precision"].value == 0.5
+
+    wanted = replace(studies.switches(study), cannot_tell="left_out")
+    studies.set_switches(session, study, wanted, NOW)
+    rated(session, taking_part(session, study, "Kenari"), YES, Relevance.UNSURE)
+
+    report = found(session, study)
+    assert report.figures["mean_overall_precision"].value == 1.0
+    assert report.cannot_tell == "left_out"
+    assert live_metrics.check(session) == []
 
 
 @pytest.mark.usefixtures("melati", "kenari")

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.services.planning.helped import SAMPLE, SEED, drawn, judge, machine, study_of_two_runs
+from tests.services.rating.blind_raters import set_study
 from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.runs import Run
@@ -123,6 +124,7 @@ class TestSampleDrawnBeforehand:
     def test_where_the_machine_cannot_tell_it_has_its_own_mean(
         self, session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
     ) -> None:
+        set_study(session, study, cannot_tell="left_out")
         judge(session, mesin, runs[0], {**BY_MACHINE, 7: "??"})
         judge(session, rater, runs[0], BY_PEOPLE)
 

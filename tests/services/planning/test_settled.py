@@ -91,6 +91,7 @@ def test_a_cleared_verdict_opens_its_card_again(
 def test_an_empty_list_is_one_open_outcome_for_all_runs_and_cannot_tell_stays(
     session: Session, study: Study, rater: Rater
 ) -> None:
+    set_study(session, study, cannot_tell="left_out")
     first = stored(session, study, "api_only", query(1), query(2, card("a")))
     stored(session, study, "hybrid", query(1), query(2, state=QueryState.FAILED))
 
@@ -103,6 +104,27 @@ def test_an_empty_list_is_one_open_outcome_for_all_runs_and_cannot_tell_stays(
 
     success = order(session, study, SUCCESS)
     assert (success.settled, success.ahead, success.low, success.n) == (True, None, 0.0, 1)
+    set_study(session, study, cannot_tell="not_relevant")
+    success = order(session, study, SUCCESS)
+    # Question 2 is a pair too: 0 for the card that is not relevant, and 0 for the failed call.
+    assert (success.settled, success.ahead, success.low, success.n) == (True, None, 0.0, 2)
+
+
+def test_cannot_tell_as_not_relevant_settles_precision_with_it_in_the_denominator(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """One lists a, b, c, the other a: a relevant, b cannot tell, c open."""
+    first = stored(session, study, "api_only", query(1, card("a"), card("b"), card("c")))
+    stored(session, study, "hybrid", query(1, card("a")))
+    judge(session, rater, first, 1, 1, YES)
+    judge(session, rater, first, 1, 2, UNSURE)
+
+    # 1/3 - 1 to 2/3 - 1; left out 1/2 - 1 to 2/2 - 1.
+    found = order(session, study, "mean_overall_precision")
+    assert (found.low, found.high) == pytest.approx((-2 / 3, -1 / 3))
+    set_study(session, study, cannot_tell="left_out")
+    found = order(session, study, "mean_overall_precision")
+    assert (found.low, found.high) == pytest.approx((-1 / 2, 0))
 
 
 def test_a_majority_counts_once_the_raters_at_work_cannot_turn_it(

@@ -35,6 +35,8 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
     copied(sqlite_template, database)
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
+        # Else "cannot tell" and not relevant make the same figures.
+        study.cannot_tell = "left_out"
         first, _ = rated_study(session, study)
         few = Resampling(resamples=50)
         data = packs.of_study(session, study, Rule("adjudicated"), settings=few).data

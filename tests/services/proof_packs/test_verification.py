@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from hashlib import sha256
 from itertools import cycle, islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,42 @@ def test_a_pack_made_before_differences_named_both_values_is_equal(
     found = verified(changed(packed[0], "comparisons/1.json", without)).differences
 
     assert list(found) == []
+
+
+def test_a_pack_made_before_the_setting_leaves_cannot_tell_out_and_stays_equal(
+    tmp_path: Path, sqlite_template: Path
+) -> None:
+    database = Database(sqlite_url(tmp_path / "study.sqlite"))
+    copied(sqlite_template, database)
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        study.cannot_tell = "left_out"
+        rated_study(session, study)
+        few = Resampling(resamples=50)
+        data = packs.of_study(session, study, Rule("majority"), settings=few).data
+    database.close()
+
+    def unstated(text: bytes) -> bytes:
+        return re.sub(rb'\n *"cannot_tell": "left_out",', b"", text)
+
+    older = {name: unstated(text) for name, text in members(data).items()}
+    manifest = json.loads(older["manifest.json"])
+    for file in manifest["files"]:
+        file["sha256"] = sha256(older[file["name"]]).hexdigest()
+    older["manifest.json"] = json.dumps(manifest).encode()
+
+    assert b"left_out" in members(data)["comparisons/1.json"]
+    assert not any(b"left_out" in text for name, text in older.items() if name != "README.md")
+    assert verified(data).equal
+    assert verified(zipped(older)).differences == ()
+
+
+def test_another_setting_in_the_manifest_moves_figures(packed: tuple[bytes, str]) -> None:
+    data, run = packed
+    other = replaced(b'"cannot_tell": "not_relevant"', b'"cannot_tell": "left_out"')
+    found = verified(changed(data, "manifest.json", other)).differences
+
+    assert headline(found, run, "verdicts.csv")
 
 
 def test_a_member_the_manifest_does_not_list_is_named(packed: tuple[bytes, str]) -> None:

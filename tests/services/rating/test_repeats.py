@@ -230,7 +230,7 @@ def test_the_end_counts_as_the_rater_was_told(session: Session, rater: Rater) ->
     # Twelve questions of three cards and two answers, two of them again.
     given = progress.done(session, rater)
     assert (given.questions, given.cards, given.empty_lists, given.answers) == (14, 42, 0, 28)
-    assert progress.pooled_figure(session, rater).decided == 42
+    assert progress.pooled_figure(session, rater).counted == 42
 
 
 @pytest.mark.usefixtures("run_ids")

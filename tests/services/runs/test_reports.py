@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.services.rating.blind_raters import set_study
 from tests.services.runs.runs import NO, YES, click
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
@@ -36,6 +37,7 @@ def test_the_report_is_what_the_live_sums_say(
 def test_figures_of_a_rated_run_worked_by_hand(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
+    set_study(session, study, cannot_tell="left_out")
     found = figures(totals(reports.report(session, study, rated_run, reports.of_rater(rater))))
 
     # P@5: 1/2 (cannot tell left out) and 2/2; RR: 1/2 and 1; false negative 0 beside them.
@@ -48,6 +50,17 @@ def test_figures_of_a_rated_run_worked_by_hand(
     # With question 4 open: (0.5 + 1 + 0) / 3 and (0.5 + 1 + 1) / 3.
     assert found["mean_precision_at_5"].lower == pytest.approx(0.5)
     assert found["mean_precision_at_5"].upper == pytest.approx(2.5 / 3)
+
+
+def test_a_new_study_keeps_cannot_tell_in_the_denominators(
+    session: Session, study: Study, rater: Rater, rated_run: str
+) -> None:
+    report = reports.report(session, study, rated_run, reports.of_rater(rater))
+    found = figures(totals(report))["mean_precision_at_5"]
+
+    # 1/3 and 2/2; with question 4 open (1/3 + 1 + 0) / 3 and (1/3 + 1 + 1) / 3.
+    assert report.cannot_tell == "not_relevant"
+    assert (found.value, found.lower, found.upper) == pytest.approx((2 / 3, 4 / 9, 7 / 9))
 
 
 def test_majority_takes_the_median_quality_and_names_the_notes(

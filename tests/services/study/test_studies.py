@@ -7,9 +7,11 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
-from tests.services.runs.runs import card, query
+from tests.services.runs.runs import UNSURE, YES, card, click, query
+from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
+from webapp.services.judging import judgments, live_metrics
 from webapp.services.study import studies
 
 
@@ -47,3 +49,42 @@ def test_the_log_names_a_renamed_rater_by_number(
 
     (entry,) = session.scalars(select(LogEntry).where(LogEntry.study_id == study.id)).all()
     assert (entry.subject, entry.old, entry.new) == (f"rater {rater.id}", before, "Ani")
+
+
+def test_another_way_to_count_cannot_tell_makes_every_figure_anew(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, "hybrid", query(1, card("a"), card("b")), query(2, card("c")))
+    second = studies.add_rater(session, study, "Ani", NOW)
+    for one in (rater, second):
+        judgments.judge(session, one, run_id, 1, 1, YES, click(f"{one.id} 1"))
+        judgments.judge(session, one, run_id, 1, 2, UNSURE, click(f"{one.id} 2"))
+        judgments.judge(session, one, run_id, 2, 1, UNSURE, click(f"{one.id} 3"))
+    # As the study counts from the beginning, each click too: 1 of 2 and 0 of 1.
+    assert figures_of(session, rater, run_id) == [(0.5, 1.0), (0.0, 0.0)]
+    revision = study.revision
+
+    set_study(session, study, cannot_tell="left_out")
+
+    for one in (rater, second):
+        assert figures_of(session, one, run_id) == [(1.0, 1.0), (None, None)]
+    assert live_metrics.check(session) == []
+    session.refresh(study)
+    assert study.revision != revision
+    (entry,) = session.scalars(select(LogEntry).where(LogEntry.action == "set cannot_tell"))
+    assert (entry.old, entry.new) == ("not_relevant", "left_out")
+    judgments.judge(session, rater, run_id, 2, 1, None, click("again", minute=1))
+    judgments.judge(session, rater, run_id, 2, 1, UNSURE, click("and again", minute=2))
+    assert figures_of(session, rater, run_id)[1] == (None, None)
+
+
+def figures_of(
+    session: Session, rater: Rater, run_id: str
+) -> list[tuple[float | None, float | None]]:
+    """Return the stored overall precision and success of each query of a run."""
+    session.expire_all()
+    row = StoredSummary
+    rows = select(row.overall_precision, row.success).where(  # type: ignore[attr-defined]
+        row.rater_id == rater.id, row.run_id == run_id
+    )
+    return [tuple(found) for found in session.execute(rows.order_by(row.query_key))]

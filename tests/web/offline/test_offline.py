@@ -168,7 +168,15 @@ def hostile(text: str) -> OfflineRun:
         error=text,
         cards=(OfflineCard(1, card, 0, f"title:{text}"),),
     )
-    return OfflineRun("ab", "x", (question,), blind=False, search_method=text, llm=text)
+    return OfflineRun(
+        "ab",
+        "x",
+        (question,),
+        blind=False,
+        cannot_tell="not_relevant",
+        search_method=text,
+        llm=text,
+    )
 
 
 @pytest.mark.parametrize(

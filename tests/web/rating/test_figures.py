@@ -81,7 +81,7 @@ def test_a_value_so_far_is_told_apart_from_what_the_finished_rating_can_reach(
 def test_figures_are_told_only_where_the_study_tells_them(
     client: FlaskClient, web_database: Database
 ) -> None:
-    """2 relevant of 3 decided: 0.67; "cannot tell" decides nothing."""
+    """2 relevant of 4 counted, "cannot tell" among them; 2 of 3 where it is left out."""
     address = begin(client)
     for key, relevance in zip(
         keys(client.get(address).text), ("1", "0", "1", "unsure"), strict=True
@@ -91,7 +91,9 @@ def test_figures_are_told_only_where_the_study_tells_them(
 
     set_study(web_database, figures="all")
 
-    assert "Relevant so far: 0.67 (2 of 3 decided cards)" in unescape(client.get(address).text)
+    assert "Relevant so far: 0.50 (2 of 4 counted cards)" in unescape(client.get(address).text)
+    set_study(web_database, cannot_tell="left_out")
+    assert "Relevant so far: 0.67 (2 of 3 counted cards)" in unescape(client.get(address).text)
 
 
 def test_each_answer_s_figures_move_with_the_verdicts_where_raters_see_figures(

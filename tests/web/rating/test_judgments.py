@@ -15,6 +15,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
+from tests.web.rating.blind_study import set_study
 from tests.web.rating.open_answers import place
 from webapp.db.engine import Database
 from webapp.db.tables.runs import Query
@@ -132,9 +133,10 @@ def test_a_last_verdict_and_one_taken_back_answer_with_all_that_moves(
 def test_a_suggestion_goes_with_the_verdict_it_came_from(
     client: FlaskClient, web_database: Database
 ) -> None:
-    """One card: relevant suggests 5; where nothing is decided nothing is suggested."""
+    """One card: relevant suggests 5; where nothing is counted nothing is suggested."""
     run_id = stored(web_database, [query(1, card("a"))])
     unblind(web_database)
+    set_study(web_database, cannot_tell="left_out")
     address = f"{place(run_id, 1)}/results/1/judgment"
 
     for relevance, suggestions in (("1", 1), ("unsure", 0)):

@@ -93,6 +93,7 @@ def test_every_switch_is_stored_and_each_change_logged(
         "repeat_percent": "0",
         "allow_bulk": "1",
         "show_pictures": "1",
+        "cannot_tell": "left_out",
     }
 
     assert client.post("/study/", data=wanted).status_code == 303
@@ -106,11 +107,12 @@ def test_every_switch_is_stored_and_each_change_logged(
         pool_depth=10,
         overlap=2,
         figures="all",
+        cannot_tell="left_out",
         repeat_percent=0,
         guidelines="# Aturan",
     )
     with web_database.reading() as session:
-        assert len(session.query(LogEntry).all()) == 11  # new guidelines end the starter too
+        assert len(session.query(LogEntry).all()) == 12  # new guidelines end the starter too
 
 
 def test_saving_what_is_shown_changes_nothing(client: FlaskClient, web_database: Database) -> None:
@@ -138,6 +140,7 @@ def test_saving_what_is_shown_changes_nothing(client: FlaskClient, web_database:
         ("repeat_percent", "101", "This number is too small or too large."),
         ("blind", "perhaps", "This value cannot be used here."),
         ("figures", "none", "This value cannot be used here."),
+        ("cannot_tell", "perhaps", "This value cannot be used here."),
         ("order", "random", "This value cannot be used here."),
         ("guidelines", "x" * 200_001, "This text is too long."),
     ],

@@ -151,7 +151,7 @@ def _table(report: RunReport) -> Iterator[TerminalTable | str]:
         failed=whole.n_failed,
         lost=whole.n_unreadable,
     )
-    yield from metrics_tables.said_unasked(report.unasked)
+    yield from metrics_tables.conventions(report)
     yield from filter(None, [metrics_tables.said_blindness(report.blindness)])
     for (name, why), ids in undefined(report).items():
         yield gettext(

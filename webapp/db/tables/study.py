@@ -15,6 +15,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.db.tables.base import Base, new_secret
+from webapp.records import CannotTell
 
 
 class Study(Base):
@@ -29,6 +30,7 @@ class Study(Base):
     ``show_record`` shows every rater the details that only a listing's record has.
     ``suggest_quality`` offers raters a grade that follows from their verdicts: everywhere, nowhere,
     or (null) on open pages only, neither blind nor in phase 3.
+    ``cannot_tell`` is what such a card is in the precisions of the study.
     ``repeat_percent`` of a blind rater's questions are asked again, unannounced.
     ``starter_guidelines`` are shown until the owner writes others. ``password`` is the owner's,
     hashed. ``revision`` changes with all that changes what raters are asked or what pages sum up,
@@ -51,6 +53,9 @@ class Study(Base):
     badges_while_blind: Mapped[bool] = mapped_column(default=False, server_default=false())
     show_record: Mapped[bool] = mapped_column(default=False, server_default=false())
     suggest_quality: Mapped[bool | None]
+    cannot_tell: Mapped[CannotTell] = mapped_column(
+        String(16), default="not_relevant", server_default="left_out"
+    )
     repeat_percent: Mapped[int] = mapped_column(default=5)
     guidelines: Mapped[str] = mapped_column(Text, default="")
     starter_guidelines: Mapped[bool] = mapped_column(default=False, server_default=false())

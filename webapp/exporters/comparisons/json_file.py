@@ -37,8 +37,8 @@ def comparison_bytes(report: ComparisonReport) -> bytes:
 def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     """Return `report` as plain values.
 
-    ``{study, phase, rule, raters: [{name, judgments}], judged_until, blindness, badged,
-    record_shown, suggested, wordings_opened: {times, raters}, version, settings, composite,
+    ``{study, phase, rule, cannot_tell, raters: [{name, judgments}], judged_until, blindness,
+    badged, record_shown, suggested, wordings_opened: {times, raters}, version, settings, composite,
     runs: [...], differences: [...], signed_rank: [...], stability, questions: [...]}``, and then
     each wing's own comparison, under its name.
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
@@ -58,6 +58,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "study": None if report.files else report.study,
         "phase": report.phase,
         "rule": comparison.rule,
+        "cannot_tell": report.cannot_tell,
         "raters": [{"name": r.name, "judgments": r.judgments} for r in report.raters],
         "judged_until": moment_json(report.judged_until),
         "blindness": blindness_json(report.blindness),

@@ -46,6 +46,11 @@ def configuration(report: ComparisonReport) -> Table:
     )
     lines = (
         *([(gettext("Rated files"), ", ".join(report.files))] if report.files else made),
+        *(
+            [(gettext("Cannot tell"), labels.cannot_tell(report.cannot_tell))]
+            if report.cannot_tell
+            else []
+        ),
         (gettext("Intervals and tests"), words.settings(report.comparison.settings)),
         (gettext("Version"), f"Relevansi {report.version}"),
     )

@@ -108,21 +108,24 @@ def until(judged: datetime | None) -> str:
 def provenance(report: ComparisonReport) -> str:
     """Return who rated, by which rule, until when and with which version: under every table.
 
-    Of rated files, which files they are.
+    Of rated files, which files they are. Then what "cannot tell" is in the figures.
     """
     if report.files:
-        return gettext(
+        made = gettext(
             "From rated files: %(files)s. Relevansi %(version)s.",
             files=", ".join(report.files),
             version=report.version,
         )
-    return gettext(
-        "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. Relevansi %(version)s.",
-        raters=raters(report),
-        rule=labels.rule(report.comparison.rule),
-        until=until(report.judged_until),
-        version=report.version,
-    )
+    else:
+        made = gettext(
+            "Rated by: %(raters)s. Rule: %(rule)s. Verdicts until: %(until)s. "
+            "Relevansi %(version)s.",
+            raters=raters(report),
+            rule=labels.rule(report.comparison.rule),
+            until=until(report.judged_until),
+            version=report.version,
+        )
+    return f"{made} {labels.cannot_tell(report.cannot_tell)}".rstrip()
 
 
 def blindness(report: ComparisonReport) -> str:

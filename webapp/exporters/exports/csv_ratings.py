@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
+from webapp import labels
+from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
+from webapp.i18n import ngettext
 from webapp.metrics.judging.summaries import RunReport
-from webapp.records import Relevance
+from webapp.records import EmptyOutcome, Relevance
 
 LONG_COLUMNS = (
     *("run", "rater", "query_id", "rank", "property", "content", "title", "relevance"),
@@ -49,6 +52,27 @@ def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     """
     rows = [_to_four_decimals(row, style) for row in rated_rows(report)]
     return csv_bytes([RATED_COLUMNS, *rows], style=style)
+
+
+def said(report: RunReport) -> Iterator[str]:
+    """Yield what is said beside a file in these columns.
+
+    Which questions it leaves out, what "cannot tell" is in it, and what a 0 in it can mean.
+    """
+    yield from said_unasked(report.unasked)
+    if any(row.summary.unsure_count for row in report.rows):
+        yield labels.cannot_tell(report.cannot_tell)
+    undefined = [
+        row for row in report.rows if row.summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY
+    ]
+    if undefined:
+        yield ngettext(
+            "Of %(n)s list that is rightly empty the column mrr is 0, as in the original form of "
+            "the file; elsewhere its reciprocal rank is undefined.",
+            "Of %(n)s lists that are rightly empty the column mrr is 0, as in the original form of "
+            "the file; elsewhere their reciprocal rank is undefined.",
+            len(undefined),
+        )
 
 
 def wide_csv(

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from webapp.records import (
     Blindness,
+    CannotTell,
     Card,
     CardParticulars,
     EmptyOutcome,
@@ -84,12 +85,14 @@ class ExportedRun(Struct, frozen=True):
 
     ``timestamp``, ``source_file`` and ``sha256`` are those of the imported file. ``unasked`` has
     the query ids that the study puts to nobody; they are not among the queries. ``blindness``
-    is that of the verdicts behind the rule.
+    is that of the verdicts behind the rule. ``cannot_tell`` is what such a result is in the study's
+    precisions.
     """
 
     run: str
     rule: str
     queries: tuple[ExportedQuery, ...]
+    cannot_tell: CannotTell
     search_method: str | None = None
     llm: str | None = None
     question_set: str | None = None
@@ -115,6 +118,7 @@ def run_json(run: ExportedRun) -> dict[str, JsonValue]:
         "source_file": run.source_file,
         "sha256": run.sha256,
         "rule": run.rule,
+        "cannot_tell": run.cannot_tell,
         "blindness": blindness_json(run.blindness),
         **({"not_asked": list(run.unasked)} if run.unasked else {}),
         "queries": [_query(query) for query in run.queries],

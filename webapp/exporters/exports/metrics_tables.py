@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from webapp import labels, notation
 from webapp.exporters.exports.json_runs import JsonValue, whole
@@ -33,11 +33,14 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     incomplete query the figures and what they rest on are null, as in the rated CSV. The
     ``mrr`` of a query is its reciprocal rank: unlike in that file, null for a correct empty.
     ``not_asked`` has the query ids that a sample left out, and is there only if it did.
+    ``cannot_tell`` is "not_relevant" (in the denominator of the precisions) or "left_out"; null
+    for a rated file that does not say.
     """
     whole_run = totals(report)
     return {
         "run": report.run,
         "rule": report.rule,
+        "cannot_tell": report.cannot_tell,
         "n_queries": whole_run.n_queries,
         "n_complete": whole_run.n_complete,
         "n_with_results": whole_run.n_with_results,
@@ -71,7 +74,7 @@ def metrics_markdown(report: RunReport) -> str:
         "\n\n".join(
             [
                 f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
-                " ".join([_counts_line(whole_run), *said_unasked(report.unasked)]),
+                " ".join([_counts_line(whole_run), *conventions(report)]),
                 *filter(None, [said_blindness(report.blindness)]),
                 _run_table(figures(whole_run)),
                 _category_table(category_totals(report)),
@@ -79,6 +82,13 @@ def metrics_markdown(report: RunReport) -> str:
         )
         + "\n"
     )
+
+
+def conventions(report: RunReport) -> Iterator[str]:
+    """Yield what is said beside all figures: questions not asked, what "cannot tell" counts as."""
+    yield from said_unasked(report.unasked)
+    if report.cannot_tell:
+        yield labels.cannot_tell(report.cannot_tell)
 
 
 def said_unasked(unasked: Sequence[int]) -> tuple[str, ...]:

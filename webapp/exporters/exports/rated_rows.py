@@ -9,7 +9,7 @@ import re
 
 from webapp.exporters.frame.csv_cells import Cell
 from webapp.metrics.judging.summaries import QueryRow, QuerySummary, RunReport
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 RATED_COLUMNS = (
     "query_id",
@@ -41,18 +41,20 @@ OUTCOME_WORDS = {
 """The notes of an empty list where the rater wrote none."""
 _OWN_WORDS = "own words: "
 _TAKEN_FOR_OURS = re.compile(
-    rf"(?:{_OWN_WORDS})*(?:call failed|unreadable answer|cannot tell: rank )", re.IGNORECASE
+    rf"(?:{_OWN_WORDS})*(?:call failed|unreadable answer|cannot tell(?: \(not relevant\))?: rank )",
+    re.IGNORECASE,
 )
 
 
-def rated_cells(row: QueryRow) -> tuple[Cell, ...]:
+def rated_cells(row: QueryRow, *, cannot_tell: CannotTell | None) -> tuple[Cell, ...]:
     """The cells of `row` under ``RATED_COLUMNS``, numbers unrounded, ``None`` where blank.
 
     An incomplete query and an unreadable answer have no figures; the number of results of
     the latter is not known. An empty list has ``mrr`` 0 even where it is undefined, as the
     original has it. The notes begin with what the columns cannot hold (``call failed``,
     ``unreadable answer``, ``cannot tell: rank 2, 5``), parted from the rater's words by
-    ``; ``.
+    ``; ``. Where `cannot_tell` results stay in the denominators, so that the row can be
+    recomputed from its own columns, they are ``cannot tell (not relevant): rank 2, 5``.
 
     Raises ``ValueError`` when a query has "cannot tell" results and the row no verdicts.
     """
@@ -65,13 +67,13 @@ def rated_cells(row: QueryRow) -> tuple[Cell, ...]:
         None if unreadable else summary.results_count,
         *(_figures(summary) if summary.complete else _NO_FIGURES),
         None if unreadable else summary.quality,
-        _notes(row),
+        _notes(row, cannot_tell),
     )
 
 
 def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
     """The cells of every query of `report` in run order, without the header."""
-    return [rated_cells(row) for row in report.rows]
+    return [rated_cells(row, cannot_tell=report.cannot_tell) for row in report.rows]
 
 
 def _figures(summary: QuerySummary) -> tuple[Cell, ...]:
@@ -87,8 +89,8 @@ def _figures(summary: QuerySummary) -> tuple[Cell, ...]:
     )
 
 
-def _notes(row: QueryRow) -> str:
-    ours = _STATE_WORDS.get(row.summary.state) or _unsure_words(row)
+def _notes(row: QueryRow, cannot_tell: CannotTell | None) -> str:
+    ours = _STATE_WORDS.get(row.summary.state) or _unsure_words(row, cannot_tell)
     theirs = row.notes
     if not theirs and row.summary.empty_outcome:
         return OUTCOME_WORDS[row.summary.empty_outcome]
@@ -97,9 +99,10 @@ def _notes(row: QueryRow) -> str:
     return "; ".join(part for part in (ours, theirs) if part)
 
 
-def _unsure_words(row: QueryRow) -> str:
+def _unsure_words(row: QueryRow, cannot_tell: CannotTell | None) -> str:
     """The ranks that were marked "cannot tell" in words, empty when there are none."""
     ranks = [n for n, verdict in enumerate(row.verdicts, 1) if verdict is Relevance.UNSURE]
     if len(ranks) != row.summary.unsure_count:
         raise ValueError(f"the row of query {row.query_id} lacks its verdicts")
-    return f"cannot tell: rank {', '.join(map(str, ranks))}" if ranks else ""
+    how = " (not relevant)" if cannot_tell == "not_relevant" else ""
+    return f"cannot tell{how}: rank {', '.join(map(str, ranks))}" if ranks else ""

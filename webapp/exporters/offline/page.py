@@ -27,7 +27,7 @@ from webapp.i18n import LANGUAGES, direction, gettext, language, own_name, speak
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.ranking import EXPLANATIONS
 from webapp.metrics.judging.registry import MEASURES
-from webapp.records import Card, CardParticulars, QueryState
+from webapp.records import CannotTell, Card, CardParticulars, QueryState
 
 FORMAT = "relevansi offline ratings"
 VERSION = 1
@@ -99,13 +99,14 @@ class OfflineRun(Struct, frozen=True):
     ``name`` becomes part of the names of the files that are downloaded. In the ``blind``
     form neither the labels nor that name give away the search method. ``unasked`` are the query
     ids that a sample left out: they are not among the questions. ``suggests``: a grade is offered
-    once all cards are judged.
+    once all cards are judged. ``cannot_tell`` is what such a card is in the study's precisions.
     """
 
     identity: str
     name: str
     questions: tuple[OfflineQuestion, ...]
     blind: bool
+    cannot_tell: CannotTell
     search_method: str | None = None
     llm: str | None = None
     version: str = ""
@@ -217,6 +218,7 @@ def _data(run: OfflineRun) -> str:
         "name": run.name,
         "blind": run.blind,
         "suggests": run.suggests,
+        "cannot_tell": run.cannot_tell,
         "queries": [_query(question) for question in run.questions],
     }
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))

@@ -23,7 +23,8 @@ def user_study_bytes(report: UserStudyReport) -> bytes:
 def user_study_json(report: UserStudyReport) -> dict[str, Any]:
     """Return `report` as plain values.
 
-    ``{study, phase, search_method, llm, version, settings, judged_until, suggested, counts,
+    ``{study, phase, search_method, llm, version, settings, cannot_tell, judged_until, suggested,
+    counts,
     figures: {name: {value, interval, participants, questions}}, usability, categories: [...],
     participants: [{participant, stage, consent_version, ..., figures, usability, comments,
     questions: [{..., results: [...]}]}]}``.
@@ -41,6 +42,7 @@ def user_study_json(report: UserStudyReport) -> dict[str, Any]:
             "interval": "percentile bootstrap over participants",
             "usability_interval": "Student's t over participants, cut at 0 and 100",
         },
+        "cannot_tell": report.cannot_tell,
         "judged_until": moment_json(report.judged_until),
         "suggested": [moment_json(when) for when in report.suggested],
         "counts": {

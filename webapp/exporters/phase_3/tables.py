@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 
-from webapp import notation
+from webapp import labels, notation
 from webapp.exporters.comparisons.words import figure_name, unit_of, until
 from webapp.exporters.frame.tables import (
     Cell,
@@ -81,6 +81,7 @@ def configuration(report: UserStudyReport) -> Table:
         (gettext("Participants"), words.counts(report)),
         (gettext("Questions each, at most"), notation.number(report.most_questions)),
         (gettext("Verdicts until"), until(report.judged_until)),
+        (gettext("Cannot tell"), labels.cannot_tell(report.cannot_tell)),
         (gettext("Intervals"), words.settings(report)),
         (gettext("Version"), f"Relevansi {report.version}"),
     )

@@ -164,11 +164,14 @@ def settings(report: UserStudyReport) -> str:
 
 def provenance(report: UserStudyReport) -> str:
     """Return who rated, until when and with which version: under every table."""
-    return gettext(
-        "Each participant rated the answers to their own questions. Verdicts until: %(until)s. "
-        "Relevansi %(version)s.",
-        until=until(report.judged_until),
-        version=report.version,
+    return (
+        gettext(
+            "Each participant rated the answers to their own questions. Verdicts until: %(until)s. "
+            "Relevansi %(version)s.",
+            until=until(report.judged_until),
+            version=report.version,
+        )
+        + f" {labels.cannot_tell(report.cannot_tell)}"
     )
 
 

@@ -43,7 +43,7 @@ from webapp.metrics.proof_packs.proof_files import (
     THING_COLUMNS,
     VERDICT_COLUMNS,
 )
-from webapp.records import Blindness
+from webapp.records import Blindness, CannotTell
 
 _FIRST = (README, MANIFEST)
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -89,7 +89,8 @@ class Contents(Struct, frozen=True):
     """The manifest of a pack apart from its files.
 
     ``made_at`` is the time of the last change to the pack's content. ``raters``
-    are in the order in which the rules go through them. ``blindness`` counts how many of their
+    are in the order in which the rules go through them. ``cannot_tell`` is what such a card is
+    in the precisions. ``blindness`` counts how many of their
     verdicts were given blind. ``badged`` are the times from when until when blind raters saw
     constraint badges, the end ``None`` while they do, ``record_shown`` those in which raters
     saw the facts that only a listing's record has, ``suggested`` those in which blind raters
@@ -100,6 +101,7 @@ class Contents(Struct, frozen=True):
     scope: str
     study: str
     rule: str
+    cannot_tell: CannotTell
     version: str
     database: str
     made_at: datetime
@@ -121,7 +123,7 @@ def pack(
     `about` says what the members hold that not every pack has.
     """
     added = {name: told for name, told in (about or {}).items() if name in files}
-    members = {README: readme(contents.raters, contents.rule, added), **files}
+    members = {README: readme(contents.raters, contents.rule, contents.cannot_tell, added), **files}
     members[MANIFEST] = _json(manifest(contents, members))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -142,6 +144,7 @@ def manifest(contents: Contents, files: Mapping[str, bytes]) -> dict[str, object
         "scope": contents.scope,
         "study": contents.study,
         "rule": contents.rule,
+        "cannot_tell": contents.cannot_tell,
         "raters": list(contents.raters),
         "blindness": blindness_json(contents.blindness),
         "badged": _periods(contents.badged),

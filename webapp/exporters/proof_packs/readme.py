@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from webapp.records import CannotTell
+
 _TEXT = """\
 # Proof pack
 
@@ -42,7 +44,10 @@ a question depends on the turns before it, `judged_in` names the run that the ve
 to. Files that hold one verdict per card follow the rule {rule}: "majority" is what most
 decided votes say (cannot tell does not vote, a tie stays open), "adjudicated" the same with
 disputes settled, "rater NAME" one rater's own. Undefined is null in JSON and blank in CSV,
-never 0; the one exception is `mrr` in `rated.csv`, which is 0 for an empty list.
+never 0; the one exception is `mrr` in `rated.csv`, which is 0 for an empty list, also for one
+that is rightly empty, where it is undefined.
+
+{cannot_tell}
 
 ## What was given blind
 
@@ -80,8 +85,9 @@ ir_measures --by_query runs/RUN/qrels.txt runs/RUN/run.txt "RR P@5"
 
 `RR` is the column `mrr` of every question whose rating is complete. `P@5` there is always
 divided by 5, also for a shorter list: times 5 / min(n, 5), n the number of results, it is
-`precision_at_5`, as long as no card of the question is "cannot tell". A list of which nothing
-is decided has no line in the qrels; its reciprocal rank is 0 here. This compares them all:
+`precision_at_5`, as long as no card of the question is "cannot tell" and left out. A list of
+which nothing is decided has no line in the qrels; its reciprocal rank is 0 here. This compares
+them all:
 
 ```python
 import json
@@ -120,15 +126,36 @@ for folder in sorted(Path("runs").iterdir()):
 """
 
 
-def readme(raters: Sequence[str], rule: str, added: Mapping[str, str] | None = None) -> bytes:
+_CANNOT_TELL: Mapping[CannotTell, str] = {
+    "not_relevant": """\
+A card that is "cannot tell" counts as not relevant in every figure here (`cannot_tell` in
+`manifest.json`), so that each line of `rated.csv` can be recomputed from its own columns:
+`overall_precision` is relevant_count / results_count.""",
+    "left_out": """\
+A card that is "cannot tell" is left out of the precisions here (`cannot_tell` in
+`manifest.json`), above and below the line; the notes in `rated.csv` name its rank.""",
+}
+
+
+def readme(
+    raters: Sequence[str],
+    rule: str,
+    cannot_tell: CannotTell,
+    added: Mapping[str, str] | None = None,
+) -> bytes:
     """The README of a pack that names `raters` and whose merged files follow `rule`.
 
-    `added` says what the members hold that not every pack has.
+    `cannot_tell` is what such a card is in its figures. `added` says what the members hold that
+    not every pack has.
     """
     lines = "".join(f"| `{name}` | {told} |\n" for name, told in (added or {}).items())
     names = ", ".join(_quoted(name) for name in raters)
     return _TEXT.format(
-        raters=names, rule=_quoted(rule), literal=json.dumps(rule), added=lines
+        raters=names,
+        rule=_quoted(rule),
+        literal=json.dumps(rule),
+        added=lines,
+        cannot_tell=_CANNOT_TELL[cannot_tell],
     ).encode()
 
 

@@ -23,7 +23,7 @@ from webapp.importers.proof_packs.messages import PACK_MESSAGES
 from webapp.importers.runs.json_documents import storable_text
 from webapp.importers.runs.json_values import FromFile
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
-from webapp.records import LARGEST_INTEGER
+from webapp.records import LARGEST_INTEGER, CannotTell
 
 MEBIBYTE = 2**20
 MOST_BYTES = 512 * MEBIBYTE
@@ -117,13 +117,17 @@ class Product(FromFile):
 
 
 class Manifest(FromFile):
-    """The content of `manifest.json` that is needed to verify the rest."""
+    """The content of `manifest.json` that is needed to verify the rest.
+
+    The first packs do not state ``cannot_tell``: theirs is "left_out".
+    """
 
     product: Product
     created_at: Annotated[AwareDatetime, Field(strict=False)]
     scope: Text
     study: Text
     rule: Text
+    cannot_tell: CannotTell | None = None
     raters: Annotated[Sequence[Text], Field(max_length=MOST_NAMED)]
     runs: Annotated[Sequence[ManifestRun], Field(max_length=MOST_NAMED)]
     files: Sequence[ManifestFile]

@@ -66,6 +66,11 @@ MESSAGES = {
         "%(file)s, line %(line)s: relevant_count is blank, so the question counts as not rated, "
         "although %(columns)s is filled in. Fill in relevant_count if it was rated."
     ),
+    "csv_cannot_tell_differs": mark(
+        '%(file)s counts "cannot tell" in another way than %(other)s: in one it is not relevant, '
+        "in the other left out, so their precisions cannot be compared. Export both from studies "
+        "with the same setting."
+    ),
     "csv_perhaps_unrated": mark(
         "%(file)s, line %(line)s: counted as rated, with nothing relevant. The original page "
         "writes the same for a question that nobody has rated; if it is one, leave "
@@ -104,7 +109,11 @@ def read(name: str, data: bytes, *, rule: str = RULE) -> RatedFile:
             faults = [CellFault("csv_query_repeated", {"query": row.query_id})]
         problems += [_problem(name, record, fault) for fault in faults]
     problems.sort(key=lambda problem: problem.line or 0)
-    return RatedFile(RunReport(name, rule, tuple(rows.values())), tuple(problems))
+    notes = (rated_cells.parsed_notes(one.cells.get("notes", "")) for one in table.records)
+    ways = {one.cannot_tell for one in notes} - {None}
+    cannot_tell = ways.pop() if len(ways) == 1 else None
+    report = RunReport(name, rule, tuple(rows.values()), cannot_tell=cannot_tell)
+    return RatedFile(report, tuple(problems))
 
 
 def _problem(name: str, record: Record, fault: CellFault) -> Problem:
@@ -141,7 +150,8 @@ def _summary(cells: RatedCells, state: QueryState) -> QuerySummary | CellFault:
     if state is QueryState.RESULTS and cells.relevant_count is not None:
         return rated_counts.counted_summary(cells)
     outcome = _outcome(cells) if state is QueryState.EMPTY else None
-    return summarise(QueryJudgments(state, _known(cells, state), outcome, cells.response_quality))
+    known = QueryJudgments(state, _known(cells, state), outcome, cells.response_quality)
+    return summarise(known, cannot_tell=cells.notes.cannot_tell or "not_relevant")
 
 
 def _known(cells: RatedCells, state: QueryState) -> tuple[Relevance | None, ...]:

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from webapp.i18n import mark
 from webapp.importers.runs.blanks import said
-from webapp.records import EmptyOutcome, QueryState, Severity
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Severity
 
 MOST_RESULTS = 10_000
 """More results than any answer has; a row that claims more is refused, not built."""
@@ -51,7 +51,8 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,12}(?:[.,]([0-9]{1,20}))?")
 _STATES = {"call failed": QueryState.FAILED, "unreadable answer": QueryState.UNREADABLE}
 _RANK = "[1-9][0-9]{0,4}"
 _MARK = re.compile(
-    rf"(?:(call failed|unreadable answer)|cannot tell: rank ({_RANK}(?:, ?{_RANK})*))(?:; )?",
+    r"(?:(call failed|unreadable answer)|cannot tell( \(not relevant\))?: rank "
+    rf"({_RANK}(?:, ?{_RANK})*))(?:; )?",
     re.IGNORECASE,
 )
 _OUTCOMES = {
@@ -63,7 +64,8 @@ _OUTCOMES = {
     ),
 }
 _OWN_WORDS = re.compile(
-    r"own words: (?=(?:own words: )*(?:call failed|unreadable answer|cannot tell: rank ))",
+    r"own words: (?=(?:own words: )*"
+    r"(?:call failed|unreadable answer|cannot tell(?: \(not relevant\))?: rank ))",
     re.IGNORECASE,
 )
 
@@ -91,6 +93,7 @@ class WrittenNumber(Struct, frozen=True):
 class Notes(Struct, frozen=True):
     """The notes taken apart: a state they name or the ranks that cannot be told, the rest.
 
+    ``cannot_tell`` is what these are in the row's figures; ``None`` where there are none.
     ``whole`` is all of it, for rows whose numbers show that the beginning is not a mark.
     """
 
@@ -98,6 +101,7 @@ class Notes(Struct, frozen=True):
     words: str
     state: QueryState | None = None
     unsure_ranks: frozenset[int] = frozenset()
+    cannot_tell: CannotTell | None = None
 
     @property
     def outcome(self) -> EmptyOutcome | None:
@@ -151,8 +155,10 @@ def parsed_notes(text: str) -> Notes:
     rest = text[found.end() :]
     words = _OWN_WORDS.sub("", rest, count=1) if _OWN_WORDS.match(rest) else rest
     state = _STATES[found[1].lower()] if found[1] else None
-    ranks = frozenset(int(rank) for rank in (found[2] or "").split(",") if rank)
-    return Notes(whole, words, state, ranks)
+    ranks = frozenset(int(rank) for rank in (found[3] or "").split(",") if rank)
+    if not ranks:
+        return Notes(whole, words, state)
+    return Notes(whole, words, state, ranks, "not_relevant" if found[2] else "left_out")
 
 
 def _number(column: str, text: str) -> WrittenNumber | CellFault | None:

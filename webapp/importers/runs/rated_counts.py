@@ -46,7 +46,12 @@ def counted_summary(cells: RatedCells) -> QuerySummary | CellFault:
     possible = placings(counts)
     if not possible:
         return CellFault("csv_impossible_list", _told(counts))
-    return summarise_counts(counts, _of_mrr(cells, possible), cells.response_quality)
+    return summarise_counts(
+        counts,
+        _of_mrr(cells, possible),
+        cells.response_quality,
+        cannot_tell=cells.notes.cannot_tell or "not_relevant",
+    )
 
 
 def left_open(summary: QuerySummary) -> Iterator[CellFault]:
@@ -77,8 +82,8 @@ def _relevant_in_top(cells: RatedCells) -> int | None:
     given = cells.figures.get("precision_at_5")
     if given is None:
         return None
-    decided = TOP - sum(rank <= TOP for rank in cells.notes.unsure_ranks)
-    return int(given.value * decided + 0.5)
+    left_out = cells.notes.unsure_ranks if cells.notes.cannot_tell == "left_out" else ()
+    return int(given.value * (TOP - sum(rank <= TOP for rank in left_out)) + 0.5)
 
 
 def _of_mrr(cells: RatedCells, possible: Sequence[Placing]) -> Sequence[Placing]:

@@ -15,7 +15,8 @@ class ComparedQuery(Struct, frozen=True):
     """One question of the set as one run answered it, judged under one rule.
 
     ``position`` is the question's in the set (from 1) and pairs the runs; ``query_id`` is
-    the run's own number for it. ``verdicts`` are those of its results in rank order.
+    the run's own number for it. ``verdicts`` are those of its results in rank order, as the
+    study counts them (``ranking.counted``).
     """
 
     position: int

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from webapp.metrics.comparisons.comparisons import Comparison
 from webapp.metrics.comparisons.stability import Stability
-from webapp.records import Blindness
+from webapp.records import Blindness, CannotTell
 
 
 class RaterShare(Struct, frozen=True):
@@ -41,6 +41,7 @@ class ComparisonReport(Struct, frozen=True):
     grade; empty if never. ``files`` are the rated CSVs that were compared, empty for runs of a
     study; the files do not name study, raters or blindness.
     ``wordings_opened`` says how often blind raters opened answers as written, and how many did.
+    ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
     ``parts`` are the wings' own comparisons of the same runs.
     """
 
@@ -58,6 +59,7 @@ class ComparisonReport(Struct, frozen=True):
     suggested: tuple[datetime, ...] = ()
     wordings_opened: tuple[int, int] = (0, 0)
     parts: tuple[ComparisonPart, ...] = ()
+    cannot_tell: CannotTell | None = None
 
     def part(self, name: str) -> Any:
         """Return the wing's comparison of this name; ``None`` where there is none."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from webapp.metrics.judging.queries import QuerySummary, Span
-from webapp.records import QueryState
+from webapp.records import CannotTell, QueryState
 
 TOP = 5
 """The cutoff of precision@5."""
@@ -55,17 +55,24 @@ def placings(counts: ListCounts) -> tuple[Placing, ...]:
 
 
 def summarise_counts(
-    counts: ListCounts, possible: Iterable[Placing], quality: float | None
+    counts: ListCounts,
+    possible: Iterable[Placing],
+    quality: float | None,
+    *,
+    cannot_tell: CannotTell,
 ) -> QuerySummary:
     """The summary of a list with `counts`, placed in one of the `possible` ways.
+
+    `cannot_tell` says what such a result is in the figures.
 
     Raises ``ValueError`` without any such way.
     """
     ways = tuple(possible)
     if not ways:
         raise ValueError("no list has these counts")
-    decided = counts.results - len(counts.unsure_ranks)
-    decided_in_top = min(counts.results, TOP) - sum(rank <= TOP for rank in counts.unsure_ranks)
+    left_out = counts.unsure_ranks if cannot_tell == "left_out" else frozenset()
+    counted = counts.results - len(left_out)
+    counted_in_top = min(counts.results, TOP) - sum(rank <= TOP for rank in left_out)
     firsts = {way.first for way in ways}
     rank = _span(1 / way.first if way.first else 0.0 for way in ways)
     return QuerySummary(
@@ -73,17 +80,17 @@ def summarise_counts(
         results_count=counts.results,
         judged_count=counts.results,
         relevant_count=counts.relevant,
-        not_relevant_count=decided - counts.relevant,
+        not_relevant_count=counts.results - len(counts.unsure_ranks) - counts.relevant,
         unsure_count=len(counts.unsure_ranks),
         first_relevant_rank=firsts.pop() if len(firsts) == 1 else None,
         complete=True,
         empty_outcome=None,
         quality=quality,
-        precision_at_5=_span(_share(way.top, decided_in_top) for way in ways),
-        overall_precision=Span.settled(_share(counts.relevant, decided)),
+        precision_at_5=_span(_share(way.top, counted_in_top) for way in ways),
+        overall_precision=Span.settled(_share(counts.relevant, counted)),
         reciprocal_rank=rank,
         answerable_reciprocal_rank=rank,
-        success=Span.settled(_success(counts)),
+        success=Span.settled(1.0 if counts.relevant else None if left_out else 0.0),
         response_quality=Span.rated(quality),
     )
 
@@ -111,12 +118,5 @@ def _span(values: Iterable[float | None]) -> Span:
     return Span(None, min(found), max(found))
 
 
-def _share(relevant: int, decided: int) -> float | None:
-    return relevant / decided if decided else None
-
-
-def _success(counts: ListCounts) -> float | None:
-    """1 with a relevant result; else undefined while one cannot be told; else 0."""
-    if counts.relevant:
-        return 1.0
-    return None if counts.unsure_ranks else 0.0
+def _share(relevant: int, counted: int) -> float | None:
+    return relevant / counted if counted else None

@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.metrics.judging import ranking
 from webapp.metrics.judging.ranking import Undefined
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 QUERY_FIGURES = (
     "precision_at_5",
@@ -141,23 +142,28 @@ class QuerySummary(NamedTuple):
         return span
 
 
-def summarise(judgments: QueryJudgments) -> QuerySummary:
-    """The counts and figures of one query from its judgments."""
-    found = _unrated(QueryJudgments(judgments.state, judgments.verdicts, judgments.empty_outcome))
+def summarise(judgments: QueryJudgments, *, cannot_tell: CannotTell) -> QuerySummary:
+    """The counts and figures of one query; `cannot_tell` says what such a result is in them.
+
+    The counts keep the kinds of verdict apart in any case.
+    """
+    unrated = QueryJudgments(judgments.state, judgments.verdicts, judgments.empty_outcome)
+    found = _unrated(unrated, cannot_tell)
     return found._replace(quality=judgments.quality, response_quality=_quality_span(judgments))
 
 
 @lru_cache(maxsize=4096)
-def _unrated(judgments: QueryJudgments) -> QuerySummary:
+def _unrated(judgments: QueryJudgments, cannot_tell: CannotTell) -> QuerySummary:
     """The same without a quality, kept: thousands of queries have the same few verdicts."""
     verdicts = judgments.verdicts
     empty = judgments.state is QueryState.EMPTY
     complete = _complete(judgments)
+    counted = replace(judgments, verdicts=ranking.counted(verdicts, cannot_tell=cannot_tell))
     if complete:
-        found = _figures(judgments.state, verdicts, judgments.empty_outcome)
+        found = _figures(counted.state, counted.verdicts, counted.empty_outcome)
         spans = [Span.settled(figure) for figure in found]
     else:
-        worst, best = _with_all_open(judgments, *_WORST), _with_all_open(judgments, *_BEST)
+        worst, best = _with_all_open(counted, *_WORST), _with_all_open(counted, *_BEST)
         spans = [Span(None, lower, upper) for lower, upper in zip(worst, best, strict=True)]
     return QuerySummary(
         state=judgments.state,

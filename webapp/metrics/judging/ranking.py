@@ -2,7 +2,8 @@
 
 Every function takes the verdicts in rank order (position 0 is rank 1), ``None`` where a
 result is unjudged. *Decided* means relevant or not relevant: "cannot tell" and unjudged
-results are neither. A list that is judged in part gets the figure so far.
+results are neither. A list that is judged in part gets the figure so far. In a study in which
+"cannot tell" counts as not relevant, the verdicts are first put through ``counted``.
 
 References: Manning, Raghavan & Schütze (2008), Introduction to Information Retrieval,
 chapter 8; Voorhees (1999), The TREC-8 Question Answering Track Report; Voorhees (2002), The
@@ -16,7 +17,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from webapp.i18n import mark
-from webapp.records import QueryState, Relevance
+from webapp.records import CannotTell, QueryState, Relevance
 
 
 class Undefined(StrEnum):
@@ -38,7 +39,9 @@ class Undefined(StrEnum):
 EXPLANATIONS: Mapping[Undefined, str] = MappingProxyType(
     {
         Undefined.NO_RESULTS: mark("There are no results to measure."),
-        Undefined.CORRECT_EMPTY: mark("There was truly nothing to find, so there is no rank."),
+        Undefined.CORRECT_EMPTY: mark(
+            "There was truly nothing to find, so there is no rank. (The rated CSV has 0 here.)"
+        ),
         Undefined.UNCLASSIFIED: mark("Nobody has decided yet whether the empty list is right."),
         Undefined.NOTHING_DECIDED: mark("No result counted here is relevant or not relevant."),
         Undefined.CANNOT_TELL: mark("No result is relevant, and at least one cannot be told."),
@@ -51,6 +54,22 @@ EXPLANATIONS: Mapping[Undefined, str] = MappingProxyType(
     }
 )
 """Each reason in words for the reader, as a message id."""
+
+
+def counted(
+    verdicts: Sequence[Relevance | None], *, cannot_tell: CannotTell
+) -> tuple[Relevance | None, ...]:
+    """The verdicts as a study counts them, for the figures below.
+
+    Where `cannot_tell` is "not_relevant", such a result counts like a not relevant one, so that a
+    precision is relevant / results, as in the method. Where it is "left_out", all stay as given.
+
+    >>> precision(counted([Relevance.RELEVANT, Relevance.UNSURE], cannot_tell="not_relevant"))
+    0.5
+    """
+    if cannot_tell == "left_out":
+        return tuple(verdicts)
+    return tuple(Relevance.NOT_RELEVANT if v is Relevance.UNSURE else v for v in verdicts)
 
 
 def precision(verdicts: Sequence[Relevance | None]) -> float | Undefined:

@@ -50,8 +50,16 @@ REFERENCES = (MANNING, VOORHEES_2002, VOORHEES_1999, CRASWELL, CHEN_YIH)
 """The references of the method, in its order."""
 TREC_EVAL = "trec_eval, measure P.5."
 
-NO_RESULTS = mark("No value without results or when no result is relevant or not relevant.")
-UNSURE_LEFT_OUT = mark("Results marked cannot tell are left out above and below the line.")
+NO_RESULTS = mark("No value without results, or when no result is counted.")
+COUNTED = mark(
+    "Counted are results judged relevant or not relevant. A result marked cannot tell is counted "
+    "as not relevant, or left out above and below the line: a setting of the study, named beside "
+    "its figures."
+)
+MRR_OF_EMPTY = mark(
+    "In the rated CSV the column mrr is 0 for an empty list, as in the original, even where there "
+    "is truly nothing and it has no value here."
+)
 UNREADABLE = mark("Answers that could not be read are in no denominator.")
 FAILED = mark("A failed call has no value here.")
 COMPLETE_WITH_RESULTS = mark("questions with results whose rating is complete")
@@ -131,11 +139,11 @@ _FIGURES = (
         label=mark("Precision@5"),
         meaning=mark("How much of what is shown first is relevant."),
         unit="ratio",
-        formula=mark("relevant / (relevant + not relevant) within ranks 1 to min(5, n)"),
+        formula=mark("relevant / counted within ranks 1 to min(5, n)"),
         denominator=COMPLETE_WITH_RESULTS,
         edge_cases=(
             mark("A list shorter than 5 is divided by its own length."),
-            UNSURE_LEFT_OUT,
+            COUNTED,
             NO_RESULTS,
             FAILED,
         ),
@@ -152,9 +160,9 @@ _FIGURES = (
         label=mark("Overall precision"),
         meaning=mark("How much of all that is shown is relevant."),
         unit="ratio",
-        formula=mark("relevant / (relevant + not relevant) over all n results"),
+        formula=mark("relevant / counted over all n results"),
         denominator=COMPLETE_WITH_RESULTS,
-        edge_cases=(UNSURE_LEFT_OUT, NO_RESULTS, FAILED),
+        edge_cases=(COUNTED, NO_RESULTS, FAILED),
         source=MANNING,
         reading=mark(
             "Precision@5 looks at the first five cards only, overall precision at every card "
@@ -173,7 +181,7 @@ _FIGURES = (
             mark("0 when no result is relevant."),
             mark("A result marked cannot tell takes up its rank and is not the relevant one."),
             mark("Empty lists are not counted; MRR with false negatives counts them."),
-            mark("In the rated CSV the column mrr is 0 for an empty list, as in the original."),
+            MRR_OF_EMPTY,
             FAILED,
         ),
         source=f"{VOORHEES_1999} {CRASWELL}",
@@ -193,6 +201,7 @@ _FIGURES = (
         edge_cases=(
             mark("0 when no result is relevant."),
             mark("An empty list where there is truly nothing has no value."),
+            MRR_OF_EMPTY,
             FAILED,
         ),
         source=f"{METHOD}, 3. {VOORHEES_1999}",
@@ -210,7 +219,10 @@ _FIGURES = (
         edge_cases=(
             mark("An empty list is 1 where there is truly nothing, 0 where results are missing."),
             mark("A failed call is 0."),
-            mark("No value while none is relevant and at least one cannot be told."),
+            mark(
+                "No value while none is relevant and at least one cannot be told, where those are "
+                "left out."
+            ),
             UNREADABLE,
         ),
         source=VOORHEES_2002,

@@ -18,7 +18,7 @@ from webapp.metrics.judging.queries import (
 )
 from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.judging.totals import COLUMNS, COUNTS, Sum, Totals, columns
-from webapp.records import Blindness, Relevance
+from webapp.records import Blindness, CannotTell, Relevance
 
 __all__ = [
     "COLUMNS",
@@ -66,7 +66,8 @@ class RunReport(Struct, frozen=True):
     ``run`` is the run's id or, for a rated file, its name. ``search_method`` and ``llm``
     are ``None`` where they are not stated. ``unasked`` are the query ids of questions that the
     study puts to nobody, as outside a sample: they have no row. ``blindness`` is there for
-    reports in words.
+    reports in words. ``cannot_tell`` is what such a result is in the figures, ``None`` where a
+    rated file does not say.
     """
 
     run: str
@@ -76,6 +77,7 @@ class RunReport(Struct, frozen=True):
     llm: str | None = None
     unasked: tuple[int, ...] = ()
     blindness: Blindness = Blindness()
+    cannot_tell: CannotTell | None = None
 
 
 def totals(report: RunReport) -> Totals:

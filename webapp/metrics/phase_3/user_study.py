@@ -20,7 +20,7 @@ from webapp.metrics.judging.summaries import QueryRow
 from webapp.metrics.judging.totals import Sum, Totals
 from webapp.metrics.phase_3.clustered import ClusteredMean, clustered_mean
 from webapp.metrics.phase_3.usability_summary import UsabilitySummary, usability_summary
-from webapp.records import Card, QueryState, Relevance
+from webapp.records import CannotTell, Card, QueryState, Relevance
 
 FIGURES = tuple(name for name in HEADLINES if name != "composite")
 """The figures of phase 3: all but the composite, which is for comparing with older reports."""
@@ -169,7 +169,8 @@ class UserStudyReport(Struct, frozen=True):
     ``people`` are in the order they came, those invited and yet to agree among them.
     ``declined`` and ``withdrawn`` are counts, all that is left of those. ``judged_until`` is
     when the last judgment was given, ``None`` before the first. ``suggested`` is when participants
-    began to be offered a grade, empty if never.
+    began to be offered a grade, empty if never. ``cannot_tell`` is what such a card is in the
+    precisions.
     """
 
     study: str
@@ -186,6 +187,7 @@ class UserStudyReport(Struct, frozen=True):
     categories: tuple[CategoryLine, ...]
     themes: tuple[ThemeLine, ...]
     usability: UsabilitySummary
+    cannot_tell: CannotTell
     suggested: tuple[datetime, ...] = ()
 
     @property

@@ -60,7 +60,10 @@ _MEASURES = (
         denominator=mark("questions for which both runs can have a value"),
         edge_cases=(
             mark("A card that both runs list turns out the same in both."),
-            mark("A verdict “cannot tell” is left out, and the bounds are worked out again."),
+            mark(
+                "A verdict “cannot tell” counts as not relevant, or is left out, as the study is "
+                "set; left out, the bounds are worked out again."
+            ),
         ),
         reading=mark(
             "Settled is the order only: the size of the difference still moves with the rest."

@@ -21,7 +21,7 @@ from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import Struct
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, ValidationError
@@ -36,7 +36,8 @@ from webapp.db.outages import Outage, outage
 from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.runs import Query
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.db.tables.study import Study
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 from webapp.services.backups import disk, moving
 from webapp.services.backups.refusals import (
     BackupExists,
@@ -64,6 +65,7 @@ VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
     Adjudication.verdict: _VERDICTS,
     Query.state: _STATES,
     StoredSummary.state: _STATES,
+    Study.cannot_tell: set(get_args(CannotTell)),
     QueryRating.quality: {None, *range(6)},
 }
 """The values that figures are computed from, where a column's type allows others too."""

@@ -19,6 +19,7 @@ from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
+from webapp.metrics.judging.ranking import counted
 from webapp.metrics.judging.summaries import QueryJudgments, summarise
 from webapp.services.comparisons.chosen_runs import FEWEST, comparable, names_of, phase_of
 from webapp.services.judging import verdicts
@@ -71,6 +72,7 @@ def report(
         raters=judged.shares(rule),
         judged_until=judged.until(rule),
         blindness=reports.blindness(session, study, Query.run_id.in_(run_ids), rule),
+        cannot_tell=study.cannot_tell,
         version=version("relevansi"),
         badged=tuple(time.since for time in blinding.badged(session, study)),
         wordings_opened=blinding.wordings_opened(session, run_ids),
@@ -94,6 +96,7 @@ class _RunsUnderRules:
         self, session: Session, study: Study, compared: Sequence[Run], names: Mapping[str, str]
     ) -> None:
         self._session = session
+        self._cannot_tell = study.cannot_tell
         self._runs = compared
         self._names = names
         self._scope = Query.run_id.in_([run.id for run in compared])
@@ -194,8 +197,8 @@ class _RunsUnderRules:
                 query_id=asked.query_id,
                 question=question.text,
                 category=question.category,
-                summary=summarise(judgments),
-                verdicts=judgments.verdicts,
+                summary=summarise(judgments, cannot_tell=self._cannot_tell),
+                verdicts=counted(judgments.verdicts, cannot_tell=self._cannot_tell),
             )
         return self._made[key]
 

@@ -79,7 +79,7 @@ def find(
     said = reports.verdicts_under(session, study, scope, rule)
     queries = session.scalars(select(Query).where(scope)).all()
     by_run = {query.run_id: query for query in queries}
-    sides = _sides(session, scope, names, by_run, said)
+    sides = _sides(session, study, scope, names, by_run, said)
     question = queries[0].question
     return ComparedQuestion(
         position=position,
@@ -105,6 +105,7 @@ def _positions(session: Session, run_ids: Sequence[str]) -> dict[int, bool]:
 
 def _sides(
     session: Session,
+    study: Study,
     scope: verdicts.Scope,
     names: dict[str, str],
     by_run: dict[str, Query],
@@ -122,7 +123,7 @@ def _sides(
             query_id=asked.query_id,
             question=by_run[asked.run_id].question.text,
             category=by_run[asked.run_id].question.category,
-            summary=summarise(said.judgments(asked)),
+            summary=summarise(said.judgments(asked), cannot_tell=study.cannot_tell),
         )
         for asked in verdicts.asked_queries(session, scope)
     }

@@ -14,7 +14,7 @@ from webapp import labels
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.json_runs import question_key
-from webapp.importers.runs.problems import ImportRefused, error
+from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.report import ComparisonReport
@@ -76,6 +76,12 @@ def compare_files(
     tell(2, 3)
     stable = stability(runs)
     tell(3, 3)
+    problems = [problem for one in found.values() for problem in one.problems]
+    ways = {one.report.cannot_tell: name for name, one in reversed(found.items())}
+    ways.pop(None, None)
+    if len(ways) > 1:
+        other, name = sorted(ways.values(), key=[*found].index)
+        problems.append(warning("csv_cannot_tell_differs", name, {"other": other}))
     return RatedComparison(
         ComparisonReport(
             study="",
@@ -87,8 +93,9 @@ def compare_files(
             blindness=Blindness(),
             version=version("relevansi"),
             files=tuple(found),
+            cannot_tell=next(iter(ways)) if len(ways) == 1 else None,
         ),
-        tuple(problem for one in found.values() for problem in one.problems),
+        tuple(problems),
     )
 
 

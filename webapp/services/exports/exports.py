@@ -74,7 +74,7 @@ def rated_csv(
     report = reports.report(session, study, run_id, rule)
     data = csv_ratings.rated_csv(report, style=style)
     name = _name(session, study, run_id, "evaluation_rated", "csv")
-    return ExportedFile(name, "text/csv; charset=utf-8", data, said_unasked(report.unasked))
+    return ExportedFile(name, "text/csv; charset=utf-8", data, tuple(csv_ratings.said(report)))
 
 
 def wide_csv(
@@ -93,7 +93,7 @@ def wide_csv(
     merged = reports.report(session, study, run_id, rule)
     data = csv_ratings.wide_csv(merged, own, style=style)
     name = _name(session, study, run_id, "evaluation_raters", "csv")
-    return ExportedFile(name, "text/csv; charset=utf-8", data, said_unasked(merged.unasked))
+    return ExportedFile(name, "text/csv; charset=utf-8", data, tuple(csv_ratings.said(merged)))
 
 
 def long_csv(
@@ -131,7 +131,7 @@ def spreadsheet(session: Session, study: Study, run_id: str, rule: Rule) -> Expo
     data = spreadsheets.rated_xlsx(found)
     media_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
     name = _name(session, study, run_id, "evaluation_rated", "xlsx")
-    return ExportedFile(name, media_type, data, said_unasked(found.unasked))
+    return ExportedFile(name, media_type, data, tuple(csv_ratings.said(found)))
 
 
 def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
@@ -197,6 +197,7 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
     exported = ExportedRun(
         run=run.id,
         rule=rule.name,
+        cannot_tell=study.cannot_tell,
         queries=tuple(_queries(session, run_id, results, said)),
         search_method=run.search_method,
         llm=run.llm,

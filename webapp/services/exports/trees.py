@@ -131,7 +131,8 @@ def _unrated(report: RunReport) -> RunReport:
 
 def _unrated_row(row: QueryRow) -> QueryRow:
     open_verdicts = (None,) * row.summary.results_count
-    nothing_said = summarise(QueryJudgments(row.summary.state, open_verdicts))
+    nothing = QueryJudgments(row.summary.state, open_verdicts)
+    nothing_said = summarise(nothing, cannot_tell="not_relevant")  # nothing is, in a template
     return replace(row, notes="", summary=nothing_said, verdicts=open_verdicts)
 
 

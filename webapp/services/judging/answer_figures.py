@@ -81,7 +81,7 @@ def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
             empty_outcome=EmptyOutcome(first.outcome) if first.outcome else None,
             quality=first.quality,
         )
-        yield answer, summarise(said)
+        yield answer, summarise(said, cannot_tell=task.cannot_tell)
 
 
 @cache

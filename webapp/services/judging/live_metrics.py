@@ -29,11 +29,12 @@ from webapp.db.connection import tables
 from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Study
 from webapp.db.upserts import upsert
 from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.metrics.judging.totals import columns
-from webapp.records import VERDICTS, EmptyOutcome, QueryState
+from webapp.records import VERDICTS, CannotTell, EmptyOutcome, QueryState
 from webapp.services.judging import changes, verdicts
 from webapp.services.judging.verdicts import AskedQuery, Scope
 
@@ -54,12 +55,14 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
     size.
     """
     session.flush()
-    studies = select(Rater.study_id).where(Rater.id.in_(rater_ids)).distinct()
-    for study_id in session.scalars(studies):
-        changes.revise(session, study_id)
+    study_id = select(Rater.study_id).where(Rater.id.in_(rater_ids)).limit(1).scalar_subquery()
+    study = session.execute(select(Study.id, Study.cannot_tell).where(Study.id == study_id)).first()
+    if study is None:
+        return
+    changes.revise(session, study.id)
     asked = verdicts.asked_queries(session, scope)
     for rater_id in rater_ids:
-        rows = list(_rows(session, asked, scope, rater_id))
+        rows = list(_rows(session, asked, scope, rater_id, study.cannot_tell))
         session.execute(
             delete(StoredSummary).where(
                 StoredSummary.rater_id == rater_id,
@@ -118,6 +121,11 @@ def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
             of_empty.verdict.label("outcome"),
             QueryRating.quality,
             listed.scalar_subquery().label("listed"),
+            select(Study.cannot_tell)
+            .join(Rater)
+            .where(Rater.id == rater_id)
+            .scalar_subquery()
+            .label("cannot_tell"),
         )
         .outerjoin(
             of_empty,
@@ -143,7 +151,8 @@ def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
         empty_outcome=EmptyOutcome(query.outcome) if query.outcome else None,
         quality=query.quality,
     )
-    return _row(rater_id, query.id, query.run_id, said, len(unsaid) + open_emptiness)
+    summary = summarise(said, cannot_tell=query.cannot_tell)
+    return _row(rater_id, query.id, query.run_id, summary, len(unsaid) + open_emptiness)
 
 
 def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
@@ -200,7 +209,8 @@ def check(session: Session) -> list[SummaryDisagreement]:
 def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[SummaryDisagreement]:
     scope = Query.run_id == run_id
     asked = verdicts.asked_queries(session, scope)
-    computed = {row["query_key"]: row for row in _rows(session, asked, scope, rater.id)}
+    rows = _rows(session, asked, scope, rater.id, rater.study.cannot_tell)
+    computed = {row["query_key"]: row for row in rows}
     stored = {
         row["query_key"]: dict(row)
         for row in session.execute(
@@ -219,18 +229,22 @@ def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[SummaryD
 
 
 def _rows(
-    session: Session, asked: Sequence[AskedQuery], scope: Scope, rater_id: int
+    session: Session,
+    asked: Sequence[AskedQuery],
+    scope: Scope,
+    rater_id: int,
+    cannot_tell: CannotTell,
 ) -> Iterator[dict[str, Any]]:
     said = verdicts.of_rater(session, scope, rater_id)
     for query in asked:
         unsaid = said.unsaid(query)
-        yield _row(rater_id, query.key, query.run_id, said.judgments(query), unsaid)
+        summary = summarise(said.judgments(query), cannot_tell=cannot_tell)
+        yield _row(rater_id, query.key, query.run_id, summary, unsaid)
 
 
 def _row(
-    rater_id: int, query_key: int, run_id: str, said: QueryJudgments, open_judgments: int
+    rater_id: int, query_key: int, run_id: str, made: Summary, open_judgments: int
 ) -> dict[str, Any]:
-    made = summarise(said)
     return {
         "rater_id": rater_id,
         "query_key": query_key,

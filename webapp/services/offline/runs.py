@@ -40,13 +40,14 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
         version=_version(),
         unasked=reports.unasked(session, run.id),
         suggests=bool(study.suggest_quality) if blind else study.suggest_quality is not False,
+        cannot_tell=study.cannot_tell,
     )
 
 
 def file_name(offline: OfflineRun) -> str:
     """Return the name of the file of a run.
 
-    >>> file_name(OfflineRun("ab12", "hybrid_20260126", (), blind=False))
+    >>> file_name(OfflineRun("ab12", "hybrid_20260126", (), blind=False, cannot_tell="left_out"))
     'rate_hybrid_20260126.html'
     """
     return f"rate_{offline.name}.html"

@@ -70,6 +70,7 @@ def report(
         themes=by_theme(people),
         usability=usability_of(people),
         suggested=tuple(time.since for time in blinding.suggested(session, study)),
+        cannot_tell=study.cannot_tell,
     )
 
 

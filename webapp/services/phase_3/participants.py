@@ -205,6 +205,7 @@ def _let_in(
         blind=False,
         show_pictures=study.show_pictures,
         show_record=study.show_record,
+        cannot_tell=study.cannot_tell,
         repeat_percent=0,
         created_at=now,
     )

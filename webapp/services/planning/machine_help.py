@@ -145,8 +145,8 @@ class _BothJudged:
         by_machine = Verdicts()
         if machine is not None:
             by_machine = verdicts.of_rater(session, scope, machine.id)
-        self._people = _summaries(asked, positions, said)
-        self._machine = _summaries(asked, positions, by_machine)
+        self._people = _summaries(study, asked, positions, said)
+        self._machine = _summaries(study, asked, positions, by_machine)
         self.positions = set(positions.values())
         self.machine_open = {
             position
@@ -203,12 +203,13 @@ class _BothJudged:
 
 
 def _summaries(
-    asked: Sequence[AskedQuery], positions: Mapping[int, int], said: Verdicts
+    study: Study, asked: Sequence[AskedQuery], positions: Mapping[int, int], said: Verdicts
 ) -> dict[str, dict[int, QuerySummary]]:
     found: dict[str, dict[int, QuerySummary]] = {}
     for query in asked:
         of_run = found.setdefault(query.run_id, {})
-        of_run[positions[query.key]] = summarise(said.judgments(query))
+        summary = summarise(said.judgments(query), cannot_tell=study.cannot_tell)
+        of_run[positions[query.key]] = summary
     return found
 
 

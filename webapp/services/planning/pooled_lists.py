@@ -175,10 +175,16 @@ def _read(
 
 
 def states(session: Session, study: Study, pooled: PooledSet, rule: Rule) -> Codes:
-    """Return the state of every thing under `rule`."""
+    """Return the state of every thing under `rule`, as the study counts "cannot tell"."""
+    import numpy as np
+
     if rule.rater is not None:
-        return _of_rater(session, pooled, rule.rater.id)
-    return _merged(session, study, pooled, is_adjudicated=rule.name == ADJUDICATED)
+        found = _of_rater(session, pooled, rule.rater.id)
+    else:
+        found = _merged(session, study, pooled, is_adjudicated=rule.name == ADJUDICATED)
+    if study.cannot_tell == "left_out":
+        return found
+    return np.where(found == CANNOT_TELL, NOT_RELEVANT, found).astype(found.dtype)
 
 
 def _of_rater(session: Session, pooled: PooledSet, rater_id: int) -> Codes:

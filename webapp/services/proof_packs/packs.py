@@ -224,6 +224,7 @@ def _contents(
         scope="study" if whole else "run",
         study=study.name,
         rule=rule.name,
+        cannot_tell=study.cannot_tell,
         version=version("relevansi"),
         database=HEAD,
         made_at=_last_change(session, study, found),

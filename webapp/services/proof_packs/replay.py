@@ -49,12 +49,13 @@ MOST_RESAMPLES = 100_000
 COMPARED = {
     proof_files.RUN_JSON: {
         *("run", "search_method", "llm", "question_set", "source_file", "sha256", "rule"),
+        "cannot_tell",
         *("queries", "query_id", "question", "category", "state", "empty_outcome", "quality"),
         *("notes", "results", "rank", "title", "relevance", "not_asked"),
     },
     "comparison": {
-        *("rule", "raters", "settings", "composite", "runs", "differences", "stability"),
-        *("signed_rank", "questions"),
+        *("rule", "cannot_tell", "raters", "settings", "composite", "runs"),
+        *("differences", "stability", "signed_rank", "questions"),
     },
 }
 """The keys that follow from lists and judgments; others name the study, its times and cards."""
@@ -179,7 +180,11 @@ class _Tables:
         self._properties: dict[str, Property] = {}
         self._things: dict[Thing, JudgedThing] = {}
         self._answers: dict[tuple[str, int], Query] = {}
-        self.study = Study(name=manifest.study, created_at=_SOME_TIME)
+        self.study = Study(
+            name=manifest.study,
+            cannot_tell=manifest.cannot_tell or "left_out",
+            created_at=_SOME_TIME,
+        )
         self._put(self.study)
         self._raters = {
             name: Rater(study_id=self.study.id, name=name, created_at=_SOME_TIME)

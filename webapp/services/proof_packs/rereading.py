@@ -15,7 +15,7 @@ from webapp.exporters.exports import json_runs, trec
 from webapp.exporters.exports.trec import TrecResult
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, RunReport, summarise
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 Spot = tuple[int, int]
 """A query's number and a rank."""
@@ -37,7 +37,9 @@ class Otherwise(Struct, frozen=True):
 
 def judged_otherwise(report: RunReport, otherwise: Otherwise) -> RunReport:
     """Return `report` with the differing judgments of one member in place of its own."""
-    return replace(report, rows=tuple(_changed(row, otherwise) for row in report.rows))
+    assert report.cannot_tell is not None
+    rows = tuple(_changed(row, otherwise, report.cannot_tell) for row in report.rows)
+    return replace(report, rows=rows)
 
 
 def of_judgments(stated: bytes, report: RunReport) -> Otherwise:
@@ -119,7 +121,7 @@ def _grade(said: object) -> float | None:
     return float(said) if is_number and 0 <= said <= BEST_QUALITY else None  # type: ignore[arg-type, operator]
 
 
-def _changed(row: QueryRow, otherwise: Otherwise) -> QueryRow:
+def _changed(row: QueryRow, otherwise: Otherwise, cannot_tell: CannotTell) -> QueryRow:
     verdicts = tuple(
         otherwise.relevance.get((row.query_id, rank), verdict)
         for rank, verdict in enumerate(row.verdicts, start=1)
@@ -131,4 +133,5 @@ def _changed(row: QueryRow, otherwise: Otherwise) -> QueryRow:
         empty_outcome=otherwise.outcome.get(row.query_id, summary.empty_outcome),
         quality=otherwise.quality.get(row.query_id, summary.quality),
     )
-    return replace(row, summary=summarise(judgments), verdicts=verdicts)
+    summary = summarise(judgments, cannot_tell=cannot_tell)
+    return replace(row, summary=summary, verdicts=verdicts)

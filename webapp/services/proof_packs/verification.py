@@ -256,6 +256,8 @@ class _Work:
         stated = self._tried(partial(self.pack.json, name))
         computed = judged.figures(run.run)
         self.figures += pack_differences.numbers(computed)
+        if isinstance(stated, dict):
+            stated = {rule: self._with_setting(one) for rule, one in stated.items()}
         found = [] if stated is None else list(pack_differences.documents(stated, computed))
         self.differences.add_all(DifferenceKind.FIGURE, name, proof_files.VERDICTS, iter(found))
         self._stated = stated if isinstance(stated, dict) else computed
@@ -303,7 +305,7 @@ class _Work:
         if stated is None:
             return
         computed = judged.run_json(run.run, rule)
-        compared = pack_differences.only(stated, computed)
+        compared = pack_differences.only(self._with_setting(stated), computed)
         before = self.differences.count
         found = pack_differences.documents(compared, computed)
         self.differences.add_all(DifferenceKind.CELL, name, proof_files.VERDICTS, found)
@@ -328,6 +330,12 @@ class _Work:
         name = _name(run, proof_files.FIGURES)
         self.differences.add_all(DifferenceKind.FIGURE, name, source, new)
 
+    def _with_setting(self, document: object) -> object:
+        """Return a document of the pack; the first packs do not say what "cannot tell" is."""
+        if self.manifest.cannot_tell is None and isinstance(document, dict):
+            return {"cannot_tell": "left_out", **document}
+        return document
+
     def _comparisons(self, lists: Sequence[ShownRun], judged: ReplayedPack) -> None:
         if self.manifest.scope != "study" or judged.rule is None:
             return
@@ -350,7 +358,7 @@ class _Work:
             self._add(DifferenceKind.UNREADABLE, name, ("settings",))
             return
         self.figures += pack_differences.numbers(computed)
-        compared = pack_differences.only(stated, computed)
+        compared = pack_differences.only(self._with_setting(stated), computed)
         found = pack_differences.documents(compared, computed)
         self.differences.add_all(DifferenceKind.FIGURE, name, proof_files.VERDICTS, found)
 

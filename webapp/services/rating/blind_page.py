@@ -26,7 +26,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import prices, property_cards
 from webapp.importers.runs.property_cards import Style
-from webapp.records import Card, EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, Card, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import answer_figures
 from webapp.services.judging.answer_figures import AnswerFigures
 from webapp.services.judging.judged_things import from_row
@@ -132,6 +132,7 @@ class MovingAnswers(Struct, frozen=True):
     figure: PooledFigure | None
     figures: tuple[AnswerFigures, ...]
     show_pictures: bool
+    cannot_tell: CannotTell
 
 
 class BlindPage(MovingAnswers, frozen=True):
@@ -217,6 +218,7 @@ def _moving(
         figure=pooled_figure(session, rater) if sees_means else None,
         figures=answer_figures.of_task(session, task) if sees_figures else (),
         show_pictures=task.show_pictures,
+        cannot_tell=task.cannot_tell,
     )
 
 
@@ -273,7 +275,7 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
         states = {row.id: QueryState(row.state) for row in found}
         suggested = repeats.suggested(session, task, states)
     elif task.suggest_quality:
-        suggested = {row.id: pages.suggested(row) for row in found}
+        suggested = {row.id: pages.suggested(row, task.cannot_tell) for row in found}
     listed: dict[int, list[Card]] = {row.id: [] for row in found}
     of_answers = tables(session).execute(_listed(), {"answers": [*listed]})
     for answer, card in of_answers:
@@ -358,7 +360,8 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     row, mine = StoredSummary, Task.rater_id
     return (
         columns.add_columns(
-            *(row.results_count, row.judged_count, row.relevant_count, row.not_relevant_count)
+            *(row.results_count, row.judged_count, row.relevant_count, row.not_relevant_count),
+            row.unsure_count,
         )
         .join_from(Task, Rater, Rater.id == mine)
         .join(Study, Study.id == Rater.study_id)

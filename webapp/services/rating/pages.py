@@ -27,9 +27,9 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.metrics.judging.ranking import suggested_quality
+from webapp.metrics.judging.ranking import counted, suggested_quality
 from webapp.metrics.judging.summaries import QuerySummary as Summary
-from webapp.records import Card, EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, Card, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import live_metrics, standings
 from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.judgments import UnknownQuery
@@ -98,6 +98,7 @@ class MovingFigures(Struct, frozen=True):
     place: PlaceInWalk
     show_pictures: bool
     suggests: bool
+    cannot_tell: CannotTell
 
 
 class RatingPage(MovingFigures, frozen=True):
@@ -193,7 +194,9 @@ def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
         category=asked.category,
         state=summary.state,
         quality=asked.grade,
-        suggested_quality=suggested(asked) if asked.suggest_quality is not False else None,
+        suggested_quality=(
+            suggested(asked, asked.cannot_tell) if asked.suggest_quality is not False else None
+        ),
         empty_outcome=summary.empty_outcome,
         found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, rater, asked),
         summary=summary,
@@ -208,17 +211,20 @@ def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
         ),
         show_pictures=asked.show_pictures,
         suggests=asked.suggest_quality is not False,
+        cannot_tell=asked.cannot_tell,
     )
 
 
-def suggested(summary: Row[Any]) -> int | None:
+def suggested(summary: Row[Any], cannot_tell: CannotTell) -> int | None:
     """Return the quality that a rater's own verdicts suggest for an answer, from its summary."""
-    return suggested_quality(
-        QueryState(summary.state),
+    verdicts = (
         [Relevance.RELEVANT] * summary.relevant_count
         + [Relevance.NOT_RELEVANT] * summary.not_relevant_count
-        + [None] * (summary.results_count - summary.judged_count),
+        + [Relevance.UNSURE] * summary.unsure_count
+        + [None] * (summary.results_count - summary.judged_count)
     )
+    shares = counted(verdicts, cannot_tell=cannot_tell)
+    return suggested_quality(QueryState(summary.state), shares)
 
 
 def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
@@ -268,8 +274,8 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
     return (
         select(
             *(Query.id, Query.query_id, Query.question_id, Query.emptiness_id),
-            *(Run.search_method, Run.llm, Question.text, Question.category, Study.show_pictures),
-            Study.suggest_quality,
+            *(Run.search_method, Run.llm, Question.text, Question.category),
+            *(Study.show_pictures, Study.suggest_quality, Study.cannot_tell),
             *(QueryRating.quality.label("grade"), QueryRating.notes),
             *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
             _first(all_of_run.where(within.id <= Query.id)).label("position"),

@@ -10,7 +10,7 @@ from webapp import rooms
 from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
-from webapp.metrics.judging.ranking import Undefined, precision
+from webapp.metrics.judging.ranking import Undefined, counted, precision
 from webapp.records import Relevance
 from webapp.services.rating import repeats, shares
 from webapp.services.rating.shares import StudyShare
@@ -58,10 +58,10 @@ class Done(Struct, frozen=True):
 
 
 class PooledFigure(Struct, frozen=True):
-    """The share of relevant cards among the decided ones, over all runs."""
+    """The share of relevant cards among those that the study counts, over all runs."""
 
     relevant: int
-    decided: int
+    counted: int
     share: float | None
 
 
@@ -157,9 +157,10 @@ def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
     verdicts = session.scalars(first.where(is_card).union_all(again.where(is_card)))
     said = [Relevance(verdict) for verdict in verdicts if verdict]
     relevant = said.count(Relevance.RELEVANT)
-    share = precision(said)
+    shares = counted(said, cannot_tell=rater.study.cannot_tell)
+    share = precision(shares)
     return PooledFigure(
         relevant=relevant,
-        decided=relevant + said.count(Relevance.NOT_RELEVANT),
+        counted=relevant + shares.count(Relevance.NOT_RELEVANT),
         share=None if isinstance(share, Undefined) else share,
     )

@@ -19,7 +19,7 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Result, Run
-from webapp.metrics.judging.ranking import suggested_quality
+from webapp.metrics.judging.ranking import counted, suggested_quality
 from webapp.records import QueryState, Relevance
 from webapp.services.rating import pool
 from webapp.services.rating.pool import REPEAT, Unit
@@ -118,7 +118,7 @@ def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, da
 
 
 def suggested(
-    session: Session, task: Task | Row[Any], answers: Mapping[int, QueryState]
+    session: Session, task: Row[Any], answers: Mapping[int, QueryState]
 ) -> dict[int, int | None]:
     """Return the quality that the repeated verdicts suggest for each of these answers."""
     same = (Repeat.judged_thing_id == Result.judged_thing_id) & (Repeat.task_id == task.id)
@@ -130,7 +130,10 @@ def suggested(
     said: dict[int, list[Relevance | None]] = defaultdict(list)
     for key, verdict in rows:
         said[key].append(Relevance(verdict) if verdict else None)
-    return {key: suggested_quality(state, said[key]) for key, state in answers.items()}
+    return {
+        key: suggested_quality(state, counted(said[key], cannot_tell=task.cannot_tell))
+        for key, state in answers.items()
+    }
 
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:

@@ -120,12 +120,20 @@ def report(
             question=questions[asked.key][0],
             category=questions[asked.key][1],
             notes=said.notes.get(asked.key, ""),
-            summary=summarise(said.judgments(asked)),
+            summary=summarise(said.judgments(asked), cannot_tell=study.cannot_tell),
             verdicts=tuple(said.relevance(thing) for thing in asked.things),
         )
         for asked in verdicts.asked_queries(session, scope)
     )
-    return RunReport(run.id, rule.name, rows, run.search_method, run.llm, left_out)
+    return RunReport(
+        run=run.id,
+        rule=rule.name,
+        rows=rows,
+        search_method=run.search_method,
+        llm=run.llm,
+        unasked=left_out,
+        cannot_tell=study.cannot_tell,
+    )
 
 
 def in_words(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport:
@@ -158,7 +166,7 @@ def standing(session: Session, study: Study, run_id: str, rule: Rule) -> Standin
     scope = asked_of(run_id)
     said = verdicts_under(session, study, scope, rule)
     asked = verdicts.asked_queries(session, scope)
-    summaries = [summarise(said.judgments(query)) for query in asked]
+    summaries = [summarise(said.judgments(query), cannot_tell=study.cannot_tell) for query in asked]
     unsaid = [said.unsaid(query) for query in asked]
     return Standing(
         totals=Totals.of(summaries),

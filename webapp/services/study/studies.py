@@ -7,7 +7,7 @@ from functools import cache
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from webapp.config import resource
@@ -24,7 +24,9 @@ from webapp.i18n import (
     speaking,
     texts_of,
 )
+from webapp.records import CannotTell
 from webapp.services.judging import changes, live_metrics
+from webapp.services.judging.verdicts import Scope
 
 STUDY_NAME = mark("My study")
 OWNER_NAME = mark("Owner")
@@ -75,9 +77,12 @@ def add_rater(
     rater = Rater(study=study, name=name, is_owner=is_owner, created_at=now)
     session.add(rater)
     session.flush()
-    in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
-    live_metrics.refresh(session, [rater.id], in_study)
+    live_metrics.refresh(session, [rater.id], _in_study(study.id))
     return rater
+
+
+def _in_study(study_id: int) -> Scope:
+    return Query.run_id.in_(select(Run.id).where(Run.study_id == study_id))
 
 
 def raters(session: Session, study: Study) -> list[Rater]:
@@ -131,6 +136,7 @@ class Switches(Struct, frozen=True):
     badges_while_blind: bool = False
     show_record: bool = False
     suggest_quality: bool | None = None
+    cannot_tell: CannotTell = "not_relevant"
     repeat_percent: int = 5
     guidelines: str = ""
     starter_guidelines: bool = False
@@ -142,7 +148,10 @@ def switches(study: Study) -> Switches:
 
 
 def set_switches(session: Session, study: Study, wanted: Switches, now: datetime) -> None:
-    """Set the study's name and switches, logging each change; new guidelines end the starter."""
+    """Set the study's name and switches, logging each change; new guidelines end the starter.
+
+    Another way to count "cannot tell" makes all figures that are kept anew, in this transaction.
+    """
     before = switches(study)
     if wanted.guidelines != before.guidelines:
         wanted = replace(wanted, starter_guidelines=False)
@@ -151,6 +160,16 @@ def set_switches(session: Session, study: Study, wanted: Switches, now: datetime
         if old != new and not (name == "name" and new == shown_name(study)):
             setattr(study, name, new)
             log(session, study, f"set {name}", study.name, str(old), str(new), now)
+    if wanted.cannot_tell != before.cannot_tell:
+        _count_anew(session, wanted.cannot_tell)
+
+
+def _count_anew(session: Session, cannot_tell: CannotTell) -> None:
+    """Make every stored figure anew; participants' own studies count as the one they are of."""
+    session.execute(update(Study).values(cannot_tell=cannot_tell))
+    for study_id in session.scalars(select(Study.id)).all():
+        raters = session.scalars(select(Rater.id).where(Rater.study_id == study_id)).all()
+        live_metrics.refresh(session, raters, _in_study(study_id))
 
 
 def guidelines(study: Study, code: str = "") -> str:

@@ -108,7 +108,7 @@ def _set_up_templates(app: Flask) -> None:
         environment.filters[name] = getattr(formatting, name)
     for name in ("line", "link", "picture", "render", "is_long", "intro"):
         environment.filters[name] = getattr(markdown, name)
-    for name in ("method", "category", "field", "judgment"):
+    for name in ("method", "category", "field", "judgment", "cannot_tell"):
         environment.filters[name] = getattr(labels, name)
     environment.filters["sentence"] = printable_line
     environment.filters["translated"] = gettext

@@ -20,7 +20,7 @@ from webapp.metrics.judging.summaries import RunReport, category_totals
 from webapp.metrics.judging.summaries import totals as totals_of
 from webapp.metrics.judging.totals import Totals
 from webapp.metrics.runs.latency import Latency
-from webapp.records import Counts, Problem
+from webapp.records import CannotTell, Counts, Problem
 from webapp.services.rating import progress
 from webapp.services.rating.progress import Progress
 from webapp.services.runs import reports, runs, sample_runs
@@ -104,7 +104,8 @@ class ResponseTimes(Struct, frozen=True):
 class RunShown(Struct, frozen=True):
     """One run in full, its figures under ``rule``.
 
-    ``totals`` are those the figures are made of, ``unasked`` says which questions these leave out;
+    ``totals`` are those the figures are made of, ``unasked`` says which questions these leave out,
+    ``cannot_tell`` what such a card is in them;
     ``has_remarks`` says that some figure in ``rows`` can still move or has no value;
     ``next_run`` is another run with open work,
     once this one is finished; ``times`` are ``None`` where no answer states its own;
@@ -120,6 +121,7 @@ class RunShown(Struct, frozen=True):
     exposure: Exposure
     totals: Totals
     unasked: tuple[str, ...]
+    cannot_tell: CannotTell | None
     rows: tuple[FigureRow, ...]
     has_remarks: bool
     measures: tuple[Measure, ...]
@@ -273,6 +275,7 @@ def _shown(
         exposure=exposure,
         totals=whole,
         unasked=tuple(_unasked(report, run.overview.counts)),
+        cannot_tell=report.cannot_tell,
         rows=rows,
         has_remarks=any(cell.sentence or cell.reason for row in rows for cell in row.cells),
         measures=figures.measures(),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from msgspec.structs import asdict, replace
 from wtforms import BooleanField, Form
 
 from webapp.i18n import SOURCE_LANGUAGE, language
+from webapp.records import CannotTell
 from webapp.services.study import studies
 from webapp.services.study.studies import Switches
 from webapp.web.frame.fields import (
@@ -31,6 +34,7 @@ class StudyForm(Form):
     figures = ChoiceField(["progress", "all"], default="progress")
     overlap = WholeField(1, MOST_RATERS)
     pool_depth = WholeField(1, DEEPEST)
+    cannot_tell = ChoiceField(get_args(CannotTell), default="not_relevant")
     repeat_percent = WholeField(0, 100, required=True)
     allow_bulk = BooleanField()
     show_pictures = BooleanField()

@@ -121,7 +121,7 @@ are equal or nearly so stay open until almost everything is judged, in whichever
 come; the more pairs are compared, the likelier is one of that kind. Rating by effect then changes
 how early the others are settled.
 
-A card that is judged "cannot tell" is left out of both runs and moves their denominators, which the
+In a study that leaves out a card judged "cannot tell", it moves the denominators, which the
 bounds do not foresee; the last line of each part counts the replays in which no order that was
 settled became another one. [Decision 0030](decisions/0030-settled-orders-and-rating-by-effect.md)
 says how the bounds are worked out.
