@@ -24,6 +24,7 @@ ELSEWHERE = {
     "long_work.show": "shown while a long work goes on",
     "long_work.take_away": "offered where a long work has ended",
     "rated_comparisons.show": "the answer to files that were chosen",
+    "runs.ask_to_remove_sample": "offered where a study of one's own has the sample",
     "participants.declined": "the answer to a button",
     "participants.link": "the answer to a button",
 }
