@@ -237,7 +237,7 @@ def lock(session: nox.Session) -> None:
     options += ["--custom-compile-command=nox -s lock"]
     compile_ = ["uv", "pip", "compile", "pyproject.toml", *options, f"--overrides={overrides}"]
     application, tools = LOCKS
-    session.run(*compile_, "-o", application, env=AS_LOCKED)
+    session.run(*compile_, "--extra=server", "-o", application, env=AS_LOCKED)
     held = [f"--no-emit-package={package.name}" for package in locked(application)]
     session.run(*compile_, "--group=dev", "-c", application, *held, "-o", tools, env=AS_LOCKED)
 

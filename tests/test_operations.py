@@ -8,16 +8,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from granian.cli import cli
 from sqlalchemy import make_url
 
-from webapp import config
 from webapp.cli.frame import commands as command_line
-from webapp.cli.frame import connections, serving, stopping
 from webapp.config import with_driver
-from webapp.db.deadlines import PATIENCE_SECONDS
-from webapp.services.people import sign_in
-from webapp.web.frame.body_limits import OF_KNOWN, OF_STRANGERS
-from webapp.web.frame.errors import BY_OUTAGE
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "operations.md"
@@ -58,8 +53,8 @@ def test_the_image_runs_a_python_and_a_command_that_exist() -> None:
 
     assert version is not None
     assert int(version[1]) >= int(oldest["requires-python"].rpartition(".")[2])
-    assert command[:2] == ["relevansi", "serve"]
-    serving.serve_command.make_context("serve", command[2:])
+    assert command[0] == "granian"
+    cli.make_context("granian", command[1:])
 
 
 @pytest.mark.whole
@@ -72,32 +67,6 @@ def test_a_page_names_commands_and_variables_that_exist(page: Path) -> None:
     assert commands
     assert commands <= set(command_line.commands())
     assert [name for name in variables if name not in sources] == []
-
-
-def test_the_reference_states_the_numbers_of_the_code() -> None:
-    for said in (
-        f"{serving.THREADS} threads", f"{serving.CONNECTIONS} open connections",
-        f"| {serving.MOST_HEADER_BYTES // 2**10} KB, {connections.HEADER_SECONDS} seconds",
-        f"| {OF_STRANGERS.body // 2**10} KB, {OF_STRANGERS.fields} fields |",
-        f"| {OF_KNOWN.body // 2**10} KB, {OF_KNOWN.fields:,} fields |",
-        f"| {connections.BODY_SECONDS} seconds, and a second more",
-        f"each {connections.BODY_RATE // 2**10} KB that are here",
-        f"| {serving.CONNECTIONS}, and fewer than",
-        f"{connections.HANDLES_BESIDE} of which",
-        f"After {stopping.PATIENCE:.0f} seconds", f"{config.MAX_UPLOAD_MB} MB",
-        f"{sign_in.TRIES} wrong passwords in a quarter of an hour",
-        f"come back in {sign_in.TooBusy.retry_after} seconds",
-    ):  # fmt: skip
-        assert said in TEXT[REFERENCE], said
-
-
-@pytest.mark.parametrize("guide", GUIDES, ids=str)
-def test_a_guide_states_how_a_database_that_fails_is_answered(guide: Path) -> None:
-    for said in BY_OUTAGE.values():
-        assert f"| {said.status}, `Retry-After: {said.retry_after}`" in TEXT[guide]
-    assert re.search(rf"\b{PATIENCE_SECONDS:g} (seconds|detik)", TEXT[guide])
-    assert re.search(rf"\b{2 * stopping.PATIENCE:.0f} (seconds|detik)", TEXT[guide])
-    assert f"\n- {config.MAX_UPLOAD_MB} MB" in TEXT[guide]
 
 
 def test_both_guides_have_the_same_settings() -> None:

@@ -46,6 +46,20 @@ def create_app(settings: Settings | None = None) -> Flask:
     return app
 
 
+def served() -> Flask:
+    """Return the application for a server of its own: the work that the last one left goes on.
+
+    ``granian --interface wsgi --factory webapp.app:served``
+    """
+    from webapp.cli.frame.serving import tell_setup_link
+    from webapp.config import Settings
+
+    app = create_app()
+    tell_setup_link(app.extensions["database"], Settings.from_environment(), "/")
+    app.extensions["workers"].serve()
+    return app
+
+
 def main() -> None:
     """Run the command line; it ends the process with its exit code."""
     from webapp.cli import run

@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.sqlite import insert
 from waitress.server import create_server
 
-from webapp.cli.frame.serving import CONNECTIONS, IDLE_SECONDS, LOOPBACK, THREADS, listen
+from webapp.cli.frame.serving import LOOPBACK, WAITRESS, listen
 from webapp.config import sqlite_url
 
 VERDICTS = Table(
@@ -156,9 +156,7 @@ def main() -> None:
     server = create_server(
         create_app(said.folder),
         sockets=[listener],
-        threads=THREADS,
-        connection_limit=CONNECTIONS,
-        channel_timeout=IDLE_SECONDS,
+        **WAITRESS,
     )
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/", flush=True)
     server.run()

@@ -103,5 +103,4 @@ def _serve(port: int, environment: Mapping[str, str], log: Path, connection: Con
     with log.open("ab") as faults:
         os.dup2(faults.fileno(), sys.stderr.fileno())
     sys.stdout = _Spoken(connection)
-    # One, since each of several has to compile its own statements and templates.
-    run(create_app, ["serve", "--port", str(port), "--processes", "1"])
+    run(create_app, ["serve", "--port", str(port)])

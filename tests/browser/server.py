@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -66,15 +65,13 @@ class Server:
         }
 
     def pids(self) -> list[int]:
-        """Return the processes that it consists of: the one that waits, and those that answer."""
+        """Return the processes that it consists of."""
         assert self.process is not None
-        first = self.process.pid
-        others = Path(f"/proc/{first}/task/{first}/children")  # Linux, where alone are several
-        return [first, *map(int, others.read_text().split() if others.exists() else ())]
+        return [self.process.pid]
 
     def kill(self) -> None:
         """End it without warning, as a power cut would: SIGKILL where there are signals."""
-        self._end(self._kill)
+        self._end(subprocess.Popen.kill)
 
     def stop(self) -> None:
         """End it, if it runs."""
@@ -115,14 +112,6 @@ class Server:
     def database(self) -> sqlite3.Connection:
         """Return a connection to its database."""
         return sqlite3.connect(self.instance / "relevansi.sqlite")
-
-    def _kill(self, process: subprocess.Popen[str]) -> None:
-        """End all of its processes at once."""
-        others = self.pids()[1:]
-        process.kill()
-        for pid in others:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
 
     def _end(self, how: Any) -> None:
         if self.process is None:

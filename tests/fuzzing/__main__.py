@@ -21,7 +21,6 @@ from tests.fuzzing.files import FORMATS_READ, Files
 from tests.fuzzing.kinds import Found
 from tests.fuzzing.requests import Requests
 from tests.fuzzing.roles import Roles
-from tests.fuzzing.strangers import Strangers
 from tests.fuzzing.watching import Make, Told, watch
 
 SECONDS = 300
@@ -33,7 +32,6 @@ WEIGHTS = {
     "packs": 3,
     "cards": 3,
     "linear": 3,
-    "strangers": 6,
     "roles": 6,
 }
 """The shares of the time; 1 for the others."""
@@ -43,7 +41,6 @@ KINDS: Mapping[str, Make] = {
     "linear": Slowness,
     "requests": Requests,
     "commands": Commands,
-    "strangers": Strangers,
     "roles": Roles,
 }
 

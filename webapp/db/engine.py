@@ -193,15 +193,6 @@ class Database:
             if driver is not None:
                 driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
-    def share(self) -> None:
-        """Make this fit for processes that are copied from this one from here on.
-
-        They have no connection in common, and their writers wait in one queue.
-        """
-        self.engine.dispose()
-        if isinstance(self._queue, _Queue):
-            self._queue.share()
-
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()
@@ -226,26 +217,13 @@ class _Queue:
         self.lock = Lock()
         self._waiting = 0
         self._since = 0.0
-        self._turns: _Turns | None = None
-
-    def share(self) -> None:
-        """Let the writers of processes that are copied from this one from here on take turns.
-
-        A process that dies while it writes keeps the others waiting, so they have to be ended.
-        """
-        self._turns = _Turns()
 
     def __enter__(self) -> None:
         if not self.lock.acquire(blocking=False):
             self._wait()
         self._since = monotonic()
-        if self._turns is not None and not self._turns.take():
-            self.lock.release()
-            raise WriterBusy
 
     def __exit__(self, *_error: object) -> None:
-        if self._turns is not None:
-            self._turns.give()
         self.lock.release()
 
     def _wait(self) -> None:
@@ -261,33 +239,6 @@ class _Queue:
 
     def _is_crowded(self) -> bool:
         return self._waiting > MOST_BEHIND_SLOW and monotonic() - self._since > SLOW_SECONDS
-
-
-class _Turns:
-    """The turn to write, among processes; one thread of each process at most asks for it.
-
-    The process that waits for the turn also holds the place before it, so that the process that has
-    just written cannot take the turn again first, as it could by a semaphore alone.
-    """
-
-    def __init__(self) -> None:
-        from multiprocessing import get_context  # 10 ms that a single process need not pay
-
-        forked = get_context("fork")
-        self._turn, self._place = forked.Lock(), forked.Lock()
-
-    def take(self) -> bool:
-        """Wait for the turn; false if it did not come before the deadline."""
-        if not self._place.acquire(timeout=deadlines.seconds_left()):
-            return False
-        try:
-            return self._turn.acquire(timeout=deadlines.seconds_left())
-        finally:
-            self._place.release()
-
-    def give(self) -> None:
-        """Give the turn to the process that waits for it."""
-        self._turn.release()
 
 
 def known_versions() -> set[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 import click
 import pytest
 
+from tests.browser.server import HYBRID, Server
 from tests.cli.relevansi import relevansi
 from webapp.cli.frame import serving
 
@@ -37,18 +41,28 @@ def test_an_address_of_version_6_is_listened_on() -> None:
         assert listener.family == socket.AF_INET6
 
 
-def test_a_system_that_copies_no_process_answers_with_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(serving, "CAN_BE_SEVERAL", False)
-
-    assert [serving._possible(1), serving._possible(4)] == [1, 1]
-    assert len(capsys.readouterr().err.splitlines()) == 1  # only where several were wanted
-
-
 def test_upgrading_names_the_database_and_its_version(tmp_path: Path) -> None:
     first, again = (relevansi(tmp_path, "upgrade") for _ in range(2))
 
     assert first.returncode == 0, first.stderr
     assert str(tmp_path) in first.stdout
     assert again.stdout == first.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process without a signal")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_well_and_frees_its_port(tmp_path: Path, number: int) -> None:
+    server = Server(tmp_path / "instance")
+    server.start()
+    assert server.process is not None
+    with urlopen(f"{server.url}/healthz", timeout=60):
+        pass
+
+    server.process.send_signal(number)
+
+    assert server.process.wait(timeout=60) == 0
+    assert server.faults() == ""
+    assert server.import_runs(HYBRID)  # the database is whole and not locked
+    with serving.listen(serving.LOOPBACK, server.port):
+        pass
+    server.stop()

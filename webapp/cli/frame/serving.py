@@ -1,24 +1,28 @@
-"""``relevansi serve`` and ``relevansi upgrade``, and how both kinds of study are served."""
+"""``relevansi serve`` and ``relevansi upgrade``, and how both kinds of study are served.
+
+Plain waitress in one process, for one machine or one room; docs/operations.md has the server for a
+network. What was answered is stored, so a server that is stopped loses nothing: browsers send again
+what was not answered.
+"""
 
 from __future__ import annotations
 
 import gc
 import logging
+import signal
 import socket
-from collections.abc import MutableSequence
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from webapp.cli.frame import address_in_use, stopping
+from webapp.cli.frame import address_in_use
 from webapp.cli.frame.output import say
-from webapp.cli.frame.processes import CAN_BE_SEVERAL, counts, run, usual
 from webapp.config import Settings, private_folder, secret_key
 from webapp.db.engine import Database
 from webapp.db.sqlite_files import cut_off_beside
-from webapp.i18n import gettext, ngettext
+from webapp.i18n import gettext
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -27,34 +31,35 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 PORT = 8800
-THREADS = 8
-BACKLOG = 1024
-MOST_PROCESSES = 64
-CONNECTIONS = 1000
-"""Open connections at once; a browser keeps up to six, a proxy as many as it likes."""
-IDLE_SECONDS = 120
-MOST_HEADER_BYTES = 16 * 2**10
-"""Names, cookies and addresses of ours take a fraction of this."""
 TRIED_PORTS = 20
+BACKLOG = 1024
+PATIENCE = 25.0
+"""Seconds in which a question to a chatbot that is on its way gets its answer at the end."""
+WAITRESS: dict[str, Any] = {
+    "threads": 8,
+    "connection_limit": 500,
+    "channel_timeout": 30,
+    "cleanup_interval": 10,
+    "max_request_header_size": 16 * 2**10,
+    "asyncore_use_poll": True,
+    "ident": "relevansi",
+    "clear_untrusted_proxy_headers": False,  # they show that a request is not from here
+    "log_socket_errors": False,  # a client that hangs up is not an error
+}
 
 
 @click.command("serve")
 @click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port; the first free from 8800.")
-@click.option(
-    "--processes",
-    type=click.IntRange(1, MOST_PROCESSES),
-    help="How many processes answer; two where they fit side by side.",
-)
 @click.pass_obj
-def serve_command(
-    create_app: AppFactory, host: str, port: int | None, processes: int | None
-) -> None:
-    """Serve the app on the configured database until it is interrupted."""
+def serve_command(create_app: AppFactory, host: str, port: int | None) -> None:
+    """Serve the app on the configured database until it is interrupted.
+
+    For one machine or one room; docs/operations.md says how it is served to a network.
+    """
     settings = Settings.from_environment()
     private_folder(settings.instance)
-    number = _possible(processes or usual())
-    serve(create_app(settings), settings, host, port, browser=False, processes=number)
+    serve(create_app(settings), settings, host, port, browser=False)
 
 
 @click.command("upgrade")
@@ -72,24 +77,8 @@ def upgrade_command() -> None:
     opened.close()
 
 
-def _possible(processes: int) -> int:
-    """Return so many processes, or one where the system cannot copy a process."""
-    if processes > 1 and not CAN_BE_SEVERAL:
-        say(gettext("This system has no copies of processes: one process answers."), err=True)
-        return 1
-    return processes
-
-
-def serve(
-    app: Flask,
-    settings: Settings,
-    host: str,
-    port: int | None,
-    *,
-    browser: bool,
-    processes: int = 1,
-) -> None:
-    """Serve `app` by so many processes until it is interrupted, and open the `browser` on it."""
+def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
+    """Serve `app` until it is interrupted, and open the `browser` on it."""
     listener = listen(host, port)
     listener.listen(BACKLOG)
     shown = f"[{host}]" if ":" in host else host
@@ -99,7 +88,7 @@ def serve(
     say(gettext("Database: %(name)s", name=opened.description))
     _name_leftovers(opened)
     if host != LOOPBACK:
-        _tell_setup_link(opened, settings, address)
+        tell_setup_link(opened, settings, address)
     name = opened.description
     opened.close()
     say(gettext("Stop it with Ctrl+C."))
@@ -107,75 +96,32 @@ def serve(
         import webbrowser
 
         Timer(0.5, webbrowser.open, [address]).start()
-    gc.freeze()  # what is here stays: looking through it would copy it into every process
+    gc.freeze()  # what is here stays
     with address_in_use.announced(settings, address, name):
-        if processes == 1:
-            _answer(app, listener, [0])
-        else:
-            _answer_together(app, listener, processes)
+        _answer(app, listener)
 
 
-def _answer_together(app: Flask, listener: socket.socket, processes: int) -> None:
-    """Answer by so many processes; each has about as many connections as the others."""
-    app.extensions["database"].share()
-    held = counts(processes)
-
-    def answer(number: int, until: int) -> None:
-        _answer(app, listener, held, number, until)
-
-    if not run(processes, listener, answer):
-        raise click.ClickException(
-            gettext("A process of the server ended by itself, so the server has stopped.")
-        )
-
-
-def _answer(
-    app: Flask,
-    listener: socket.socket,
-    held: MutableSequence[int],
-    number: int = 0,
-    until: int | None = None,
-) -> None:
-    """Answer all who come to `listener` until it is interrupted; see ``stopping``.
-
-    The first of several processes takes up the work that the last server left.
-    """
-    from webapp.cli.frame.connections import Seldom, Server, places
+def _answer(app: Flask, listener: socket.socket) -> None:
+    """Answer all who come to `listener` until Ctrl+C or a signal to end."""
+    from waitress.server import create_server
 
     # "Task queue depth": that requests wait a moment is what the queue is for.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    logging.getLogger("waitress").addFilter(Seldom())
-    sockets: dict[int, Any] = {}
-    server = Server(
-        app,
-        listener,
-        sockets,
-        places=places(CONNECTIONS),
-        largest_body=app.extensions["largest body"],
-        held=held,
-        number=number,
-        backlog=BACKLOG,
-        threads=THREADS,
-        channel_timeout=IDLE_SECONDS,
-        ident="relevansi",
-        max_request_header_size=MOST_HEADER_BYTES,
-        clear_untrusted_proxy_headers=False,  # they show that a request is not from here
-        log_socket_errors=False,  # a client that hangs up is not an error
+    largest = app.config["MAX_CONTENT_LENGTH"] + 1  # the app refuses it in the sender's language
+    server = create_server(
+        app, sockets=[listener], max_request_body_size=largest, backlog=BACKLOG, **WAITRESS
     )
-    if number == 0:
-        app.extensions["workers"].serve()
-    left = stopping.run(server, sockets, until=until)
-    if left:
-        say(
-            ngettext(
-                "%(n)s request was cut off: it took too long.",
-                "%(n)s requests were cut off: they took too long.",
-                left,
-            ),
-            err=True,
-        )
-    app.extensions["workers"].finish(stopping.PATIENCE)
+    signal.signal(signal.SIGTERM, _stop)
+    app.extensions["workers"].serve()
+    server.run()
+    server.close()
+    app.extensions["workers"].finish(PATIENCE)
     app.extensions["database"].close()
+
+
+def _stop(_number: int, _frame: object) -> NoReturn:
+    """End waitress's loop, as Ctrl+C does: its threads finish what they have begun."""
+    raise SystemExit(0)
 
 
 def _name_leftovers(opened: Database) -> None:
@@ -192,8 +138,8 @@ def _name_leftovers(opened: Database) -> None:
         )
 
 
-def _tell_setup_link(opened: Database, settings: Settings, address: str) -> None:
-    """Print the link that sets the owner's first password from another machine, once."""
+def tell_setup_link(opened: Database, settings: Settings, address: str) -> None:
+    """Print the link that sets the owner's first password, as long as there is none."""
     from webapp.services.people import sign_in
     from webapp.services.study import studies
 

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
-from mmap import mmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -148,31 +147,8 @@ class Visitor(NamedTuple):
 STRANGER = Visitor()
 
 
-class OpenHouse:
-    """Whether nobody signs in, as the last request read it; used where no database is read.
-
-    Processes that are copied from this one share it, whichever of them read it last.
-    """
-
-    def __init__(self, *, is_open: bool) -> None:
-        self._shared = mmap(-1, 1)
-        self.is_open = is_open
-
-    @property
-    def is_open(self) -> bool:
-        """Whether nobody signs in."""
-        return self._shared[0] == 1
-
-    @is_open.setter
-    def is_open(self, is_open: bool) -> None:
-        self._shared[0] = int(is_open)
-
-
 def guard(app: Flask) -> None:
     """Check every request of `app` and set the headers of every answer."""
-    with app.extensions["database"].reading() as session:
-        asker = sign_in.asker(session, None, now(), stays_open=app.config["IS_DEMO"])
-    app.extensions["open house"] = OpenHouse(is_open=asker.is_open_house)
     app.before_request(_check)
     app.after_request(_set_headers)
     answer = _with_deadline(hosts.refuse_others(app.wsgi_app))
@@ -297,7 +273,6 @@ def _visitor(session: Session) -> Visitor:
         key = _key(current.id, current.created_at, badges.GUEST, number)
         return Visitor(guest_id=number, key=key)
     asker = sign_in.asker(session, badge, now(), stays_open=current_app.config["IS_DEMO"])
-    current_app.extensions["open house"].is_open = asker.is_open_house
     if asker.is_open_house and not is_from_here():
         return Visitor(is_shut_out=True, key="")
     if asker.rater_id is None:

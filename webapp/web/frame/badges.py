@@ -21,7 +21,6 @@ from flask import Flask, Request, Response, current_app, g, request, session, ur
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
 from msgspec.structs import asdict
-from werkzeug.http import parse_cookie
 
 from webapp.services.people.sign_in import Badge
 
@@ -55,20 +54,16 @@ class _Sessions(SecureCookieSessionInterface):
         A signature may be of a later time than now: the clock was put back since. Flask itself
         takes such a signature for outdated, and would sign everybody out.
         """
-        return self.session_class(self.signed(app, request.cookies))
-
-    def signed(self, app: Flask, cookies: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the content of our cookie in `cookies`, if we signed it and not too long ago."""
-        value = cookies.get(self.get_cookie_name(app))
+        value = request.cookies.get(self.get_cookie_name(app))
         signing = self.get_signing_serializer(app)
         if value is None or signing is None:
-            return None
+            return self.session_class()
         try:
-            said, signed_at = _opened(signing, value)
+            content, signed_at = _opened(signing, value)
         except BadSignature:
-            return None
+            return self.session_class()
         is_fresh = time.time() - signed_at <= app.permanent_session_lifetime.total_seconds()
-        return said if is_fresh else None
+        return self.session_class(content if is_fresh else None)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         """Set the cookie if it changed; a response that depends on it says so in ``Vary``."""
@@ -132,27 +127,6 @@ def carried() -> Badge | None:
         return Badge(**session["badge"], sign_in=sign_in())
     except (KeyError, TypeError):  # none, or one of another version
         return None
-
-
-def is_owner(app: Flask, environ: Mapping[str, str]) -> bool:
-    """Whether a request brings a badge that was once given for the owner's password.
-
-    Only its signature is checked: the password may have changed since.
-    """
-    badge = _signed(app, environ).get("badge", {})
-    return bool(badge.get("seal")) and badge.get("invitation_id") is None
-
-
-def is_signed_in(app: Flask, environ: Mapping[str, str]) -> bool:
-    """Whether a request brings any badge of ours; only its signature is checked."""
-    return not _signed(app, environ).keys().isdisjoint(("badge", GUEST))
-
-
-def _signed(app: Flask, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return the browser's cookie, read from the headers of a request alone."""
-    sessions = app.session_interface
-    assert isinstance(sessions, _Sessions)
-    return sessions.signed(app, parse_cookie(environ.get("HTTP_COOKIE", ""))) or {}
 
 
 def give(badge: Badge) -> None:
