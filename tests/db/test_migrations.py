@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,10 +15,29 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
+from tests.cli.relevansi import relevansi
 from webapp.config import sqlite_url
-from webapp.db.engine import Database, DatabaseOutOfDate, NewerDatabase, _alembic
+from webapp.db.engine import (
+    BeforeFirstRelease,
+    Database,
+    DatabaseOutOfDate,
+    NewerDatabase,
+    _alembic,
+)
 from webapp.db.migrations import HEAD
 from webapp.db.tables.base import Base
+
+RELEASED = Path(__file__).parent / "kept" / "demo-1.0.0.sqlite.xz"
+GIVEN = {
+    "judgments": ("rater_id", "judged_thing_id", "verdict"),
+    "query_ratings": ("rater_id", "query_key", "quality", "notes"),
+    "adjudications": ("judged_thing_id", "verdict"),
+    "events": ("event_id", "rater_id", "field", "old", "new", "received_at"),
+    "card_decisions": ("query_key", "card", "subject", "outcome", "reason"),
+    "item_judgments": ("rater_id", "item_key", "part", "value", "agrees"),
+    "questionnaire_answers": ("rater_id", "item", "score", "text"),
+}
+"""What people gave, by table: its columns that tell it."""
 
 
 @pytest.mark.filterwarnings("ignore:autogenerate skipping", "ignore:Skipped unsupported reflection")
@@ -50,47 +72,26 @@ def test_the_version_this_program_names_is_that_of_the_last_migration(database: 
     assert database.version() == HEAD
 
 
-def test_tables_of_the_first_version_are_brought_to_this_one_and_keep_their_rows(
-    database: Database, tmp_path: Path
+def test_the_demo_of_1_0_0_is_upgraded_and_every_figure_is_what_its_judgments_make_it(
+    tmp_path: Path,
 ) -> None:
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        command.upgrade(_alembic(connection), "0001")
-        connection.execute(
-            text("INSERT INTO attempts (source, at) VALUES ('here', '2026-03-01 09:00:00')")
-        )
-    with pytest.raises(DatabaseOutOfDate):
-        older.prepare()
+    file = tmp_path / "relevansi.sqlite"
+    file.write_bytes(lzma.decompress(RELEASED.read_bytes()))
+    with closing(sqlite3.connect(file)) as connection:
+        before = {table: _rows(connection, table) for table in GIVEN}
 
-    older.upgrade()
+    upgraded = relevansi(tmp_path, "upgrade")
+    checked = relevansi(tmp_path, "check")
 
-    assert older.version() == HEAD
-    with older.engine.connect() as connection:
-        assert connection.scalar(text("SELECT source FROM attempts")) == "here"
-        for table in ("assignments", "repeat_ratings", "participants", "own_questions"):
-            assert connection.scalar(text(f"SELECT count(*) FROM {table}")) == 0
-    older.close()
+    assert (upgraded.returncode, checked.returncode) == (0, 0), checked.stdout
+    with closing(sqlite3.connect(file)) as connection:
+        assert {table: _rows(connection, table) for table in GIVEN} == before
 
 
-def test_tasks_given_before_studies_had_a_secret_keep_the_order_of_the_seed(
-    database: Database, tmp_path: Path
-) -> None:
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        command.upgrade(_alembic(connection), "0015")
-        for row in OLDER_ROWS:
-            connection.execute(text(row))
-
-    older.upgrade()
-
-    with older.engine.connect() as connection:
-        studies = connection.execute(text("SELECT order_seed, order_secret FROM studies")).all()
-        kept = connection.scalars(text("SELECT keeps_seed_order FROM tasks")).all()
-    assert [seed for seed, _ in studies] == [7, 7]
-    assert len({bytes.fromhex(secret) for _, secret in studies}) == 2
-    assert {len(secret) for _, secret in studies} == {64}
-    assert kept == [True]
-    older.close()
+def _rows(connection: sqlite3.Connection, table: str) -> list[tuple[object, ...]]:
+    """Return what a table of 1.0.0 has of that version, in the order of its key."""
+    columns = ", ".join(GIVEN[table])
+    return connection.execute(f"SELECT {columns} FROM {table} ORDER BY {columns}").fetchall()
 
 
 def test_a_machine_session_counts_the_calls_that_failed_in_it(
@@ -212,7 +213,8 @@ def _another(database: Database, tmp_path: Path) -> Database:
 
 
 @pytest.mark.parametrize(
-    ("version", "refusal"), [("0001", DatabaseOutOfDate), ("9999", NewerDatabase)]
+    ("version", "refusal"),
+    [("0017", DatabaseOutOfDate), ("0016", BeforeFirstRelease), ("9999", NewerDatabase)],
 )
 def test_tables_of_another_version_are_refused_and_newer_ones_named_so(
     database: Database, version: str, refusal: type[Exception]
@@ -222,8 +224,8 @@ def test_tables_of_another_version_are_refused_and_newer_ones_named_so(
     try:
         with pytest.raises(refusal):
             database.prepare()
-        if refusal is NewerDatabase:
-            with pytest.raises(NewerDatabase):
+        if refusal is not DatabaseOutOfDate:
+            with pytest.raises(refusal):
                 database.upgrade()
     finally:
         with database.engine.begin() as connection:

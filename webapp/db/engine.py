@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session
 
 from webapp.config import new_private_folder
 from webapp.db import deadlines
-from webapp.db.migrations import HEAD
+from webapp.db.migrations import FIRST_RELEASE, HEAD
 from webapp.db.open_file import OpenFile
 from webapp.db.outages import READ_ONLY, WriterBusy
 from webapp.db.sqlite_files import kept_beside, make_private
@@ -61,6 +61,13 @@ class NewerDatabase(Conflict):
 
     message = mark("The database %(name)s was made by a newer Relevansi")
     remedy = mark("Install that version to use it.")
+
+
+class BeforeFirstRelease(Conflict):
+    """The tables are older than those of 1.0.0; the argument is where."""
+
+    message = mark("The database %(name)s was made before Relevansi 1.0.0")
+    remedy = mark("Bring it to that version with Relevansi 1.0.0 first (`relevansi upgrade`).")
 
 
 class RestoreCutOff(Conflict):
@@ -146,8 +153,13 @@ class Database:
             raise self._of_another_version(found)
 
     def _of_another_version(self, found: str) -> Exception:
-        is_known = found in known_versions()
-        return (DatabaseOutOfDate if is_known else NewerDatabase)(self.description)
+        if found in known_versions():
+            return DatabaseOutOfDate(self.description)
+        return self._unknown(found)
+
+    def _unknown(self, found: str) -> Exception:
+        kind = BeforeFirstRelease if found < FIRST_RELEASE else NewerDatabase
+        return kind(self.description)
 
     def is_missing(self) -> bool:
         """Whether this is a SQLite file that does not exist yet."""
@@ -164,11 +176,12 @@ class Database:
     def upgrade(self, version: str = "head") -> None:
         """Make the tables, or bring older ones to `version`; keeps every row.
 
-        Raises ``NewerDatabase`` for tables that only a later program knows.
+        Raises ``NewerDatabase`` for tables that only a later program knows, and
+        ``BeforeFirstRelease`` for those that only an earlier one knows.
         """
         found = self.version()
         if found is not None and found not in known_versions():
-            raise NewerDatabase(self.description)
+            raise self._unknown(found)
         if self.is_sqlite:
             self._set_wal()
         with self.engine.begin() as connection:

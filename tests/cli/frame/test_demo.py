@@ -45,7 +45,7 @@ def test_a_demo_of_an_older_version_is_upgraded(
 ) -> None:
     monkeypatch.setenv("RELEVANSI_INSTANCE", str(tmp_path))
     opened = Database(sqlite_url(tmp_path / "demo.sqlite"))
-    opened.upgrade("0001")
+    opened.upgrade("0017")
     opened.close()
 
     prepared_demo()

@@ -380,9 +380,9 @@ def test_an_older_backup_comes_back_with_the_tables_of_this_version(
 ) -> None:
     content = tmp_path / "older.sqlite"
     older = Database(sqlite_url(content))
-    older.upgrade("0001")
+    older.upgrade("0017")
     older.close()
-    file = written(tmp_path / "older.backup", content, schema_version="0001")
+    file = written(tmp_path / "older.backup", content, schema_version="0017")
 
     restore(other, file, NOW)
 

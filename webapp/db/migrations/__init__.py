@@ -2,3 +2,6 @@
 
 HEAD = "0028"
 """The version of the tables that this program reads and writes."""
+
+FIRST_RELEASE = "0017"
+"""The version of the tables of 1.0.0: the oldest that can be upgraded."""
