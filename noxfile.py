@@ -51,15 +51,8 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def thorough(session: nox.Session) -> None:
-    """Run every test but the journeys: each page through axe, the wings on PostgreSQL too."""
+    """Run every test but the journeys: each page through axe, features on PostgreSQL too."""
     run_tests(session, "-m", "not journey")
-
-
-@nox.session(default=False)
-def wings(session: nox.Session) -> None:
-    """Take out each wing in turn, or those named after `--`, and run the tests that are left."""
-    install(session)
-    session.run("python", "-m", "tests.without_wing", *session.posargs)
 
 
 @nox.session(default=False)

@@ -65,7 +65,6 @@ def test_every_failure_is_of_one_of_four_kinds_and_says_what_and_what_to_do() ->
                     assert "%" not in text
 
 
-@pytest.mark.whole
 def test_every_other_exception_is_internal_for_a_reason() -> None:
     all_failures()
     found = [*Exception.__subclasses__(), *ValueError.__subclasses__()]

@@ -39,7 +39,6 @@ def test_both_languages_name_the_same_commands_and_link_each_other(
     assert re.search(r"\[English\]\(\S*" + re.escape(english.name), other)
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize("english", [english for english, _ in PAIRS], ids=lambda path: path.name)
 def test_every_command_that_is_named_is_there(english: Path) -> None:
     assert {name for name, *_ in commands(english)} <= command_line.commands().keys()

@@ -57,7 +57,6 @@ def test_the_image_runs_a_python_and_a_command_that_exist() -> None:
     cli.make_context("granian", command[1:])
 
 
-@pytest.mark.whole
 @pytest.mark.parametrize("page", TEXT, ids=str)
 def test_a_page_names_commands_and_variables_that_exist(page: Path) -> None:
     commands = set(re.findall(r"(?:^|`|/)relevansi ([a-z]+)", TEXT[page], re.MULTILINE))

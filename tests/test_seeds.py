@@ -69,7 +69,6 @@ def _words(card: Card) -> set[str]:
     return set(re.findall(r"\w+", (card.location or "").lower()))
 
 
-@pytest.mark.whole
 def test_the_generator_rewrites_every_file_but_the_recorded_runs(tmp_path: Path) -> None:
     subprocess.run([sys.executable, SEEDS / "generate.py", tmp_path], check=True)
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 from jinja2 import Environment
@@ -85,7 +84,6 @@ def test_every_message_has_its_indonesian() -> None:
     assert [key for key, text in pairs().items() if not text] == []
 
 
-@pytest.mark.whole
 def test_no_translation_is_of_a_message_that_nothing_uses() -> None:
     assert set(pairs()) - used() == set()
 

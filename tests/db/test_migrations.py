@@ -41,7 +41,6 @@ GIVEN = {
 
 
 @pytest.mark.filterwarnings("ignore:autogenerate skipping", "ignore:Skipped unsupported reflection")
-@pytest.mark.whole
 def test_upgraded_tables_are_those_of_the_models(database: Database) -> None:
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
@@ -50,7 +49,6 @@ def test_upgraded_tables_are_those_of_the_models(database: Database) -> None:
     assert differences == []
 
 
-@pytest.mark.whole
 def test_upgraded_sqlite_is_made_of_the_same_statements_as_the_models(
     sqlite_template: Path, tmp_path: Path
 ) -> None:

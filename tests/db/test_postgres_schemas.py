@@ -14,7 +14,6 @@ OURS = {*Base.metadata.tables, postgres_schemas.VERSION_TABLE}
 pytestmark = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 
 
-@pytest.mark.whole
 def test_our_tables_are_set_aside_and_others_stay(database: Database) -> None:
     with database.engine.connect() as connection:
         connection.execute(text("CREATE TABLE somebody_elses (id integer)"))

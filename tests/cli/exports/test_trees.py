@@ -108,7 +108,6 @@ def _rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.whole
 def test_a_run_gives_the_files_of_the_layout(rated: Path) -> None:
     files = contents(rated / "tree")
 

@@ -20,7 +20,6 @@ def rows(file: Path) -> list[str]:
         return list(connection.iterdump())
 
 
-@pytest.mark.whole
 def test_the_demo_is_what_the_services_make_of_its_seeds(demo_file: Path, tmp_path: Path) -> None:
     found = made(tmp_path / "made.sqlite")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.exporters.explained import unexplained
-from webapp import rooms
 from webapp.config import checkout
 from webapp.exporters.exports.measures import chapters, measures_markdown, rounding
 from webapp.i18n import speaking
@@ -15,21 +14,12 @@ from webapp.metrics.judging.registry import MEASURES
 from webapp.notation import figure
 
 
-@pytest.mark.whole
 def test_the_committed_page_is_the_registry_s() -> None:
     home = checkout()
     if home is None:
         pytest.skip("docs/ lies in a checkout only")
     with speaking("en"):
         assert (home / "docs" / "figures.md").read_text("utf-8") == measures_markdown()
-
-
-def test_a_house_without_wings_explains_what_the_core_counts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rooms, "WINGS", ())
-
-    assert [one.name for one in chapters()] == ["headlines", "columns", "comparison", "agreement"]
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,6 @@ def test_a_backup_of_a_newer_version_is_refused(database: Database, tmp_path: Pa
         restore(database, file, NOW, replace=True)
 
 
-@pytest.mark.whole
 def test_a_backup_of_one_engine_is_restored_into_the_other(
     database: Database, postgres: Database, tmp_path: Path
 ) -> None:

@@ -28,7 +28,6 @@ def moved(source: Database, target: Database) -> tuple[MovedTable, ...]:
     return found
 
 
-@pytest.mark.whole
 def test_every_table_of_the_database_is_moved(database: Database) -> None:
     there = set(inspect(database.engine).get_table_names()) - {"alembic_version"}
 

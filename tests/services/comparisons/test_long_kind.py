@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.comparisons.stored_runs import stored
 from tests.services.runs.runs import card, query
-from webapp import rooms
 from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.db.tables.workers import LongWork
@@ -50,7 +49,6 @@ def _pair(database: Database) -> tuple[str, str]:
     return pair
 
 
-@pytest.mark.whole
 def test_every_comparison_of_the_demo_is_read_as_it_was_made(demo_session: Session) -> None:
     study = studies.current(demo_session)
     assert study is not None
@@ -63,16 +61,6 @@ def test_every_comparison_of_the_demo_is_read_as_it_was_made(demo_session: Sessi
 
         assert long_kind.decoded(long_kind.encoded(report)) == report
     assert names == {"constraints", "settled", "machine_help"}
-
-
-@pytest.mark.whole
-def test_the_part_of_every_wing_can_be_read_again() -> None:
-    wings = {wing.PART: wing.VALUE for wing in rooms.contributions("services", "comparison_part")}
-
-    assert set(wings) == {"constraints", "settled", "sample", "machine_help"}
-    for value in wings.values():
-        with pytest.raises(msgspec.ValidationError):  # its type can be read, this is none
-            msgspec.convert({}, value, dec_hook=long_kind.read_fraction)
 
 
 def test_a_kept_comparison_is_found_under_its_own_address(

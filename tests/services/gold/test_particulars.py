@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -12,7 +11,6 @@ from tests.services.gold.asked_gold import take_gold
 from tests.services.gold.gold_files import GOLD, gold_bytes
 from tests.services.rating.blind_raters import set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
-from webapp import rooms
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Question, Study
 from webapp.records import Particulars
@@ -46,21 +44,6 @@ def test_the_distance_is_from_the_place_that_the_gold_question_asks_for(
     # 0.01 degrees of longitude at 3.6 degrees north: 6371 km x cos 3.6 x 0.01 x pi / 180.
     assert found.recorded_km == pytest.approx(1.1097, abs=0.0005)
     assert (found.place, found.listed_km) == ("cemara", None)
-
-
-def test_without_its_wings_a_card_is_known_and_no_place_is_asked_for(
-    session: Session, study: Study, rater: Rater, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_id = stored(session, study)
-    take_gold(session, rater)
-    set_study(session, study, show_record=True)
-    before = known(session, study, run_id)
-    monkeypatch.setattr(rooms, "WINGS", ())
-
-    found = known(session, study, run_id)
-
-    assert (found.place, found.recorded_km) == ("", None)
-    assert found == replace(before, place="", recorded_km=None)
 
 
 def test_a_known_place_that_the_question_names_stands_in_for_a_point(

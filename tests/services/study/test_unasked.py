@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import SimpleNamespace
-
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.services.rating.blind_raters import stored
 from tests.services.runs.runs import card, query
-from webapp import rooms
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_raters, unasked
@@ -37,18 +33,3 @@ def asked(session: Session) -> tuple[list[int], list[int]]:
 def test_without_a_sample_every_question_is_asked(session: Session, study: Study) -> None:
     assert unasked(session, study.id) == frozenset()
     assert asked(session) == ([1, 2, 3, 4], [1, 2, 3, 4])
-
-
-def test_what_any_wing_leaves_out_is_not_asked(
-    session: Session, study: Study, questions: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def wings(layer: str, name: str) -> Iterator[SimpleNamespace]:
-        assert (layer, name) == ("services", "left_out")
-        for positions in ((1, 2), (), (2, 3)):
-            found = select(Question.id).where(Question.position.in_(positions))
-            yield SimpleNamespace(left_out=lambda found=found: found)
-
-    monkeypatch.setattr(rooms, "contributions", wings)
-    assert unasked(session, study.id) == frozenset(questions[:3])
-    assert asked(session) == ([4], [4])
-    assert unasked(session, study.id + 1) == frozenset()

@@ -21,7 +21,6 @@ from tests.services.evaluations.scored_files import (
 from tests.web import visitors
 from tests.web.conftest import PART
 from tests.web.evaluations.scored import send, text
-from webapp import rooms
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment
 from webapp.db.tables.people import LogEntry, Rater
@@ -108,18 +107,6 @@ def test_the_buttons_answer_what_is_asked(
 
     assert asks in html
     assert re.findall(r"</span> (\w+)</button>", html)[:2] == words
-
-
-def test_without_its_wings_the_end_of_rating_offers_no_items(
-    owner: FlaskClient, ani: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened(owner, "answers")
-    assert "Items to judge" in ani.get("/rate/").text
-    monkeypatch.setattr(rooms, "WINGS", ())
-    html = ani.get("/rate/").text
-
-    assert "Nothing to rate yet" in html
-    assert "Items to judge" not in html
 
 
 def test_opening_and_closing_is_logged_and_keeps_what_was_said(

@@ -29,7 +29,6 @@ def _demo(demo_file: Path) -> Iterator[Flask]:
     app.extensions["database"].close()
 
 
-@pytest.mark.whole
 def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
     demo: Flask, app: Flask
 ) -> None:
@@ -87,9 +86,7 @@ def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
     assert_explained(app, path, says, leads_to)
 
 
-@pytest.mark.parametrize(
-    "path", ["/agreement?of=cards", pytest.param("/study/planning", marks=pytest.mark.whole)]
-)
+@pytest.mark.parametrize("path", ["/agreement?of=cards", pytest.param("/study/planning")])
 def test_a_table_that_stands_in_blocks_on_a_phone_names_every_figure(
     demo: Flask, path: str
 ) -> None:

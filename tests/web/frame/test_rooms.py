@@ -38,7 +38,6 @@ def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str | None, marked: str
     assert places.marked(menu, endpoint) == ([marked] if marked else [])
 
 
-@pytest.mark.whole
 def test_the_pages_of_the_study_are_four_groups() -> None:
     groups = rooms.menu("study")
 
@@ -61,7 +60,6 @@ def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_group(client: Fla
                 assert f'href="{url(client, entry.endpoint)}"' in page, (shown.label, entry.label)
 
 
-@pytest.mark.whole
 def test_what_few_studies_need_is_one_page_that_says_for_whom_each_is(client: FlaskClient) -> None:
     few = rooms.menu("more")
     page = client.get("/study/more").text

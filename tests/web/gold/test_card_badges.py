@@ -31,7 +31,6 @@ from tests.web.gold.badged_pages import (
 )
 from tests.web.gold.test_constraints import n_rows, text_of, with_listed
 from tests.web.rating.blind_study import set_study
-from webapp import rooms
 from webapp.db.engine import Database
 from webapp.db.tables.gold import CardDecision
 from webapp.services.study import blinding, studies
@@ -96,17 +95,6 @@ def test_a_page_without_gold_questions_has_no_byte_of_it(
 
     assert client.get(page, headers=PART).data == before
     assert b'id="badges-1"' in client.get(f"/runs/{run_id}/queries/1").data
-
-
-def test_without_its_wings_a_run_s_page_has_its_cards_and_no_badges(
-    client: FlaskClient, page: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rooms, "WINGS", ())
-    html = client.get(page).text
-
-    assert html.count("<article") == 3
-    assert "badges" not in html
-    assert 'id="checked"' not in html
 
 
 def test_without_gold_questions_the_page_costs_one_statement_more(
@@ -345,19 +333,6 @@ def test_switched_on_a_card_has_its_badges_and_a_decision_holds_for_every_run(
     for run_id in blind_ids:
         shown = text_of(client.get(f"/constraints/{run_id}/1").text)
         assert "while rating blind Price: Fail – a down payment" in shown
-
-
-@pytest.mark.usefixtures("blind_ids")
-def test_without_its_wings_a_blind_question_has_its_cards_and_no_badges(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = begin(client)
-    assert 'id="badges-1"' in client.get(address).text
-    monkeypatch.setattr(rooms, "WINGS", ())
-    html = client.get(address).text
-
-    assert "<article" in html
-    assert "badges" not in html
 
 
 def test_a_blind_decision_with_a_script_answers_with_its_badges_alone(

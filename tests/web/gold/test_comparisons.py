@@ -11,10 +11,8 @@ from flask.testing import FlaskClient
 from tests.conftest import NOW
 from tests.services.gold.gold_files import gold_bytes, listing, v2_file
 from tests.web.comparisons.test_comparisons import address
-from webapp import rooms
 from webapp.db.engine import Database
 from webapp.db.tables.runs import Run
-from webapp.exporters.comparisons.files import FORMATS
 from webapp.importers.runs import json_runs
 from webapp.services.gold import gold
 from webapp.services.runs import imports
@@ -85,30 +83,6 @@ def test_the_runs_of_a_phase_are_compared_under_v2(
     )
     alone = client.get(f"/constraints/{checked[0]}").text
     assert "Compare the runs of this question set under V2" in alone
-
-
-def test_without_its_wings_a_comparison_has_the_core_s_parts_alone(
-    client: FlaskClient,
-    web_database: Database,
-    checked: tuple[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    give_gold(web_database, checked[0])
-    monkeypatch.setattr(rooms, "WINGS", ())
-    page = client.get(f"/comparisons/{address(checked)}").text
-    files = {
-        name: client.get(f"/comparisons/report.{name}{address(checked)}")
-        for name in sorted(FORMATS)
-    }
-
-    assert '<h2 id="stability">' in page
-    assert 'href="/static/comparisons/comparisons.css' in page
-    assert 'id="constraints"' not in page
-    assert "gold/constraints.css" not in page
-    assert {file.status_code for file in files.values()} == {200}
-    assert list(json.loads(files["json"].data))[-1] == "questions"
-    assert "## Stability" in files["markdown"].text
-    assert "(V2)" not in files["markdown"].text
 
 
 def test_v2_figures_have_the_reader_s_decimals(

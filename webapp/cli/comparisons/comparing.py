@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct
 
-from webapp import rooms
 from webapp.cli.frame import database, progress
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext
@@ -167,9 +166,10 @@ def _of_files(
 
 
 def _sum_up(settings: Resampling, to: Destination) -> None:
-    """Let the wing that has users sum them up."""
-    for module in rooms.contributions("cli", "users_summary"):
-        module.sum_up(settings, to)
+    """Sum up what users gave in phase 3."""
+    from webapp.cli.phase_3 import users_summary
+
+    users_summary.sum_up(settings, to)
 
 
 def _report(

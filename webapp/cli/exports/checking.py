@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 from msgspec import Struct
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.cli.frame import database
 from webapp.cli.frame.output import say
 from webapp.db import soundness
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.services.judging import live_metrics
+from webapp.services.machine_judges import judges
 from webapp.services.runs import source_files
 from webapp.services.runs.source_files import SourceComparison
 
 
 class Findings(Struct, frozen=True):
-    """The result of a wing's check: a line for each difference, and a sentence above them."""
+    """The result of a check: a line for each difference, and a sentence above them."""
 
     lines: tuple[str, ...]
     summary: str
 
 
-def _checks() -> Iterator[Callable[[Session], Findings]]:
-    """Yield the checks that wings bring."""
-    for module in rooms.contributions("cli", "checks"):
-        yield module.check
+def _prompts(session: Session) -> Findings:
+    """Name the machine judges whose prompt has another SHA-256 than the recorded one."""
+    names = judges.changed_prompts(session)
+    lines = tuple(
+        gettext(
+            "The prompt of %(name)s is not the one with the recorded SHA-256. Restore a "
+            "backup in which it is, or make a new machine judge.",
+            name=name,
+        )
+        for name in names
+    )
+    return Findings(lines, ngettext("%(n)s prompt differs.", "%(n)s prompts differ.", len(names)))
 
 
 @click.command("check")
@@ -47,7 +55,7 @@ def check_command(paths: Sequence[Path]) -> None:
         _refuse_damage(used)
         with used.reading() as session:
             figures = live_metrics.check(session)
-            brought = [check(session) for check in _checks()]
+            brought = [_prompts(session)]
             sources = source_files.compare(source_files.recorded(session), files)
     if not figures:
         say(gettext("Equal: every stored figure is what the judgments make it."))

@@ -1,4 +1,4 @@
-"""The formats that wings bring to ``relevansi export``."""
+"""The formats of ``relevansi export`` beside those of the ordinary exports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from functools import cache
 from msgspec import Struct
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.cli.frame.commands import AppFactory
 from webapp.db.tables.study import Study
 from webapp.services.runs.reports import Rule
@@ -38,6 +37,8 @@ class ExportFormat(Struct, frozen=True):
 
 @cache
 def formats() -> dict[str, ExportFormat]:
-    """Return the formats of every wing by their names."""
-    found = (module.FORMAT for module in rooms.contributions("cli", "export_format"))
-    return {each.name: each for each in found}
+    """Return the formats of whole files that features bring, by their names."""
+    from webapp.cli.offline import export_format as offline
+    from webapp.cli.proof_packs import export_format as proof_packs
+
+    return {each.FORMAT.name: each.FORMAT for each in (proof_packs, offline)}

@@ -14,9 +14,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from webapp import rooms
+from webapp.cli.agreement import commands as agreement
+from webapp.cli.backups import commands as backups
+from webapp.cli.collecting import commands as collecting
+from webapp.cli.comparisons import commands as comparisons
+from webapp.cli.evaluations import commands as evaluations
+from webapp.cli.exports import commands as exports
 from webapp.cli.frame import listing as own
 from webapp.cli.frame.output import say
+from webapp.cli.gold import commands as gold
+from webapp.cli.machine_judges import commands as machine_judges
+from webapp.cli.people import commands as people
+from webapp.cli.planning import commands as planning
+from webapp.cli.proof_packs import commands as proof_packs
+from webapp.cli.runs import commands as runs
 from webapp.failures import Failure
 from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, speaking
 from webapp.printable import LogLineFormatter
@@ -25,6 +36,24 @@ if TYPE_CHECKING:
     from flask import Flask
 
 AppFactory = Callable[..., "Flask"]
+
+
+LISTINGS = (
+    own,
+    runs,
+    people,
+    agreement,
+    comparisons,
+    exports,
+    gold,
+    evaluations,
+    machine_judges,
+    proof_packs,
+    collecting,
+    backups,
+    planning,
+)
+"""The lists of commands, in their order."""
 
 
 class _Listed(NamedTuple):
@@ -39,7 +68,7 @@ def commands() -> dict[str, _Listed]:
     """Return every command by its name: those of the frame, then those of each room."""
     return {
         name: _Listed(f"{listing.__name__.rpartition('.')[0]}.{module}", summary)
-        for listing in (own, *rooms.contributions("cli", "commands"))
+        for listing in LISTINGS
         for name, (module, summary) in listing.COMMANDS.items()
     }
 

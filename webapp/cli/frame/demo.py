@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from webapp import rooms
+from webapp.cli.collecting import beside_demo
 from webapp.cli.frame import demo_study
 from webapp.cli.frame.output import say
 from webapp.cli.frame.serving import LOOPBACK, serve
@@ -32,9 +32,7 @@ def demo_command(
 ) -> None:
     """Open the demo, a finished study, in instance/demo.sqlite."""
     settings = prepared_demo(fresh=fresh)
-    with ExitStack() as beside:
-        for wing in rooms.contributions("cli", "beside_demo"):
-            beside.enter_context(wing.running())
+    with beside_demo.running():
         serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
 
 

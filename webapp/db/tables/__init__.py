@@ -1,4 +1,4 @@
-"""The tables, a module for each room; each class says what a row of it means.
+"""The tables, a module for each feature; each class says what a row of it means.
 
 A judgment hangs on (rater, judged thing). A judged thing is a (question, property,
 content), or the emptiness of a question's answer when it has no property; for a question
@@ -9,12 +9,17 @@ Importing one table imports all: they refer to each other by name.
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-
-from webapp import rooms
-
-for room in (*rooms.CORE, *rooms.WINGS):
-    name = f"{__name__}.{room}"
-    if find_spec(name):
-        import_module(name)
+from webapp.db.tables import (  # noqa: F401 - they refer to each other by name
+    agreement,
+    evaluations,
+    gold,
+    judging,
+    machine_judges,
+    people,
+    phase_3,
+    planning,
+    rating,
+    runs,
+    study,
+    workers,
+)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from webapp import notation, rooms
+from webapp import notation
 from webapp.exporters.comparisons import conclusions, words
+from webapp.exporters.planning import not_told_apart
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.differences import Difference, RunDifferences
 
@@ -112,7 +113,7 @@ def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
 
 
 def _tested(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    """Return the tests and what wings say that these could have shown."""
+    """Return the tests, and the differences that they could have shown."""
     level = 1 - comparison.settings.confidence
     tests = gettext(
         "tests at %(level)s after Holm's correction over %(pairs)s",
@@ -120,8 +121,7 @@ def _tested(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
         pairs=_questions(paired),
     )
     alike = [one for one in paired if not conclusions.significant(comparison, one)]
-    modules = rooms.contributions("exporters", "not_told_apart")
-    return ", ".join([tests, *(said for wing in modules if (said := wing.of_all(alike, level)))])
+    return ", ".join(filter(None, (tests, not_told_apart.of_all(alike, level))))
 
 
 def _listed(names: Sequence[str], word: str) -> str:

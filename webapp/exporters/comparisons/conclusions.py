@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from webapp import notation, rooms
+from webapp import notation
 from webapp.exporters.comparisons import words
+from webapp.exporters.planning import not_told_apart
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison
 from webapp.metrics.comparisons.differences import Difference, RunDifferences
@@ -78,8 +79,7 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
         )
     if not significant(comparison, difference):
         level = 1 - comparison.settings.confidence
-        modules = rooms.contributions("exporters", "not_told_apart")
-        sentences += [more for wing in modules if (more := wing.of_one(difference, level))]
+        sentences += filter(None, [not_told_apart.of_one(difference, level)])
     if _partial(comparison, difference):
         sentences.append(gettext("Provisional: not everything is rated."))
     return " ".join(sentences)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from types import ModuleType
 
-from webapp import rooms
 from webapp.exporters.comparisons import conclusions, difference_tables, tables, words
 from webapp.exporters.frame.tables import Document, Section
 from webapp.i18n import gettext
@@ -54,8 +54,16 @@ def document(report: ComparisonReport, on: date) -> Document:
 
 
 def _parts(report: ComparisonReport) -> Iterator[Section]:
-    """Yield the section of each wing that compares something of these runs."""
-    for wing in rooms.contributions("exporters", "comparison_part"):
-        found = report.part(wing.PART)
+    """Yield the section of each further part that compares something of these runs."""
+    for part in part_modules():
+        found = report.part(part.PART)
         if found is not None:
-            yield wing.section(found)
+            yield part.section(found)
+
+
+def part_modules() -> tuple[ModuleType, ...]:
+    """Return the modules that write the parts a comparison has beside its figures."""
+    from webapp.exporters.gold import comparison_part as constraints
+    from webapp.exporters.planning import machine_help_part, sample_part, settled_part
+
+    return constraints, settled_part, sample_part, machine_help_part

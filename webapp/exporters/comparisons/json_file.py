@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from webapp import rooms
+from webapp.exporters.comparisons import document
 from webapp.exporters.comparisons.words import unsaid
 from webapp.exporters.exports.json_runs import blindness_json, whole
 from webapp.exporters.frame.decimals import rounded
@@ -136,12 +136,8 @@ def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]
 
 
 def _parts(report: ComparisonReport) -> dict[str, Any]:
-    found = {
-        wing: report.part(wing.PART) for wing in rooms.contributions("exporters", "comparison_part")
-    }
-    return {
-        wing.PART: None if part is None else wing.part_json(part) for wing, part in found.items()
-    }
+    parts = [(module, report.part(module.PART)) for module in document.part_modules()]
+    return {module.PART: None if part is None else module.part_json(part) for module, part in parts}
 
 
 def moment_json(when: datetime | None) -> str | None:

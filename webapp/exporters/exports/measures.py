@@ -7,9 +7,15 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from webapp import rooms
 from webapp.i18n import gettext
+from webapp.metrics.agreement import registry as agreement_figures
+from webapp.metrics.comparisons import registry as comparisons_figures
+from webapp.metrics.evaluations import registry as evaluations_figures
+from webapp.metrics.gold import registry as gold_figures
+from webapp.metrics.judging import registry as judging_figures
 from webapp.metrics.judging.registry import Measure, MeasureGroup, ReadTogether
+from webapp.metrics.phase_3 import registry as phase_3_figures
+from webapp.metrics.planning import registry as planning_figures
 from webapp.notation import decimals
 
 HALFWAY = (0.625, 0.375)
@@ -30,13 +36,20 @@ class Chapter(Struct, frozen=True):
     rules: tuple[str, ...] = ()
 
 
+REGISTRIES = (
+    judging_figures,
+    agreement_figures,
+    comparisons_figures,
+    gold_figures,
+    evaluations_figures,
+    phase_3_figures,
+    planning_figures,
+)
+
+
 def chapters() -> tuple[Chapter, ...]:
     """Return every measure of the product, each once."""
-    groups: list[MeasureGroup] = [
-        group
-        for registry in rooms.contributions("metrics", "registry")
-        for group in registry.GROUPS
-    ]
+    groups: list[MeasureGroup] = [group for registry in REGISTRIES for group in registry.GROUPS]
     return tuple(_chapter(group) for group in sorted(groups, key=attrgetter("place")))
 
 

@@ -12,9 +12,10 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from webapp import rooms
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
+from webapp.importers.evaluations import problem_messages as of_evaluations
+from webapp.importers.gold import problem_messages as of_gold
 from webapp.importers.runs import csv_ratings, ratings_messages
 from webapp.importers.runs.messages import FILE_MESSAGES, RUN_MESSAGES, VALUE_MESSAGES
 from webapp.importers.runs.messages import WORDS as OWN_WORDS
@@ -26,12 +27,11 @@ MESSAGES = {
     **FILE_MESSAGES,
     **VALUE_MESSAGES,
     **RUN_MESSAGES,
+    **of_gold.MESSAGES,
+    **of_evaluations.MESSAGES,
 }
 """Code to message, for every code a `Problem` may carry."""
-WORDS = {**OWN_WORDS}
-for wing in rooms.contributions("importers", "problem_messages"):
-    MESSAGES |= wing.MESSAGES
-    WORDS |= wing.WORDS
+WORDS = {**OWN_WORDS, **of_gold.WORDS, **of_evaluations.WORDS}
 
 FIRST_PLACES = 5
 _INDEX = re.compile(r"\[\d+\]")

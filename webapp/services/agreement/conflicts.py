@@ -8,7 +8,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.tables.study import Study
 from webapp.failures import Refused
 from webapp.i18n import mark
@@ -116,11 +115,11 @@ def compare(judged: Sequence[JudgedRun]) -> ConflictsOfRuns:
 def in_study(session: Session, study: Study) -> ConflictsOfRuns | None:
     """Return the report on the study's own runs; ``None`` if fewer than two are judged by hand.
 
-    A wing that lets people judge the cards of one run at a time brings these runs in
-    ``services/<room>/judged_by_hand.py``.
+    They are the runs on whose cards people decided one run at a time, beside gold questions.
     """
-    wings = rooms.contributions("services", "judged_by_hand")
-    judged = [run for wing in wings for run in wing.runs(session, study)]
+    from webapp.services.gold import judged_by_hand
+
+    judged = list(judged_by_hand.runs(session, study))
     names = _distinct([run.name for run in judged])
     named = [_named(run, name) for run, name in zip(judged, names, strict=True)]
     return compare(named) if len(named) > 1 else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
+from types import ModuleType
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
@@ -59,9 +59,9 @@ def report(
         other_rules=judged.under_other_rules(rule),
     )
     tell(3, 4)
-    wings = rooms.contributions("services", "comparison_part")
     parts = [
-        wing.compared(session, study, chosen, names, rule=rule, settings=settings) for wing in wings
+        part.compared(session, study, chosen, names, rule=rule, settings=settings)
+        for part in part_modules()
     ]
     tell(4, 4)
     return ComparisonReport(
@@ -205,3 +205,11 @@ class _RunsUnderRules:
 
 def _is_rated(run: ComparedRun) -> bool:
     return any(query.summary.judged_count or query.summary.empty_outcome for query in run.queries)
+
+
+def part_modules() -> tuple[ModuleType, ...]:
+    """Return the modules whose parts a comparison has beside its figures."""
+    from webapp.services.gold import comparison_part as constraints
+    from webapp.services.planning import machine_help_part, sample_part, settled_part
+
+    return constraints, settled_part, sample_part, machine_help_part

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp import i18n, rooms
+from webapp import i18n
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
@@ -143,7 +143,7 @@ def encoded(report: ComparisonReport) -> bytes:
 def decoded(data: bytes) -> ComparisonReport:
     """Return the report kept as `data`, equal to the one encoded; raises ``DecodeError``."""
     report = msgspec.msgpack.decode(data, type=ComparisonReport, dec_hook=read_fraction)
-    kinds = {wing.PART: wing.VALUE for wing in rooms.contributions("services", "comparison_part")}
+    kinds = {wing.PART: wing.VALUE for wing in comparisons.part_modules()}
     parts = (
         replace(part, value=msgspec.convert(part.value, kinds[part.name], dec_hook=read_fraction))
         for part in report.parts

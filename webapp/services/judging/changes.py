@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, and_, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.connection import tables
+from webapp.db.tables.gold import CardDecision, GoldVersion
 from webapp.db.tables.judging import Event, JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
@@ -53,15 +53,16 @@ def revise(session: Session, study_id: int) -> None:
 def state(session: Session, study: Study) -> str:
     """Return a name of all that a report on the study's runs is made from, as it is now.
 
-    Two equal names mean that nothing changed between them: the revision, the newest event of any
-    rater, and what the wings' modules ``study_state`` add.
+    Two equal names mean that nothing changed between them: the revision, and the newest event,
+    gold version and decision by hand of any rater: none of them is altered.
     """
     own = select(Rater.id).where(Rater.study_id == study.id)
     newest = select(Event.event_id).where(Event.rater_id.in_(own)).order_by(Event.id.desc())
     revision = select(Study.revision).where(Study.id == study.id)
-    parts = [session.scalar(revision), session.scalar(newest.limit(1))]
-    wings = rooms.contributions("services", "study_state")
-    return " ".join(str(part) for part in (*parts, *(wing.state(session, study) for wing in wings)))
+    version = select(func.max(GoldVersion.id)).where(GoldVersion.rater_id.in_(own))
+    decision = select(func.max(CardDecision.id)).where(CardDecision.rater_id.in_(own))
+    parts = (revision, newest.limit(1), version, decision)
+    return " ".join(str(session.scalar(part)) for part in parts)
 
 
 def since(session: Session, rater: Rater, before: Changes | None) -> Changes:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from types import ModuleType
 from typing import Any, NamedTuple, Protocol, Self
 
 from sqlalchemy import (
@@ -24,20 +23,23 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp import failures, rooms
+from webapp import failures
 from webapp.db.connection import tables
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import QuestionnaireAnswer
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
 from webapp.db.upserts import added, upsert
 from webapp.failures import Conflict
 from webapp.i18n import mark
-from webapp.records import Click
+from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging import live_metrics
 from webapp.services.judging.event_order import Placed, standing
 
+QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
+"""The fields of events that are on no card and no answer."""
 AGAIN = {"verdict": "repeat", "quality": "repeat quality", "notes": "repeat notes"}
 """The event fields of a hidden repeat, by field; they never change the verdict itself."""
 _REPEATS = frozenset(AGAIN.values())
@@ -339,8 +341,8 @@ def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:
     """Return the table and the key of the row that holds an event's target."""
     again = target.is_repeat
     key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
-    if target.field in _fields_of_wings():
-        return _fields_of_wings()[target.field].TABLE, key | {"item": target.field}
+    if target.field in QUESTIONNAIRE:
+        return QuestionnaireAnswer, key | {"item": target.field}
     if target.thing_id is not None:
         return Repeat if again else Judgment, key | {"judged_thing_id": target.thing_id}
     return RepeatRating if again else QueryRating, key | {"query_key": target.query_key}
@@ -348,9 +350,8 @@ def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:
 
 def _said(field: str, new: str | None) -> dict[str, object]:
     """Return the values of a rater's row, by column."""
-    if field in _fields_of_wings():
-        said: dict[str, object] = _fields_of_wings()[field].said(field, new)
-        return said
+    if field in QUESTIONNAIRE:
+        return _questionnaire_values(field, new)
     if field in {"quality", AGAIN["quality"]}:
         return {"quality": None if new is None else int(new)}
     if field in {"notes", AGAIN["notes"]}:
@@ -358,8 +359,8 @@ def _said(field: str, new: str | None) -> dict[str, object]:
     return {"verdict": new}
 
 
-@cache
-def _fields_of_wings() -> dict[str, ModuleType]:
-    """Return the modules of wings that keep events on no card and no answer, by their fields."""
-    wings = rooms.contributions("services", "events_on_nothing")
-    return {field: wing for wing in wings for field in wing.FIELDS}
+def _questionnaire_values(field: str, new: str | None) -> dict[str, object]:
+    """Return the values of a row of the closing questionnaire, by column."""
+    if field in USABILITY_ITEMS:
+        return {"score": int(new) if new else None, "text": ""}
+    return {"score": None, "text": new or ""}

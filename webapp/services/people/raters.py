@@ -11,8 +11,10 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from webapp import failures, rooms
+from webapp import failures
 from webapp.db.tables.base import belonging_to
+from webapp.db.tables.evaluations import ItemEvent, ItemJudgment
+from webapp.db.tables.gold import CardDecision
 from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Invitation, LogEntry, Rater
 from webapp.db.tables.rating import Task
@@ -138,11 +140,10 @@ def removal_cost(session: Session, rater: Rater) -> RemovalCost:
         found = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
         return session.scalar(found) or 0
 
-    wings = rooms.contributions("services", "given_by_rater")
     return RemovalCost(
         judgments=sum(count(table, is_given) for table, is_given in _judgments()),
         ratings=count(QueryRating),
-        events=count(Event) + sum(count(table) for wing in wings for table in wing.EVENTS),
+        events=sum(map(count, (Event, CardDecision, ItemEvent))),
     )
 
 
@@ -204,8 +205,7 @@ def _stop(session: Session, rater: Rater, now: datetime) -> None:
 def _judgments() -> Iterator[tuple[type[Any], ColumnElement[bool]]]:
     """Yield every table with judgments of raters, and which of its rows are one."""
     yield Judgment, Judgment.verdict.is_not(None)
-    for wing in rooms.contributions("services", "given_by_rater"):
-        yield from wing.JUDGMENTS
+    yield ItemJudgment, ItemJudgment.value.is_not(None)
 
 
 def _by_rater(

@@ -34,9 +34,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from webapp import rooms
 from webapp.db.connection import tables
 from webapp.db.tables.people import Invitation, Rater, SignedOut
+from webapp.db.tables.phase_3 import ParticipantLink
 from webapp.db.tables.study import Study
 from webapp.failures import Busy, Refused
 from webapp.i18n import mark
@@ -140,8 +140,8 @@ def _asker() -> Select[Any]:
     owner = aliased(Rater)
     owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
     invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
-    by_wings = (wing.invited() for wing in rooms.contributions("services", "invited"))
-    nobody_invited = and_(*(~one for one in (invited.correlate(Study), *by_wings)))
+    is_open_to_users = exists().where(ParticipantLink.study_id == Study.id)
+    nobody_invited = and_(~invited.correlate(Study), ~is_open_to_users.correlate(Study))
     stays_open = bindparam("stays_open", type_=Boolean)
     is_open = and_(Study.password.is_(None), or_(stays_open, nobody_invited))
     return (

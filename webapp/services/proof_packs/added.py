@@ -16,13 +16,13 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.exporters.proof_packs import pack
 from webapp.importers.proof_packs import files as members
 from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember
 from webapp.metrics.proof_packs import proof_files
+from webapp.services.planning import pack_part
 from webapp.services.proof_packs import differences as pack_differences
 from webapp.services.proof_packs import packed_judgments
 from webapp.services.proof_packs.differences import DifferenceKind, Differences, PackDifference
@@ -36,7 +36,7 @@ def files(
     session: Session, study: Study, found: Sequence[Run], rule: Rule
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the members of each wing."""
-    for wing in rooms.contributions("services", "pack_part"):
+    for wing in (pack_part,):
         for name, document in wing.documents(session, study, found, rule).items():
             yield name, pack.json_file(document)
 
@@ -44,7 +44,7 @@ def files(
 def about() -> dict[str, str]:
     """Return all members that wings may add, and what they hold."""
     found: dict[str, str] = {}
-    for wing in rooms.contributions("services", "pack_part"):
+    for wing in (pack_part,):
         found |= wing.ABOUT
     return found
 
@@ -55,7 +55,7 @@ def compare(packed: ProofPack, judged: ReplayedPack, differences: Differences) -
     Comparisons are made after it: a question that a wing leaves out is in no figure of theirs.
     """
     numbers = 0
-    for wing in rooms.contributions("services", "pack_part"):
+    for wing in (pack_part,):
         if packed.names & wing.ABOUT.keys() and judged.rule is not None:
             stated = _stated(packed, wing.ABOUT, differences)
             if stated is not None:

@@ -18,10 +18,9 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
-from sqlalchemy import ColumnElement, false, func, or_, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
-from webapp import rooms
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
@@ -130,20 +129,21 @@ class _QuestionsWithPlaces(Struct, frozen=True):
 
 def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _QuestionsWithPlaces:
     """Return the study's answers that `where` holds for, in the order of their keys."""
-    wings = [*rooms.contributions("services", "asked_places")]
-    may_know = or_(false(), *(wing.knows_any() for wing in wings))
-    wanted = select(Query, may_know).join(Run).where(Run.study_id == study.id, where)
+    from webapp.services.gold import asked_places
+
+    wanted = select(Query, asked_places.knows_any()).join(Run)
     rows = session.execute(
-        wanted.order_by(Query.id).options(
+        wanted.where(Run.study_id == study.id, where)
+        .order_by(Query.id)
+        .options(
             selectinload(Query.results).joinedload(Result.judged_thing),
             contains_eager(Query.run),
             joinedload(Query.question),
         )
     ).all()
     queries = [query for query, _ in rows]
-    places: dict[int, AskedPlace] = {}
-    for wing in wings if rows and rows[0][1] else ():
-        places |= wing.of_queries(session, queries)
+    has_gold = bool(rows and rows[0][1])
+    places = asked_places.of_queries(session, queries) if has_gold else {}
     return _QuestionsWithPlaces(queries, places)
 
 

@@ -6,7 +6,6 @@ from msgspec import Struct
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
@@ -141,9 +140,10 @@ def done(session: Session, rater: Rater) -> Done:
 
 
 def hides_means(session: Session, rater: Rater) -> bool:
-    """Whether the rater sees no running mean: a wing orders the questions by their verdicts."""
-    wings = rooms.contributions("services", "next_question")
-    return any(wing.hides_means(session, rater) for wing in wings)
+    """Whether the rater sees no running mean: their verdicts order the questions."""
+    from webapp.services.planning import next_question
+
+    return next_question.hides_means(session, rater)
 
 
 def pooled_figure(session: Session, rater: Rater) -> PooledFigure:

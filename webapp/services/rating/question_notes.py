@@ -13,11 +13,13 @@ from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp import rooms
+from webapp.db.tables.gold import GoldVersion
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.services.study import studies
 
+NOTE_KEYS = ("notes", "note", "evaluation_criteria", "evaluation criteria", "criteria")
+"""Where a gold question carries its note: the first that is there."""
 LONGEST = 2000
 """Characters of a note."""
 
@@ -72,9 +74,7 @@ def show_offered(
 
 
 def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
-    known: dict[int, str] = {}
-    for wing in rooms.contributions("services", "offered_notes"):
-        known |= wing.offered(session, found.id)
+    known = _notes_of_gold(session, found.id)
     asked = select(Query.question_id, Query.query_id).join(Question)
     rows = session.execute(
         asked.where(Question.question_set_id == found.id).order_by(Query.query_id.desc())
@@ -90,3 +90,23 @@ def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
             text=question.note or "",
             offered=offered,
         )
+
+
+def _notes_of_gold(session: Session, question_set_id: int) -> dict[int, str]:
+    """Return the notes of the gold questions in force, by their numbers."""
+    document = session.scalar(
+        select(GoldVersion.document)
+        .where(GoldVersion.question_set_id == question_set_id)
+        .order_by(GoldVersion.id.desc())
+        .limit(1)
+    )
+    questions = document["questions"] if document else []
+    return {question["id"]: note for question in questions if (note := _note_in(question))}
+
+
+def _note_in(question: Mapping[str, object]) -> str:
+    for key in NOTE_KEYS:
+        value = question.get(key)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    return ""

@@ -22,7 +22,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.connection import tables
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
@@ -118,14 +117,13 @@ def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
 
 
 def next_unit(session: Session, rater: Rater, free: Iterable[Unit]) -> Unit | None:
-    """Return the unit of `free` that the rater is given next: the first, unless a wing orders them.
+    """Return the unit of `free` that the rater is given next: the first, unless a rule orders them.
 
-    A wing may leave units out: then they are not asked for now.
+    A rule may leave units out: then they are not asked for now.
     """
-    units = list(free)
-    for wing in rooms.contributions("services", "next_question"):
-        units = wing.ordered(session, rater, units)
-    return units[0] if units else None
+    from webapp.services.planning import next_question
+
+    return next(iter(next_question.ordered(session, rater, list(free))), None)
 
 
 def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:

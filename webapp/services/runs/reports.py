@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp import failures, rooms
+from webapp import failures
 from webapp.db.tables.judging import Event
+from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
@@ -189,8 +190,9 @@ def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> 
 
 
 def _is_released(session: Session, rater: Rater) -> bool:
-    wings = rooms.contributions("services", "released")
-    return any(wing.is_released(session, rater) for wing in wings)
+    """Whether a rater is a machine judge whose figures may be chosen."""
+    judge = session.get(MachineJudge, rater.id)
+    return judge is not None and judge.released_at is not None
 
 
 def _default(session: Session, study: Study) -> Rule:

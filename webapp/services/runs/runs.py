@@ -10,8 +10,9 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
-from webapp import failures, rooms
+from webapp import failures
 from webapp.db.tables.base import belonging_to
+from webapp.db.tables.gold import CardDecision
 from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
@@ -220,12 +221,23 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
         judgments_lost=session.scalar(given.join(JudgedThing).where(own)) or 0,
         ratings_lost=session.scalar(ratings.where(Query.run_id == run.id)) or 0,
         judgments_kept=session.scalar(given.join(JudgedThing).where(pooled)) or 0,
-        others_lost=tuple(
-            loss
-            for wing in rooms.contributions("services", "lost_with_run")
-            for loss in wing.losses(session, run.id)
-        ),
+        others_lost=tuple(_decisions_lost(session, run.id)),
     )
+
+
+def _decisions_lost(session: Session, run_id: str) -> list[str]:
+    """Return the number of all steps that people took on the cards of a run, in words."""
+    steps = select(func.count()).select_from(CardDecision).join(Query)
+    lost = session.scalar(steps.where(Query.run_id == run_id))
+    if not lost:
+        return []
+    return [
+        ngettext(
+            "%(n)s decision by hand on a card checked against gold questions",
+            "%(n)s decisions by hand on cards checked against gold questions",
+            lost,
+        )
+    ]
 
 
 def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> None:

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Study
@@ -75,14 +74,21 @@ def load(session: Session, folder: Path, now: datetime) -> Study:
 
 
 def load_demo(session: Session, folder: Path, now: datetime) -> Study:
-    """Add the finished study of the demo: the sample, and what every room has beside it.
+    """Add the finished study of the demo: the sample, and what every feature has beside it.
 
-    A room brings its part in ``services/<room>/demo.py``, made by its own services from the files
-    in ``demo`` of `folder`.
+    A feature makes its part by its own services from the files in ``demo`` of `folder`.
     """
+    from webapp.services.agreement import demo as agreement
+    from webapp.services.evaluations import demo as evaluations
+    from webapp.services.gold import demo as gold
+    from webapp.services.machine_judges import demo as machine_judges
+    from webapp.services.phase_3 import demo as phase_3
+    from webapp.services.planning import demo as planning
+    from webapp.services.runs import demo as runs
+
     study = load(session, folder, now)
-    for room in rooms.contributions("services", "demo"):
-        room.add(session, study, folder / "demo", now)
+    for part in (runs, agreement, gold, evaluations, machine_judges, phase_3, planning):
+        part.add(session, study, folder / "demo", now)
     return study
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp import rooms
+from webapp.db.tables.evaluations import Evaluation
 from webapp.db.tables.runs import RunFile
 from webapp.i18n import mark
 
@@ -59,13 +59,17 @@ class SourceComparison(Struct, frozen=True):
 
 
 def recorded(session: Session) -> list[RecordedFile]:
-    """Return every source file of the database: those of runs, then those of the wings."""
+    """Return every source file of the database: those of runs, then of evaluations."""
     runs = session.execute(
         select(RunFile.run_id, RunFile.name, RunFile.sha256).order_by(RunFile.id)
     )
     found = [RecordedFile(mark("run %(id)s"), *row) for row in runs]
-    for wing in rooms.contributions("services", "recorded_files"):
-        found.extend(wing.recorded(session))
+    evaluations = session.execute(
+        select(Evaluation.id, Evaluation.files).order_by(Evaluation.created_at, Evaluation.id)
+    )
+    for evaluation_id, files in evaluations:
+        made = mark("evaluation %(id)s")
+        found += [RecordedFile(made, evaluation_id, file["name"], file["sha256"]) for file in files]
     return found
 
 

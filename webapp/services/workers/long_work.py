@@ -19,7 +19,6 @@ from msgspec import Struct
 from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db import outages
 from webapp.db.engine import Database, one_at_a_time
 from webapp.db.tables.study import Study
@@ -313,5 +312,10 @@ def _end(row: LongWork, outcome: LongOutcome, now: datetime) -> None:
 
 
 def _kinds() -> dict[str, Make]:
-    brought = rooms.contributions("services", "long_kind")
+    from webapp.services.comparisons import long_kind as comparisons
+    from webapp.services.evaluations import long_kind as evaluations
+    from webapp.services.proof_packs import long_kind as proof_packs
+    from webapp.services.runs import long_kind as runs
+
+    brought = (runs, comparisons, evaluations, proof_packs)
     return {name: make for module in brought for name, make in module.KINDS.items()}

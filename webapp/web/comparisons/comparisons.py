@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import combinations
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Response, render_template, request
 from msgspec import Struct
 
-from webapp import labels, rooms
+from webapp import labels
 from webapp.exporters.comparisons import conclusions, difference_tables, tables, words
 from webapp.exporters.comparisons.answer import answer
 from webapp.exporters.comparisons.charts import questions as questions_drawn
@@ -374,14 +375,21 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
 
 def styles() -> tuple[str, ...]:
     """Return the style sheets of the parts that wings bring."""
-    wings = rooms.contributions("web", "comparison_part")
-    return tuple(style for wing in wings for style in wing.STYLES)
+    return tuple(dict.fromkeys(style for part in _part_modules() for style in part.STYLES))
+
+
+def _part_modules() -> tuple[ModuleType, ...]:
+    """Return the modules that show the parts a comparison has beside its figures."""
+    from webapp.web.gold import comparison_part as constraints
+    from webapp.web.planning import machine_help_part, sample_part, settled_part
+
+    return constraints, settled_part, sample_part, machine_help_part
 
 
 def _parts(report: ComparisonReport, address: Address) -> Iterator[ShownPart]:
     """Yield the part that each wing shows on the same runs."""
-    for wing in rooms.contributions("web", "comparison_part"):
-        part: ShownPart | None = wing.part(report, address)
+    for module in _part_modules():
+        part: ShownPart | None = module.part(report, address)
         if part is not None:
             yield part
 

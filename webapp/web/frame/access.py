@@ -22,12 +22,14 @@ from flask import Flask, Response, current_app, g, request
 from sqlalchemy.orm import make_transient_to_detached
 from werkzeug.exceptions import NotFound
 
-from webapp import rooms
 from webapp.db import deadlines
 from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import Participant
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.services.people import sign_in
+from webapp.services.phase_3 import links
+from webapp.services.phase_3.links import ParticipantBadge
 from webapp.services.study import studies
 from webapp.web.frame import badges, hosts, htmx
 from webapp.web.frame.doors import Door
@@ -145,6 +147,10 @@ class Visitor(NamedTuple):
 
 
 STRANGER = Visitor()
+
+
+HOME_OF_GUESTS = "own_questions.index"
+"""The first page of a participant, by endpoint."""
 
 
 def guard(app: Flask) -> None:
@@ -287,32 +293,26 @@ def _visitor(session: Session) -> Visitor:
 
 
 def _guest(session: Session, study: Study, badge: Mapping[str, Any]) -> int | None:
-    """Return the id of the guest whom a badge belongs to, if a wing knows them."""
-    found = (
-        module.recognise(session, study, badge, now())
-        for module in rooms.contributions("web", "guests")
-    )
-    return next((number for number in found if number is not None), None)
+    """Return the id of the participant whom a badge belongs to; ``None`` for one that ended.
+
+    A badge may be of another version of the product.
+    """
+    try:
+        carried = ParticipantBadge(**badge)
+    except TypeError:
+        return None
+    participant = links.recognise(session, study, carried, now())
+    return None if participant is None else participant.id
 
 
 def name_of_guest() -> str:
-    """Return the name of the guest who asks; empty for everybody else."""
+    """Return the pseudonym of the participant who asks; empty for everybody else."""
     known = visitor().guest_id
     if known is None:
         return ""
     with database().reading() as session:
-        names = (module.name(session, known) for module in rooms.contributions("web", "guests"))
-        return next(filter(None, names), "")
-
-
-def home_of_guests() -> str:
-    """Return the endpoint of the first page of those who take part."""
-    return next((module.HOME for module in rooms.contributions("web", "guests")), "home.show")
-
-
-def guide_of_guests() -> str:
-    """Return the name of the guide for those who take part."""
-    return next((module.GUIDE for module in rooms.contributions("web", "guests")), "index")
+        participant = session.get(Participant, known)
+        return "" if participant is None else participant.pseudonym
 
 
 @lru_cache(maxsize=1024)

@@ -4,15 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from flask import Blueprint
 from msgspec import Struct, field
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.tables.study import Study
 from webapp.web.frame.doors import Door
+
+FEATURES = (
+    "runs",
+    "rating",
+    "study",
+    "people",
+    "agreement",
+    "comparisons",
+    "workers",
+    "gold",
+    "evaluations",
+    "machine_judges",
+    "phase_3",
+    "proof_packs",
+    "offline",
+    "planning",
+)
+"""The folders of pages in the order of the menus."""
 
 
 class MenuEntry(Struct, frozen=True):
@@ -62,11 +80,8 @@ class ShownPart(Struct, frozen=True):
 
 def every() -> Iterator[Pages]:
     """Yield the pages of the frame and of every room."""
-    from webapp.web.frame import pages  # the views of the frame ask for doors themselves
-
-    yield pages.PAGES
-    for module in rooms.contributions("web", "pages"):
-        yield module.PAGES
+    for folder in ("frame", *FEATURES):  # late: the views ask for doors themselves
+        yield import_module(f"webapp.web.{folder}.pages").PAGES
 
 
 @cache

@@ -64,7 +64,7 @@ def site() -> Site:
         database=access.database().description,
         version=_version(),
         guest=guest,
-        home=access.home_of_guests() if guest else "home.show",
+        home=access.HOME_OF_GUESTS if guest else "home.show",
         guide=_guide(rater, guest),
         key=access.visitor().key,
         rater_menu=rater_menu,
@@ -109,7 +109,7 @@ def _guide(rater: str, guest: str) -> str:
     """Return the name of the guide for the reader; the list of guides for owner and stranger."""
     if access.visitor().is_owner:
         return "index"
-    return "raters" if rater else access.guide_of_guests() if guest else "index"
+    return "raters" if rater else "participants" if guest else "index"
 
 
 def _guest() -> str:

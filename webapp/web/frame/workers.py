@@ -1,8 +1,4 @@
-"""The work beside the requests, of every wing that has some; it ends with the process.
-
-A wing's ``workers.py`` says by ``left`` what the last process left: each work, and how many
-threads it is to get.
-"""
+"""The work in the background: it ends with the process, and the next one goes on with it."""
 
 from __future__ import annotations
 
@@ -11,17 +7,36 @@ from typing import TYPE_CHECKING, Any
 
 from flask import current_app
 
-from webapp import rooms
 from webapp.services.workers.loop import WorkLoop
 from webapp.web.frame import access
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flask import Flask
+    from sqlalchemy.orm import Session
 
     from webapp.services.workers.loop import OutsideWork
 
 MOST_THREADS = 64
 """For one work, however many calls the owner allows at once."""
+
+
+def _left(session: Session, app: Flask) -> Iterator[tuple[OutsideWork[Any, Any], int]]:
+    """Yield the work that the last process left, and how many threads it is to get."""
+    from webapp.services.machine_judges import sessions
+    from webapp.services.machine_judges.calls import JudgeWork
+    from webapp.services.phase_3 import turns
+    from webapp.services.phase_3.asking import QuestionWork
+    from webapp.services.workers import long_work
+    from webapp.services.workers.long_work import LongWorking
+
+    if long_work.is_any_open(session):
+        yield LongWorking(app.extensions["database"]), 1
+    for rater_id, at_once in sessions.at_work(session):
+        yield JudgeWork(rater_id, app.config["JUDGE"]), at_once
+    if at_once := turns.calls_at_once(session):
+        yield QuestionWork(), at_once
 
 
 class Workers:
@@ -40,11 +55,7 @@ class Workers:
     def serve(self) -> None:
         """Go on with what the last process left; an application that serves nobody does not."""
         with self._app.extensions["database"].reading() as session:
-            left = [
-                one
-                for module in rooms.contributions("web", "workers")
-                for one in module.left(session, self._app)
-            ]
+            left = [*_left(session, self._app)]
         for work, threads in left:
             self.wake(work, threads, most=threads)
 

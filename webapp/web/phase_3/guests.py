@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
-from typing import Any
 
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.phase_3 import Participant
-from webapp.db.tables.study import Study
-from webapp.services.phase_3 import links
-from webapp.services.phase_3.links import ParticipantBadge
 from webapp.web.frame import access
-
-HOME = "own_questions.index"
-"""The first page of a participant, by endpoint."""
-GUIDE = "participants"
-"""The guide for participants, by name."""
-
-
-def recognise(
-    session: Session, study: Study, badge: Mapping[str, Any], now: datetime
-) -> int | None:
-    """Return the participant's id; ``None`` for a badge of another version or one that ended."""
-    try:
-        carried = ParticipantBadge(**badge)
-    except TypeError:
-        return None
-    found = links.recognise(session, study, carried, now)
-    return None if found is None else found.id
-
-
-def name(session: Session, participant_id: int) -> str | None:
-    """Return the pseudonym of a participant; ``None`` for one who withdrew."""
-    found = session.get(Participant, participant_id)
-    return None if found is None else found.pseudonym
 
 
 @contextmanager

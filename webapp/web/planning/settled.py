@@ -15,6 +15,8 @@ from webapp.services.planning import rules, settled
 from webapp.services.runs import reports
 from webapp.web.frame.rooms import ShownPart
 
+STYLES = ("comparisons/comparisons.css", "planning/planning.css")
+
 
 class SettledInWords(Struct, frozen=True):
     """The settled orders of the runs of a question set: sentences, and every order in a table.

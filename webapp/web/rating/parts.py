@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 from sqlalchemy.orm import Session
 
-from webapp import rooms
 from webapp.db.tables.people import Rater
+from webapp.services.evaluations import item_rating
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import RatingPage
 from webapp.web.frame.rooms import ShownPart
@@ -28,18 +28,18 @@ class CardParts(Struct, frozen=True):
 
 def on_answer(page: RatingPage) -> Iterator[CardParts]:
     """Yield the parts that each wing adds to the page of an answer of a run."""
-    for wing in rooms.contributions("web", "card_parts"):
-        parts: CardParts | None = wing.on_answer(page)
-        if parts is not None:
-            yield parts
+    from webapp.web.gold import card_parts
+
+    if (parts := card_parts.on_answer(page)) is not None:
+        yield parts
 
 
 def on_task(session: Session, rater: Rater, page: BlindPage) -> Iterator[CardParts]:
     """Yield the parts that each wing adds to the page of a blind rater's question."""
-    for wing in rooms.contributions("web", "card_parts"):
-        parts: CardParts | None = wing.on_task(session, rater, page)
-        if parts is not None:
-            yield parts
+    from webapp.web.gold import card_parts
+
+    if (parts := card_parts.on_task(session, rater, page)) is not None:
+        yield parts
 
 
 def after_verdict(run_id: str, query_id: int, rank: int | None) -> Iterator[ShownPart]:
@@ -61,7 +61,6 @@ def after_blind_verdict(
 
 
 def further_work(session: Session, rater: Rater) -> tuple[ShownPart, ...]:
-    """Return the work beside the questions that wings have for a rater."""
-    return tuple(
-        wing.offered(session, rater) for wing in rooms.contributions("web", "further_work")
-    )
+    """Return the work beside the questions: evaluations whose items wait for raters."""
+    offers = item_rating.offers(session, rater)
+    return (ShownPart("evaluations/item_rating/_further.html", offers),)

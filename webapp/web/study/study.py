@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from types import ModuleType
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import Struct
@@ -14,7 +13,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
 
-from webapp import rooms
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.metrics_tables import said_blindness
@@ -34,6 +32,7 @@ from webapp.services.study.standing import (
 )
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.rooms import ShownPart
+from webapp.web.planning import settled
 from webapp.web.study.forms import StudyForm
 
 blueprint = Blueprint("study", __name__, url_prefix="/study")
@@ -230,27 +229,14 @@ def _standing(session: Session, study: Study) -> StandingPage:
         waiting=asked_again.waiting(session, study),
         plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
         machines=sum(one.is_machine for one in studies.people_and_machines(session, study)),
-        brought=tuple(_brought(session, study)) if questions else (),
-        styles=tuple(style for wing in _wings() for style in wing.STYLES),
+        brought=tuple(filter(None, [settled.of_study(session, study)])) if questions else (),
+        styles=settled.STYLES,
     )
 
 
 def _blindness(session: Session, study: Study) -> Blindness:
     in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     return reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
-
-
-def _wings() -> Iterator[ModuleType]:
-    """Yield the module of each wing that has a part of this page."""
-    return rooms.contributions("web", "standing_part")
-
-
-def _brought(session: Session, study: Study) -> Iterator[ShownPart]:
-    """Yield the part that each wing shows of the progress."""
-    for wing in _wings():
-        part: ShownPart | None = wing.part(session, study)
-        if part is not None:
-            yield part
 
 
 def _plan(found: StudyStanding, overlap: int | None, sets: Sequence[Numbered]) -> AssignmentPlan:

@@ -11,7 +11,6 @@ from typing import Any
 from flask import Blueprint, Response, redirect, url_for
 from msgspec import Struct
 
-from webapp import rooms
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.workers import long_work
 from webapp.services.workers.long_work import LongProgress, LongWorking
@@ -120,7 +119,12 @@ def _wake() -> None:
 
 
 def _kind(name: str) -> LongKindOnPages:
-    brought = rooms.contributions("web", "long_kind")
+    from webapp.web.comparisons import long_kind as comparisons
+    from webapp.web.evaluations import long_kind as evaluations
+    from webapp.web.proof_packs import long_kind as proof_packs
+    from webapp.web.runs import long_kind as runs
+
+    brought = (runs, comparisons, evaluations, proof_packs)
     kinds: dict[str, LongKindOnPages] = {
         kind: shown for module in brought for kind, shown in module.KINDS.items()
     }

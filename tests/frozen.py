@@ -1,0 +1,280 @@
+"""What the product makes of a finished study, frozen: ``python -m tests.frozen`` freezes it anew.
+
+``tests/frozen/demo.json.xz`` holds every export, report and comparison of the demo's study in both
+languages; ``tests/frozen/hybrid.json`` only the hashes of those of a recorded run, which is never
+committed. `difference` compares two of them: floats to 1e-9, everything else exactly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import lzma
+import math
+import os
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from openpyxl import load_workbook
+from sqlalchemy import select
+
+from tests import demo
+from tests.cli.relevansi import Stream, exit_code, relevansi
+from tests.stored_studies import study_in
+from webapp.config import resource
+from webapp.db.tables.runs import Run
+from webapp.records import Relevance
+
+FOLDER = Path(__file__).parent / "frozen"
+DEMO = FOLDER / "demo.json.xz"
+HYBRID = FOLDER / "hybrid.json"
+BESIDE = Path(__file__).parents[2] / "shared" / "real" / "hybrid"
+RECORDED = Path(os.environ.get("RELEVANSI_REAL_RUN", BESIDE))
+FORMATS = ("csv", "wide-csv", "long-csv", "xlsx", "report", "qrels", "run", "json", "html")
+LANGUAGES = ("en", "id")
+TODAY = re.compile(r"(?<=Date: |ggal: )\d+ \w+ \d{4}")
+IMPORTED = re.compile(r'"(imported_at|created_at)": "[^"]*"')
+
+
+def frozen_demo() -> dict[str, Any]:
+    """Return what was frozen of the demo's study, by language and name."""
+    frozen: dict[str, Any] = json.loads(lzma.decompress(DEMO.read_bytes()))
+    return frozen
+
+
+def of_demo(folder: Path) -> dict[str, Any]:
+    """Return all that the demo's study gives, by language and name; `folder` is empty."""
+    made: dict[str, Any] = {}
+    for language in LANGUAGES:  # each from the same study: some commands write to its log
+        own = folder / language
+        own.mkdir()
+        demo.restored(own).rename(own / "relevansi.sqlite")
+        made |= {f"{language}/{name}": one for name, one in _made(own, language, seeds())}
+    return made
+
+
+def of_recorded_run(folder: Path) -> dict[str, str]:
+    """Return hashes of what the recorded run gives, judged by a rule, by language and name."""
+    files = (RECORDED / "test_results.json", RECORDED / "results.json")
+    relevansi(folder, "import", *files)
+    relevansi(folder, "gold", "import", RECORDED / "questions_v2.json")
+    _judge(folder)
+    return {
+        f"{language}/{name}": _hash(made, folder)
+        for language in LANGUAGES
+        for name, made in _made(folder, language, {"hybrid": RECORDED})
+        if "proof-pack" not in name  # its hashes depend on the run's random id
+    }
+
+
+def seeds() -> dict[str, Path]:
+    """Return the folders of the sample's runs by their methods."""
+    return {folder.name: folder for folder in sorted((resource("seeds") / "runs").iterdir())}
+
+
+def _judge(folder: Path) -> None:
+    """Judge every card of the only run: what its place's hash says, some of them unsure."""
+    from tests.services.runs.runs import click
+    from webapp.services.judging import judgments
+    from webapp.services.runs import reports
+    from webapp.services.study import studies
+
+    with study_in(folder) as (session, study):
+        rater = studies.raters(session, study)[0]
+        run_id = session.scalars(select(Run.id)).one()
+        for row in reports.report(session, study, run_id, reports.of_rater(rater)).rows:
+            for rank in range(1, row.summary.results_count + 1):
+                place = f"{row.query_id}/{rank}"
+                verdict = list(Relevance)[hashlib.sha256(place.encode()).digest()[0] % 3]
+                at = click(f"e{place}")
+                judgments.judge(session, rater, run_id, row.query_id, rank, verdict, at)
+
+
+def _made(folder: Path, language: str, files: dict[str, Path]) -> Iterator[tuple[str, Any]]:
+    """Yield each output of the study in `folder` by a name that tells its command."""
+    listed = json.loads(relevansi(folder, "runs", "--json").stdout)["runs"]
+    names = {run["id"]: f"{run['search_method']}-{run['llm']}" for run in listed}
+
+    def output(name: str, *arguments: str | Path, kind: str = "txt") -> tuple[str, Any]:
+        out, err = Stream(), Stream()
+        code = exit_code(folder, list(map(str, arguments)), language, out, err)
+        made = readable(out.bytes.getvalue(), kind)
+        return name, made if code == 0 else {"exit": code, "error": err.text(), "output": made}
+
+    yield output("runs", "runs", "--json", kind="json")
+    for run_id, name in names.items():
+        for file_format in FORMATS:
+            given = ("export", run_id, "--format", file_format)
+            yield output(f"{name}/{file_format}", *given, kind=file_format)
+        yield output(f"{name}/metrics", "metrics", "--run", run_id, "--format", "json", kind="json")
+        yield output(f"{name}/table", "metrics", "--run", run_id, "--format", "markdown")
+    yield output("proof-pack", "export", "--format", "proof-pack", kind="proof-pack")
+    for phase in ("1", "2", "3"):
+        for kind in ("json", "markdown", "latex", "html"):
+            compared = ("compare", "--phase", phase, "--format", kind)
+            yield output(f"phase-{phase}/{kind}", *compared, kind=kind)
+    yield output("agreement/json", "agreement", "--format", "json", kind="json")
+    yield output("agreement/table", "agreement", "--format", "table")
+    yield output("check", "check")
+    with TemporaryDirectory() as work:
+        yield from _of_files(Path(work), folder, output, names, files)
+
+
+def _of_files(
+    work: Path, folder: Path, output: Any, names: dict[str, str], files: dict[str, Path]
+) -> Iterator[tuple[str, Any]]:
+    """Yield what is made of files: the tree, scores of constraints and conflicts of runs."""
+    tree = work / "tree"
+    relevansi(folder, "export-tree", tree)
+    for path in sorted(tree.rglob("*")):
+        if path.is_file():
+            kind = path.suffix.removeprefix(".")
+            kind = "report-html" if kind == "html" and "evaluation_" not in path.name else kind
+            yield f"tree/{path.relative_to(tree).as_posix()}", readable(path.read_bytes(), kind)
+    gold = work / "gold.json"
+    relevansi(folder, "gold", "export", "-o", gold)
+    judged = []
+    for method, source in files.items():
+        results, own = source / "results.json", work / method
+        own.mkdir()
+        (own / "results.json").write_bytes(results.read_bytes())
+        if (source / "manual_input.json").exists():
+            (own / "manual_input.json").write_bytes((source / "manual_input.json").read_bytes())
+        else:
+            newest = next(run for run, name in names.items() if name.startswith(method))
+            target = own / "manual_input.json"
+            relevansi(folder, "manual-input", "export", "--run", newest, "-o", target)
+        judged.append(own)
+        score = ("score", "constraints", "--results", results, "--gold", gold)
+        yield output(f"constraints/{method}", *score, "--format", "json", kind="json")
+        by_hand = ("--manual-input", own / "manual_input.json", "--format", "json")
+        yield output(f"constraints/{method}/manual", *score, *by_hand, kind="json")
+    yield output("conflicts/json", "conflicts", *judged, "--format", "json", kind="json")
+    yield output("conflicts/table", "conflicts", *judged, "--format", "table")
+
+
+def readable(content: bytes, kind: str) -> Any:
+    """Return what a file says, for comparing: values, cells, words or members of an archive."""
+    if kind == "xlsx":
+        book = load_workbook(io.BytesIO(content))
+        return {sheet.title: [list(row) for row in sheet.values] for sheet in book}
+    if kind in {"proof-pack", "zip"}:
+        with zipfile.ZipFile(io.BytesIO(content)) as pack:
+            return {
+                name: readable(pack.read(name), Path(name).suffix[1:]) for name in pack.namelist()
+            }
+    text = content.decode("utf-8-sig").replace(version("relevansi"), "VERSION")
+    text = TODAY.sub("", text)
+    if kind == "json":
+        return json.loads(text) if text else ""
+    if kind == "html":
+        return _Page.of(text)
+    return text.splitlines()
+
+
+class _Page(HTMLParser):
+    """The words that a page shows, and the data that its scripts read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.data: list[Any] = []
+        self._inside: str | None = None
+
+    @classmethod
+    def of(cls, text: str) -> dict[str, Any]:
+        """Return the words and the data of a page."""
+        page = cls()
+        page.feed(text)
+        page.close()
+        return {"words": " ".join(page.words).split(), "data": page.data}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"script", "style"}:
+            self._inside = dict(attrs).get("type") or tag
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in {"script", "style"}:
+            self._inside = None
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "application/json":
+            self.data.append(json.loads(data))
+        elif self._inside is None:
+            self.words.append(data)
+
+
+def difference(frozen: Any, made: Any, place: str = "") -> str | None:
+    """Return the first place where two outputs differ, and both values; None where none does."""
+    if isinstance(frozen, dict) and isinstance(made, dict) and frozen.keys() == made.keys():
+        pairs = [(f"{place}.{key}", frozen[key], made[key]) for key in frozen]
+    elif isinstance(frozen, list) and isinstance(made, list) and len(frozen) == len(made):
+        pairs = [(f"{place}[{i}]", *both) for i, both in enumerate(zip(frozen, made, strict=True))]
+    elif _is_equal(frozen, made):
+        return None
+    else:
+        return f"{place}: {_told(frozen, made)}"
+    return next(filter(None, (difference(was, now, where) for where, was, now in pairs)), None)
+
+
+def _is_equal(frozen: Any, made: Any) -> bool:
+    if isinstance(frozen, float) and isinstance(made, float):
+        return math.isclose(frozen, made, rel_tol=1e-9, abs_tol=1e-9)
+    return type(frozen) is type(made) and bool(frozen == made)
+
+
+def _told(frozen: Any, made: Any) -> str:
+    if isinstance(frozen, dict) and isinstance(made, dict):
+        return (
+            f"only before {sorted(frozen - made.keys())}, only now {sorted(made - frozen.keys())}"
+        )
+    if isinstance(frozen, list) and isinstance(made, list):
+        at = next((i for i, both in enumerate(zip(frozen, made)) if both[0] != both[1]), None)  # noqa: B905
+        at = min(len(frozen), len(made)) if at is None else at
+        return f"[{at}]: {frozen[at : at + 3]!r} became {made[at : at + 3]!r}"
+    return f"{frozen!r} became {made!r}"
+
+
+def _hash(made: Any, folder: Path) -> str:
+    """Return the hash of an output without its run's random id, and when it was imported."""
+
+    def rounded(value: Any) -> Any:
+        if isinstance(value, float):
+            return float(f"{value:.9g}")
+        if isinstance(value, dict):
+            return {key: rounded(inner) for key, inner in value.items()}
+        return [rounded(inner) for inner in value] if isinstance(value, list) else value
+
+    with study_in(folder) as (session, _):
+        run_id = session.scalars(select(Run.id)).one()
+    text = json.dumps(rounded(made), sort_keys=True).replace(run_id, "RUN")
+    return hashlib.sha256(IMPORTED.sub("", text).encode()).hexdigest()
+
+
+def main() -> None:
+    """Freeze what is made today, and name each output that differs from what was frozen."""
+    FOLDER.mkdir(exist_ok=True)
+    known = frozen_demo() if DEMO.exists() else {}
+    with TemporaryDirectory() as folder:
+        made = json.loads(json.dumps(of_demo(Path(folder)), default=str))
+    for name in sorted(known | made):
+        if told := difference(known.get(name), made.get(name)):
+            sys.stdout.write(f"{name}{told}\n")
+    content = json.dumps(made, ensure_ascii=False, sort_keys=True).encode()
+    DEMO.write_bytes(lzma.compress(content, preset=9))
+    if RECORDED.exists():
+        with TemporaryDirectory() as folder:
+            hashes = json.dumps(of_recorded_run(Path(folder)), indent=0, sort_keys=True)
+        HYBRID.write_text(hashes + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

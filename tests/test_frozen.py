@@ -1,0 +1,35 @@
+"""What the product makes of a finished study is what was frozen of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests import frozen
+
+
+def test_every_output_of_the_demo_is_as_frozen(tmp_path: Path) -> None:
+    made = json.loads(json.dumps(frozen.of_demo(tmp_path), default=str))
+
+    assert frozen.difference(frozen.frozen_demo(), made) is None
+
+
+@pytest.mark.real
+def test_every_output_of_the_recorded_run_is_as_frozen(tmp_path: Path, real_run: Path) -> None:
+    assert real_run == frozen.RECORDED
+
+    made = frozen.of_recorded_run(tmp_path)
+
+    known = json.loads(frozen.HYBRID.read_text("utf-8"))
+    assert [name for name in known | made if known.get(name) != made.get(name)] == []
+
+
+def test_a_difference_is_found_and_named() -> None:
+    was = {"a": [1.0, {"b": "x"}], "c": None}
+
+    assert frozen.difference(was, {"a": [1.0 + 1e-12, {"b": "x"}], "c": None}) is None
+    assert frozen.difference(was, {"a": [1.0, {"b": "y"}], "c": None}) == ".a[1].b: 'x' became 'y'"
+    assert frozen.difference(was, {"a": [1, {"b": "x"}], "c": None}) == ".a[0]: 1.0 became 1"
+    assert frozen.difference({"a": 1}, {}) == ": only before ['a'], only now []"
