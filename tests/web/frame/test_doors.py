@@ -87,7 +87,6 @@ def test_a_closed_door_refuses_changes_nothing_and_tells_nothing(
     [
         pytest.param(
             *("owner", {"rate.next_one", "findings.take_away", "findings.data"}),
-            marks=pytest.mark.whole,
         ),
         ("rater", {"rate.next_one"}),
     ],
