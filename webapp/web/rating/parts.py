@@ -1,4 +1,4 @@
-"""The parts that wings add to both rating pages, under their cards and under the rating."""
+"""The parts that features add to both rating pages, under their cards and under the rating."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webapp.web.frame.rooms import ShownPart
 
 
 class CardParts(Struct, frozen=True):
-    """The parts that a wing adds to a rating page: under its cards, by number, and at its end.
+    """The parts that a feature adds to a rating page: under its cards, by number, and at its end.
 
     ``styles`` and ``scripts`` are the static files that it needs.
     """
@@ -27,7 +27,7 @@ class CardParts(Struct, frozen=True):
 
 
 def on_answer(page: RatingPage) -> Iterator[CardParts]:
-    """Yield the parts that each wing adds to the page of an answer of a run."""
+    """Yield the marks on the page of an answer of a run."""
     from webapp.web.gold import card_parts
 
     if (parts := card_parts.on_answer(page)) is not None:
@@ -35,7 +35,7 @@ def on_answer(page: RatingPage) -> Iterator[CardParts]:
 
 
 def on_task(session: Session, rater: Rater, page: BlindPage) -> Iterator[CardParts]:
-    """Yield the parts that each wing adds to the page of a blind rater's question."""
+    """Yield the marks on the page of a blind rater's question."""
     from webapp.web.gold import card_parts
 
     if (parts := card_parts.on_task(session, rater, page)) is not None:
@@ -43,21 +43,21 @@ def on_task(session: Session, rater: Rater, page: BlindPage) -> Iterator[CardPar
 
 
 def after_verdict(run_id: str, query_id: int, rank: int | None) -> Iterator[ShownPart]:
-    """Yield what each wing brings to an answer's page after a verdict on a card or on all."""
-    for wing in rooms.contributions("web", "card_parts"):
-        part: ShownPart | None = wing.after_verdict(run_id, query_id, rank)
-        if part is not None:
-            yield part
+    """Yield the marks on an answer's page after a verdict on a card or on all."""
+    from webapp.web.gold import card_parts
+
+    if (part := card_parts.after_verdict(run_id, query_id, rank)) is not None:
+        yield part
 
 
 def after_blind_verdict(
     session: Session, rater: Rater, task_id: str, card: str
 ) -> Iterator[ShownPart]:
-    """Yield what each wing brings to a blind rater's page after a verdict on that card."""
-    for wing in rooms.contributions("web", "card_parts"):
-        part: ShownPart | None = wing.after_blind_verdict(session, rater, task_id, card)
-        if part is not None:
-            yield part
+    """Yield the marks on a blind rater's page after a verdict on that card."""
+    from webapp.web.gold import card_parts
+
+    if (part := card_parts.after_blind_verdict(session, rater, task_id, card)) is not None:
+        yield part
 
 
 def further_work(session: Session, rater: Rater) -> tuple[ShownPart, ...]:
