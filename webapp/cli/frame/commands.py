@@ -28,6 +28,7 @@ from webapp.cli.people import commands as people
 from webapp.cli.planning import commands as planning
 from webapp.cli.proof_packs import commands as proof_packs
 from webapp.cli.runs import commands as runs
+from webapp.cli.study import commands as study
 from webapp.failures import Failure
 from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, speaking
 from webapp.printable import LogLineFormatter
@@ -41,6 +42,7 @@ AppFactory = Callable[..., "Flask"]
 LISTINGS = (
     own,
     runs,
+    study,
     people,
     agreement,
     comparisons,
