@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.schema import CreateIndex, CreateTable
 
 from webapp.db.tables.base import NAMING
 
@@ -16,8 +17,11 @@ TABLES = sa.MetaData(naming_convention=NAMING)
 
 
 def upgrade() -> None:
-    """Make the tables of an empty database."""
-    TABLES.create_all(op.get_bind())
+    """Make the tables of an empty database, with their indexes in the same order every time."""
+    for table in TABLES.sorted_tables:
+        op.execute(CreateTable(table))
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            op.execute(CreateIndex(index))
 
 
 def _index_of(first: str, *others: str) -> sa.Index:
