@@ -17,6 +17,7 @@ from tests.exporters.comparisons.comparisons import (
     run,
     three_runs,
 )
+from webapp import labels
 from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.document import document
 from webapp.metrics.comparisons.resampling import Resampling
@@ -97,6 +98,8 @@ def test_provenance_names_raters_rule_time_and_version() -> None:
         "22 Jan 2026"
     )
     assert words.provenance(report).endswith("Relevansi 0.1.0.")
+    counted = words.provenance(replace(report, cannot_tell="left_out"))
+    assert counted.endswith(labels.CANNOT_TELL["left_out"])
     nobody = replace(report, raters=(), judged_until=None)
     assert "nobody yet" in words.provenance(nobody)
     assert "no verdict yet" in words.provenance(nobody)

@@ -5,7 +5,10 @@ import io
 import json
 from typing import Any
 
+from msgspec.structs import replace
+
 from tests.exporters.reports import CORRECT_EMPTY, FAILED, UNREADABLE, report, row
+from webapp import labels
 from webapp.exporters.exports.metrics_tables import metrics_csv, metrics_json, metrics_markdown
 from webapp.exporters.frame.decimals import rounded
 from webapp.i18n import speaking
@@ -116,6 +119,16 @@ def test_markdown_rounds_at_display_and_shows_undefined_as_a_dash() -> None:
     assert found.startswith("# Run r1 (Ani alone)\n\n3 of 4 questions complete; 2 with results,")
     assert "| Precision@5 | 0.6667 | 0.5833 | 0.8333 | 1 of 2 |\n" in found
     assert "| Precision@5 | - | 0.5000 | 1.0000 | 0 of 1 |\n" in nothing
+
+
+def test_markdown_and_the_document_name_what_cannot_tell_is() -> None:
+    counted = replace(RATED, cannot_tell="not_relevant")
+
+    with speaking("en"):
+        assert labels.CANNOT_TELL["left_out"] in metrics_markdown(RATED)
+        assert labels.CANNOT_TELL["not_relevant"] in metrics_markdown(counted)
+    assert document(RATED)["cannot_tell"] == "left_out"
+    assert document(counted)["cannot_tell"] == "not_relevant"
 
 
 def test_markdown_in_indonesian_has_a_decimal_comma() -> None:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from html import unescape
 from io import BytesIO
 from typing import Any
 
@@ -19,7 +20,9 @@ from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, query, run
 from tests.web.conftest import QUERIES, stored
 from tests.web.frame.test_hostile_texts import HOSTILE
+from tests.web.rating.blind_study import set_study
 from tests.web.runs.test_imports import tokens
+from webapp import labels
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
@@ -43,6 +46,19 @@ def page(client: FlaskClient, run_id: str) -> str:
     answer = client.get(f"/runs/{run_id}/offline.html")
     assert answer.status_code == 200
     return answer.text
+
+
+def test_it_counts_cannot_tell_as_the_study_does(
+    client: FlaskClient, web_database: Database
+) -> None:
+    run_id = stored(web_database, QUERIES)
+    assert described(page(client, run_id))["cannot_tell"] == "not_relevant"
+
+    set_study(web_database, cannot_tell="left_out")
+
+    text = page(client, run_id)
+    assert described(text)["cannot_tell"] == "left_out"
+    assert labels.CANNOT_TELL["left_out"] in unescape(text)
 
 
 def test_each_language_of_the_file_has_its_own_decimal_sign(

@@ -38,8 +38,8 @@ def table(found: SettledOrders) -> Table:
                 "Settled: whatever the open cards turn out to be, relevant or not relevant and "
                 "the same in every run that lists them, the order of the two runs stays. The "
                 "difference is the mean over the questions for which both runs have a value, "
-                "first run minus second. A card that is judged “cannot tell” is left out of both "
-                "runs, and the bounds are worked out again."
+                "first run minus second. In a study that leaves out cards judged “cannot tell”, "
+                "the bounds are worked out again after each."
             ),
         ),
     )
