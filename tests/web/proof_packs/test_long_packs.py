@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -125,10 +127,29 @@ def test_a_link_of_another_site_begins_no_work(client: FlaskClient) -> None:
     assert "Go on" in answer.text
 
 
+@pytest.mark.usefixtures("nobody_works")
+@pytest.mark.parametrize(
+    ("kind", "wanted", "at"),
+    [
+        ("proof pack", {"run": None, "rule": "majority"}, "/runs/"),
+        ("reading", {"names": ["a.json"], "tokens": ["a"]}, "/runs/import"),
+    ],
+)
 def test_its_page_is_in_the_menu_where_it_was_begun(
-    app: Flask, client: FlaskClient, web_database: Database
+    client: FlaskClient, web_database: Database, kind: str, wanted: dict[str, Any], at: str
 ) -> None:
-    assert workers(app).finish(WAIT)
-    asked = Asked("proof pack", {"run": None, "rule": "majority"})
+    assert_place(client, web_database, Asked(kind, wanted), at=at, back=at)
 
-    assert_place(client, web_database, asked, at="/runs/", back="/runs/")
+
+def test_a_server_that_starts_goes_on_with_what_was_left(
+    app: Flask, client: FlaskClient, web_database: Database, run_id: str
+) -> None:
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, now())
+        wanted = {"run": run_id, "rule": "majority"}
+        work_id = long_work.put_down(session, study, "proof pack", wanted, now())
+        session.commit()
+    workers(app).serve()
+    assert workers(app).is_idle(WAIT)
+
+    assert verified(client.get(f"/files/{work_id}/file").data).equal

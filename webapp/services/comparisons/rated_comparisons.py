@@ -28,7 +28,6 @@ from webapp.services.comparisons.chosen_runs import (
     DifferentQuestions,
     NothingToCompare,
 )
-from webapp.steps import Tell, nobody
 
 _DATED = re.compile(r"(?:^|[ _-])\d{8}(?:[ _-]?\d{4,6})?$|[ _-]latest$")
 _KIND = re.compile(r"^(?:evaluation[ _-])?(?:rated|ratings|exported)(?:[ _-]|$)")
@@ -57,25 +56,19 @@ def compare_files(
     *,
     phase: int | None = None,
     settings: Resampling | None = None,
-    tell: Tell = nobody,
 ) -> RatedComparison:
     """Return the comparison of `files`, paired by question number and text.
 
-    With a `phase` the names are those of its search methods or LLMs. `tell` hears of the steps on
-    the way. Raises what ``read`` raises.
+    With a `phase` the names are those of its search methods or LLMs. Raises what ``read`` raises.
     """
-    tell(0, 3)
     found = read(files)
-    tell(1, 3)
     stated = [file.label or method_name(file.name) for file in files]
     runs = tuple(
         _run(name, label, report, phase)
         for (name, report), label in zip(_named(files, found).items(), stated, strict=True)
     )
     comparison = compare(runs, rule=csv_ratings.RULE, settings=settings)
-    tell(2, 3)
     stable = stability(runs)
-    tell(3, 3)
     problems = [problem for one in found.values() for problem in one.problems]
     ways = {one.report.cannot_tell: name for name, one in reversed(found.items())}
     ways.pop(None, None)

@@ -194,14 +194,11 @@ def put_down(
     kind: str,
     wanted: Mapping[str, Any],
     now: datetime,
-    *,
-    instead_of: str = "",
 ) -> str:
     """Return the id of the work for what is wanted, in JSON; a new one if none is good enough.
 
-    Good enough is one that is still open, or began when the study was as it is now, but never
-    `instead_of`, whose result could not be used. Works that were kept for long enough are
-    cleared away.
+    Good enough is one that is still open, or began when the study was as it is now. Works that
+    were kept for long enough are cleared away.
     """
     one_at_a_time(session)
     session.execute(delete(LongWork).where(LongWork.put_down_at < now - KEPT_FOR))
@@ -211,7 +208,7 @@ def put_down(
         if row.wanted != wanted:
             continue
         is_of_now = row.state == DONE and row.study_state == state
-        if row.id != instead_of and (is_of_now or row.state in {WAITING, ASKING}):
+        if is_of_now or row.state in {WAITING, ASKING}:
             return row.id
         session.delete(row)
     row = LongWork(
@@ -312,10 +309,9 @@ def _end(row: LongWork, outcome: LongOutcome, now: datetime) -> None:
 
 
 def _kinds() -> dict[str, Make]:
-    from webapp.services.comparisons import long_kind as comparisons
     from webapp.services.evaluations import long_kind as evaluations
     from webapp.services.proof_packs import long_kind as proof_packs
     from webapp.services.runs import long_kind as runs
 
-    brought = (runs, comparisons, evaluations, proof_packs)
+    brought = (runs, evaluations, proof_packs)
     return {name: make for module in brought for name, make in module.KINDS.items()}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import combinations
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, render_template, request
 from msgspec import Struct
@@ -22,10 +21,9 @@ from webapp.metrics.comparisons.comparisons import ComparedQuestionLine
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.services.agreement import adjudications
-from webapp.services.comparisons import chosen_runs, comparisons, long_kind
+from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.comparisons import questions as compared_questions
 from webapp.services.comparisons.chosen_runs import Candidate, DifferentQuestions, NothingToCompare
-from webapp.services.comparisons.long_kind import KeptComparison
 from webapp.services.comparisons.questions import ComparedQuestion
 from webapp.services.runs import reports
 from webapp.services.study import blinding, studies
@@ -34,7 +32,6 @@ from webapp.web.frame.downloads import attached
 from webapp.web.frame.rooms import ShownPart
 from webapp.web.study import rules
 from webapp.web.study.rules import RuleChoice
-from webapp.web.workers.long_work import led_to
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -146,8 +143,7 @@ class ComparisonPage(Struct, frozen=True):
 
     ``phases`` are those the study has runs for; ``disputes`` are those that keep figures open where
     verdicts are merged; ``different`` the questions that only one of
-    the chosen runs asks, by its name; ``styles`` the style sheets of the parts of wings. ``as_of``
-    is when a comparison that was kept was asked for, ``None`` for one of now.
+    the chosen runs asks, by its name; ``styles`` the style sheets of the parts of wings.
     """
 
     ticks: tuple[Tick, ...]
@@ -159,7 +155,6 @@ class ComparisonPage(Struct, frozen=True):
     compared: ComparisonInWords | None
     different: dict[str, tuple[tuple[int, str], ...]]
     styles: tuple[str, ...]
-    as_of: datetime | None
 
 
 class ComparedQuestionPage(Struct, frozen=True):
@@ -176,23 +171,13 @@ class ComparedQuestionPage(Struct, frozen=True):
 
 
 @blueprint.get("/")
-def show() -> str | Response:
-    """Show the comparison of the chosen runs, else of the first phase that has any.
-
-    One that takes long is made beside the requests; the page of its progress leads back here.
-    """
+def show() -> str:
+    """Show the comparison of the chosen runs, else of the first phase that has any."""
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
         phases = chosen_runs.phases_of(session, rater.study)
         address = _address(_chosen(session, rater.study, phases), rule)
-        wanted = long_kind.wanted(address.runs, rule)
-        is_long = long_kind.is_long(session, rater.study, address.runs)
-        kept = _kept(session, rater.study, wanted) if is_long else None
-        must_wait = is_long and kept is None
-        page = None if must_wait else _page(session, rater.study, rule, phases, address, kept)
-    if page is None:
-        unusable = request.args.get("kept", "")
-        return led_to(long_kind.COMPARISON, wanted, instead_of=unusable)
+        page = _page(session, rater.study, rule, phases, address)
     return render_template("comparisons/page.html", **htmx.names(page))
 
 
@@ -253,18 +238,9 @@ def as_picture(report: ComparisonReport, address: Address, kind: str, end: str) 
 
 
 def _report(session: Session, study: Study) -> tuple[ComparisonReport, Address]:
-    """Return the comparison that the address names, with its address: one kept, else made now."""
     rule = reports.rule_of(session, study, rules.wanted())
     address = _address(request.args.getlist("runs"), rule)
-    kept = _kept(session, study, long_kind.wanted(address.runs, rule))
-    report = kept.report if kept else comparisons.report(session, study, address.runs, rule)
-    return report, address
-
-
-def _kept(session: Session, study: Study, wanted: Mapping[str, Any]) -> KeptComparison | None:
-    """Return the comparison kept under the name in the address; ``None`` if it is gone."""
-    name = request.args.get("kept", "")
-    return long_kind.find(session, study, name, wanted) if name else None
+    return comparisons.report(session, study, address.runs, rule), address
 
 
 def _page(
@@ -273,12 +249,10 @@ def _page(
     rule: Rule,
     phases: tuple[int, ...],
     address: Address,
-    kept: KeptComparison | None,
 ) -> ComparisonPage:
     compared, different = None, {}
     try:
-        report = kept.report if kept else comparisons.report(session, study, address.runs, rule)
-        compared = in_words(report, address)
+        compared = in_words(comparisons.report(session, study, address.runs, rule), address)
     except NothingToCompare:
         pass  # the page says how to choose
     except DifferentQuestions as refused:
@@ -294,7 +268,6 @@ def _page(
         compared=compared,
         different=different,
         styles=styles(),
-        as_of=kept.asked_at if kept else None,
     )
 
 
@@ -318,8 +291,7 @@ def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[s
 
 def _address(run_ids: Sequence[str], rule: Rule) -> Address:
     chosen = tuple(dict.fromkeys(run_ids))
-    compared = {"runs": list(chosen), "rule": rule.name, "kept": request.args.get("kept")}
-    return address_of("comparisons", chosen, compared)
+    return address_of("comparisons", chosen, {"runs": list(chosen), "rule": rule.name})
 
 
 def address_of(page: str, chosen: tuple[str, ...], compared: Mapping[str, object]) -> Address:

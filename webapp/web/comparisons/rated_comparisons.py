@@ -5,9 +5,6 @@ The files wait beside the study, as those of an import do, while their compariso
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any
-
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,9 +14,9 @@ from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.records import Problem
-from webapp.services.comparisons import long_kind, rated_comparisons
+from webapp.services.comparisons import rated_comparisons
 from webapp.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
-from webapp.services.comparisons.rated_comparisons import RatedComparison, RatedCsv
+from webapp.services.comparisons.rated_comparisons import RatedCsv
 from webapp.services.runs import uploads
 from webapp.web.comparisons import comparisons
 from webapp.web.comparisons.comparisons import Address, ComparisonInWords
@@ -27,7 +24,6 @@ from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import LONGEST_LABEL, ListField
 from webapp.web.frame.forms import UnusableForm
 from webapp.web.runs import imports
-from webapp.web.workers.long_work import led_to
 
 blueprint = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
 CHART = "any(intervals, categories, questions, progress)"
@@ -73,17 +69,9 @@ class RatedComparisonPage(Struct, frozen=True):
 
 
 @blueprint.get("/")
-def show() -> str | Response:
-    """Show the comparison of the files that wait, or where to drop them.
-
-    One that takes long is made beside the requests; the page of its progress leads back here.
-    """
-    files = _files()
-    kept = _kept(files)
-    if kept is None and _are_long(files):
-        unusable = request.args.get("kept", "")
-        return led_to(long_kind.FILES, _wanted(files), instead_of=unusable)
-    return _page(files, kept=kept)
+def show() -> str:
+    """Show the comparison of the files that wait, or where to drop them."""
+    return _page(_files())
 
 
 @blueprint.post("/")
@@ -110,14 +98,18 @@ def forget() -> Response:
 @blueprint.get(f"/report.<{REPORT}:file_format>")
 def take_away(file_format: str) -> Response:
     """Return the comparison as a file to take away."""
-    return comparisons.as_file(_compare(_files()).report, file_format)
+    return comparisons.as_file(_report(_files()), file_format)
 
 
 @blueprint.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
 def picture(kind: str, end: str) -> Response:
     """Return one picture as a file to take away."""
     files = _files()
-    return comparisons.as_picture(_compare(files).report, _address(files), kind, end)
+    return comparisons.as_picture(_report(files), _address(files), kind, end)
+
+
+def _report(files: list[RatedCsv]) -> ComparisonReport:
+    return rated_comparisons.compare_files(files, phase=_phase()).report
 
 
 def _files() -> list[RatedCsv]:
@@ -149,45 +141,17 @@ def _address(files: list[RatedCsv]) -> Address:
         "file": list(dict.fromkeys(request.args.getlist("file"))),
         "name": list(names),
         "phase": _phase(),
-        "kept": request.args.get("kept"),
     }
     return comparisons.address_of("rated_comparisons", names, compared)
 
 
-def _wanted(files: list[RatedCsv]) -> dict[str, Any]:
-    """Return what names the comparison of these files, which wait as the address lists them."""
-    tokens = list(dict.fromkeys(request.args.getlist("file")))
-    return long_kind.wanted_files(tokens, files, _phase())
-
-
-def _are_long(files: list[RatedCsv]) -> bool:
-    """Whether the files take long; the page says why some cannot be compared."""
-    with suppress(NothingToCompare, DifferentQuestions, ImportRefused):
-        return long_kind.are_long(files)
-    return False
-
-
-def _kept(files: list[RatedCsv]) -> RatedComparison | None:
-    """Return the comparison kept under the name in the address; ``None`` if it is gone."""
-    name = request.args.get("kept", "")
-    if not name:
-        return None
-    with access.reading() as (session, rater):
-        return long_kind.find_of_files(session, rater.study, name, _wanted(files))
-
-
-def _compare(files: list[RatedCsv]) -> RatedComparison:
-    """Return the comparison of the files: one that was kept, else made now."""
-    return _kept(files) or rated_comparisons.compare_files(files, phase=_phase())
-
-
-def _page(files: list[RatedCsv], notice: str = "", kept: RatedComparison | None = None) -> str:
+def _page(files: list[RatedCsv], notice: str = "") -> str:
     address = _address(files)
     report: ComparisonReport | None = None
     problems: tuple[Problem, ...] = ()
     different: dict[str, tuple[tuple[int, str], ...]] = {}
     try:
-        found = kept or _compare(files)
+        found = rated_comparisons.compare_files(files, phase=_phase())
         report, problems = found.report, found.problems
     except NothingToCompare:
         if files:

@@ -89,15 +89,10 @@ def give_up(work_id: str) -> Response:
     return redirect(url_for(shown(work).back), 303)  # type: ignore[return-value]
 
 
-def led_to(kind: str, wanted: Mapping[str, Any], *, instead_of: str = "") -> Response:
-    """Return the way to the page of a work, begun if none was done since the study changed.
-
-    Another one is begun `instead_of` a work whose result could not be used.
-    """
+def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
+    """Return the way to the page of a work, begun if none was done since the study changed."""
     with access.writing() as (session, rater):
-        work_id = long_work.put_down(
-            session, rater.study, kind, wanted, access.now(), instead_of=instead_of
-        )
+        work_id = long_work.put_down(session, rater.study, kind, wanted, access.now())
         session.commit()
     _wake()
     return redirect(url_for("long_work.show", work_id=work_id), 303)  # type: ignore[return-value]
@@ -119,12 +114,11 @@ def _wake() -> None:
 
 
 def _kind(name: str) -> LongKindOnPages:
-    from webapp.web.comparisons import long_kind as comparisons
     from webapp.web.evaluations import long_kind as evaluations
     from webapp.web.proof_packs import long_kind as proof_packs
     from webapp.web.runs import long_kind as runs
 
-    brought = (runs, comparisons, evaluations, proof_packs)
+    brought = (runs, evaluations, proof_packs)
     kinds: dict[str, LongKindOnPages] = {
         kind: shown for module in brought for kind, shown in module.KINDS.items()
     }
