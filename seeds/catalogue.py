@@ -13,11 +13,10 @@ from catalogue_words import (
     PROJECTS,
     TITLES,
 )
+from listings import MILLION, DemoListing, Nearby
 from msgspec import Struct
 from msgspec.structs import replace
 from places import AREAS, ORDINARY_MIX, Area, Landmark
-
-from webapp.services.collecting.demo_search import MILLION, DemoListing, Nearby
 
 SEED = 20260126
 SITE = "https://listing.example"

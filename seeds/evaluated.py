@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
+from listings import DemoListing
+
 from webapp.metrics.evaluations.eval_sets import version
-from webapp.services.collecting.demo_search import DemoListing
 
 
 def _told(one: DemoListing) -> str:

@@ -12,13 +12,13 @@ from typing import Any
 
 import evaluated
 import people
+from listings import MILLION, DemoListing
 from questions import QUESTIONS, Question
 from verdicts import FINISHED, NEEDS, NOT_RELEVANT, RELEVANT, UNSURE, Need, judge, outcome, quality
 
 from webapp.importers.runs import property_cards
 from webapp.records import Card
-from webapp.services.collecting.demo_chatbot import OUTRO, DemoBot
-from webapp.services.collecting.demo_search import MILLION, DemoListing
+from webapp.services.collecting.demo_chatbot import OUTRO
 
 Run = dict[str, Any]
 Catalogue = Mapping[str, DemoListing]
@@ -67,7 +67,7 @@ def files(runs: Mapping[str, Run], catalogue: Catalogue) -> Iterator[tuple[str, 
     yield "gold.json", _gold(catalogue)
     yield "decisions.json", {name: _decisions(name, shown[name]) for name in runs}
     yield "machine_answers.json", dict(_machine_answers(shown))
-    yield "participants.json", list(people.rows(Path(__file__).parent))
+    yield "participants.json", list(people.rows())
     yield "answers.jsonl", list(evaluated.cited_answers(listings))
     yield "chunks.jsonl", list(evaluated.chunks(listings))
     yield "json_answers.json", evaluated.json_answers(listings)
@@ -137,18 +137,16 @@ def _reworded(answer: Run, text: str, llm: str) -> Run:
 
 def _second_pages(run: Run) -> Run:
     """Return the run with cards that nobody saw yet where the owner has not begun to rate."""
-    bot = DemoBot(Path(__file__).parent)
+    path = Path(__file__).parent / "demo" / "runs" / f"{run['search_method']}_{run['llm']}.json"
+    recorded = {one["query_id"]: one for one in json.loads(path.read_text("utf-8"))["results"]}
     answers = []
     for answer in run["results"]:
-        asked = answer["question"]
         if answer["query_id"] <= BEGUN or answer["context_dependent"] or not answer["success"]:
             answers.append(answer)
             continue
-        session = str(answer["query_id"])
-        bot.answer(asked, run["search_method"], session)
-        reply = bot.answer(f"{asked} lagi", run["search_method"], session)
-        beside = {"properties": reply.properties, "metadata": reply.metadata}
-        answers.append(_reworded({**answer, **beside}, reply.response, run["llm"]))
+        page = recorded[answer["query_id"]]
+        beside = {name: page[name] for name in ("properties", "metadata")}
+        answers.append(_reworded({**answer, **beside}, page["response"], run["llm"]))
     return {**run, "results": answers}
 
 

@@ -20,13 +20,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # a checkout need 
 
 import finished
 from catalogue import make_catalogue
+from listings import DemoListing, load
 from questions import QUESTIONS
 from verdicts import RATER, half, rate
 
 from webapp.exporters.exports.collected_runs import document
 from webapp.importers.runs import property_cards
 from webapp.records import Card
-from webapp.services.collecting.demo_search import DemoListing, load
 
 METHODS = ("hybrid", "api_only", "vector_only")
 

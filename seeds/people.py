@@ -1,14 +1,13 @@
-"""Eight made-up participants of phase 3, whose questions the demo chatbot answers."""  # noqa: INP001 (a script's neighbour, no package)
+"""Eight made-up participants of phase 3, whose answers were recorded once."""  # noqa: INP001 (a script's neighbour, no package)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from webapp.services.collecting.demo_chatbot import DemoBot
-
-METHOD = "hybrid"
+RECORDED = Path(__file__).with_name("demo") / "participants.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +135,10 @@ PEOPLE = (
 )
 
 
-def rows(seeds: Path) -> Iterator[dict[str, object]]:
-    """Yield each participant with the chatbot's answers to what they ask."""
-    bot = DemoBot(seeds)
-    for person in PEOPLE:
+def rows() -> Iterator[dict[str, object]]:
+    """Yield each participant with the answers to what they ask, as they were recorded."""
+    recorded = json.loads(RECORDED.read_text("utf-8"))
+    for person, answered in zip(PEOPLE, recorded, strict=True):
         yield {
             "pseudonym": person.pseudonym,
             "usability": person.usability,
@@ -147,14 +146,15 @@ def rows(seeds: Path) -> Iterator[dict[str, object]]:
             "missing": person.missing,
             "theme": person.theme,
             "asked": [
-                _row(asked, bot, person.pseudonym, 2400 + 310 * n)
-                for n, asked in enumerate(person.asked)
+                _row(asked, answer, 2400 + 310 * n)
+                for n, (asked, answer) in enumerate(
+                    zip(person.asked, answered["asked"], strict=True)
+                )
             ],
         }
 
 
-def _row(asked: Asked, bot: DemoBot, session: str, latency_ms: int) -> dict[str, object]:
-    reply = bot.answer(asked.text, METHOD, session)
+def _row(asked: Asked, recorded: Mapping[str, object], latency_ms: int) -> dict[str, object]:
     return {
         "text": asked.text,
         "category": asked.category,
@@ -162,8 +162,6 @@ def _row(asked: Asked, bot: DemoBot, session: str, latency_ms: int) -> dict[str,
         "quality": asked.quality,
         "note": asked.note,
         "theme": asked.theme,
-        "response": reply.response,
-        "metadata": reply.metadata,
-        "properties": reply.properties,
+        **{name: recorded[name] for name in ("response", "metadata", "properties")},
         "latency_ms": latency_ms,
     }

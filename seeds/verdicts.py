@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from webapp.services.collecting.demo_search import MILLION, NEAR_M, DemoListing
+from listings import MILLION, NEAR_M, DemoListing
 
 RATER = "Sari (contoh)"
 FINISHED = 12  # questions 1-12 of every run are done; of one, the next is half done

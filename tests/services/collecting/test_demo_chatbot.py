@@ -1,4 +1,4 @@
-"""The demo chatbot answers the sample's questions as recorded, others by three searches."""
+"""The demo chatbot answers the sample's questions as recorded, others by a search."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import pytest
 
 from webapp.config import resource
 from webapp.importers.runs.property_cards import parse
-from webapp.services.collecting.demo_chatbot import MOST_SESSIONS, PAGE, DemoBot, Reply
-
-METHODS = tuple(PAGE)
+from webapp.services.collecting.demo_chatbot import METHODS, MOST_SESSIONS, DemoBot, Reply
 
 
 @pytest.fixture(name="sample", scope="module")
@@ -60,49 +58,27 @@ def test_the_text_lists_the_properties_in_their_order(bot: DemoBot, method: str)
     assert reply.metadata["method_used"] == method
 
 
-def test_the_structured_search_meets_every_wish(bot: DemoBot) -> None:
-    reply = bot.answer("rumah dijual di ringroad dibawah 800 juta 3 kamar", "api_only", "s")
+def test_a_question_is_answered_by_what_shares_its_words_up_to_its_price(bot: DemoBot) -> None:
+    reply = bot.answer("rumah dijual di ringroad dibawah 800 juta 3 kamar", "hybrid", "s")
+    near = bot.answer("cari sewa dekat usu", "hybrid", "s")
+    with_cctv = bot.answer("rumah yang ada cctv", "hybrid", "s")
 
     assert found(reply, "property_type") == {"house"}
     assert found(reply, "listing_type") == {"sale"}
     assert max(listing["price"] for listing in reply.properties) <= 800_000_000
-    assert found(reply, "bedrooms") <= {3, None}
+    assert found(reply, "bedrooms") == {3}
+    assert near.properties
+    assert found(near, "listing_type") == {"rent"}
+    assert with_cctv.properties
+    assert all("CCTV" in listing["facilities"] for listing in with_cctv.properties)
 
 
-def test_the_structured_search_knows_what_is_near_a_landmark(bot: DemoBot) -> None:
-    reply = bot.answer("cari sewa dekat usu", "api_only", "s")
-
-    assert reply.properties
-    assert found(reply, "listing_type") == {"rent"}
-
-
-def test_the_semantic_search_has_no_idea_of_prices(bot: DemoBot) -> None:
-    reply = bot.answer("rumah dijual di cemara dibawah 300 juta", "vector_only", "s")
-
-    assert max(listing["price"] for listing in reply.properties) > 300_000_000
-
-
-def test_a_word_in_the_text_is_found_by_meaning_and_mixed_alone(bot: DemoBot) -> None:
-    """A facility is in no filter of the structured search."""
-    catalogue = {listing.url: listing for listing in bot.search.listings}
-
-    share = {}
-    for method in METHODS:
-        reply = bot.answer("rumah yang ada cctv", method, f"s-{method}")
-        hits = ["CCTV" in catalogue[listing["url"]].facilities for listing in reply.properties]
-        share[method] = sum(hits) / len(hits)
-
-    assert share["vector_only"] == share["hybrid"] == 1
-    assert share["api_only"] < 1
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_more_shows_others_until_there_are_none(bot: DemoBot, method: str) -> None:
+def test_more_shows_others_until_there_are_none(bot: DemoBot) -> None:
     seen: list[str] = []
-    reply = bot.answer("rumah dijual di givency one", method, "s")
+    reply = bot.answer("rumah dijual di ringroad", "hybrid", "s")
     while reply.properties:
         seen += [listing["url"] for listing in reply.properties]
-        reply = bot.answer("pilihan lain", method, "s")
+        reply = bot.answer("pilihan lain", "hybrid", "s")
 
     assert len(seen) == len(set(seen)) > 5
     assert reply.metadata["has_more"] is False
@@ -135,10 +111,10 @@ def test_a_question_without_a_session_begins_one(bot: DemoBot) -> None:
 
 
 def test_what_is_no_question_is_answered_as_such(bot: DemoBot) -> None:
-    for method in METHODS:
-        reply = bot.answer("Halo, apa kabar?", method, "s")
-        assert reply.properties == []
-        assert "tidak ada" in reply.response
+    reply = bot.answer("Halo, apa kabar?", "hybrid", "s")
+
+    assert reply.properties == []
+    assert "tidak ada" in reply.response
 
 
 def test_the_conversation_that_is_silent_longest_is_forgotten_first(bot: DemoBot) -> None:

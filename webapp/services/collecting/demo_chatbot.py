@@ -1,12 +1,13 @@
 """The demo chatbot: the sample's questions as recorded, any other by a search of its catalogue.
 
 It speaks the contract of the chatbots that are evaluated, so that the whole method can be tried
-on one machine.
+on one machine. The methods differ in what they recorded; other questions have one search for all.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections import OrderedDict
 from pathlib import Path
@@ -15,13 +16,13 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from webapp.services.collecting.demo_search import DemoListing, DemoSearch, Wish, load
-
-CITY = "Medan"
-PAGE = {"hybrid": 10, "api_only": 8, "vector_only": 6}
-"""The methods, and how many listings each shows at once."""
+METHODS = ("hybrid", "api_only", "vector_only")
+PAGE = 8
+"""The listings that are shown at once."""
 MOST_SESSIONS = 1000
 """Conversations that are remembered; beyond, the one that is silent longest is forgotten."""
+NEAR_M = 1500
+"""Metres within which a landmark is part of a listing's address."""
 
 INTRO = "Saya menemukan {count} properti:"
 OUTRO = "Jika Anda ingin melihat pilihan lain, silakan beri tahu saya!"
@@ -29,6 +30,27 @@ EMPTY = (
     "Maaf, tidak ada properti lain yang saya temukan. Sebutkan misalnya jenis, lokasi dan "
     "harganya, seperti: rumah dijual di daerah Ringroad di bawah 1 M."
 )
+KINDS = {
+    "house": "rumah", "shophouse": "ruko", "land": "tanah", "warehouse": "gudang",
+    "apartment": "apartemen", "sale": "jual", "rent": "sewa",
+}  # fmt: skip
+SAME_WORDS = {
+    "dijual": "jual", "beli": "jual", "membeli": "jual", "disewa": "sewa", "disewakan": "sewa",
+    "menyewa": "sewa", "kontrakan": "sewa", "apartment": "apartemen", "villa": "rumah",
+    "rukan": "ruko", "kavling": "tanah",
+}  # fmt: skip
+STOPWORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        ada apakah atau bisa cari carikan dan daerah dekat dengan di dibawah bawah harga harganya
+        ingin jl juta jt kamar kec kel komp komplek lagi lain lantai m masih mau medan milyar
+        miliar no pilihan saya tapi yang
+        """,
+    )
+)
+_PRICE = re.compile(r"(\d+(?:[.,]\d+)?)\s*(juta|jt|milyar|miliar|m)\b")
+_COUNT = re.compile(r"(\d+)\s*(kamar(?!\s*mandi)|lantai)")
 
 
 class Reply(Struct, frozen=True):
@@ -40,14 +62,10 @@ class Reply(Struct, frozen=True):
     metadata: dict[str, Any]
 
 
-class Conversation(Struct):
-    """One session: what it asks for so far, what it was shown, the recorded question that is next.
+class _Conversation(Struct):
+    """One session: what was asked and shown so far, and the recorded question that is next."""
 
-    ``wish`` is ``None`` before the first question.
-    """
-
-    words: str = ""
-    wish: Wish | None = None
+    asked: str = ""
     shown: set[str] = field(default_factory=set)
     next_recorded: int = 0
 
@@ -56,21 +74,25 @@ class DemoBot:
     """The chatbot over the sample in `seeds`, with its conversations; safe in threads."""
 
     def __init__(self, seeds: Path) -> None:
-        self.search = DemoSearch(load(seeds / "catalogue.json"))
+        self._listings = [
+            (listing, _words(_described(listing)))
+            for listing in json.loads((seeds / "catalogue.json").read_text("utf-8"))
+        ]
+        self._known = frozenset[str]().union(*(words for _, words in self._listings))
         self._recorded: dict[str, list[dict[str, Any]]] = {
             method: json.loads((seeds / "runs" / method / "test_results.json").read_text("utf-8"))[
                 "results"
             ]
-            for method in PAGE
+            for method in METHODS
         }
-        self._conversations: OrderedDict[str, Conversation] = OrderedDict()
+        self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._lock = Lock()
 
     def answer(self, message: str, method: str, session_id: str | None = None) -> Reply:
         """Return the answer to `message` by one of the methods, in its session or in a new one."""
         session_id = session_id or secrets.token_hex(8)
         with self._lock:
-            conversation = self._conversations.setdefault(session_id, Conversation())
+            conversation = self._conversations.setdefault(session_id, _Conversation())
             self._conversations.move_to_end(session_id)
             if len(self._conversations) > MOST_SESSIONS:
                 self._conversations.popitem(last=False)
@@ -79,79 +101,112 @@ class DemoBot:
             if recorded is None:
                 reply = self._searched(method, conversation, session_id)
             else:
-                said, beside = recorded["properties"], recorded["metadata"]
-                reply = Reply(recorded["response"], said, session_id, beside)
-            conversation.shown.update(one["url"] for one in reply.properties)
+                properties, metadata = recorded["properties"], recorded["metadata"]
+                reply = Reply(recorded["response"], properties, session_id, metadata)
+            conversation.shown.update(found["url"] for found in reply.properties)
         return reply
 
     def _find_recorded(
-        self, message: str, method: str, conversation: Conversation
+        self, message: str, method: str, conversation: _Conversation
     ) -> dict[str, Any] | None:
         """Return the recorded answer; one that depends on the conversation only in its place.
 
         The sample holds a failed call: that question is answered by a search.
         """
-        asked = _plain(message)
+        asked = message.lower().split()
         for place, record in enumerate(self._recorded[method]):
             is_next = place == conversation.next_recorded
-            if _plain(record["question"]) == asked and (is_next or not record["context_dependent"]):
+            same = record["question"].lower().split() == asked
+            if same and (is_next or not record["context_dependent"]):
                 conversation.next_recorded = place + 1
                 return record if record["success"] else None
         conversation.next_recorded = 0
         return None
 
-    def _hear(self, message: str, conversation: Conversation) -> None:
-        """Go on with the conversation where a message names no type and no place."""
-        wish = self.search.wish(message)
-        goes_on = conversation.wish is not None and not (wish.types or wish.places)
-        conversation.words = f"{conversation.words} {message}" if goes_on else message
-        wish = self.search.wish(conversation.words)
-        if not goes_on or wish != conversation.wish:
+    def _hear(self, message: str, conversation: _Conversation) -> None:
+        """Go on with the conversation where a message asks for more, or narrows the question."""
+        narrows = bool(_PRICE.search(message.lower()) or _COUNT.search(message.lower()))
+        is_new = any(word[0].isalpha() for word in _words(message) & self._known)
+        if is_new or narrows:
+            conversation.asked = message if is_new else f"{conversation.asked} {message}"
             conversation.shown.clear()
-        conversation.wish = wish
 
-    def _searched(self, method: str, conversation: Conversation, session_id: str) -> Reply:
-        found = getattr(self.search, method)(conversation.words)
-        new = [listing for listing in found if listing.url not in conversation.shown]
-        page = new[: PAGE[method]]
-        return Reply(
-            response=_written(page),
-            properties=[_property(listing) for listing in page],
-            session_id=session_id,
-            metadata={
-                "total_found": len(found),
-                "returned": len(page),
-                "method_used": method,
-                "has_more": len(new) > len(page),
-            },
-        )
+    def _searched(self, method: str, conversation: _Conversation, session_id: str) -> Reply:
+        found = self.search(conversation.asked)
+        new = [listing for listing in found if listing["url"] not in conversation.shown]
+        page = new[:PAGE]
+        metadata = {
+            "total_found": len(found),
+            "returned": len(page),
+            "method_used": method,
+            "has_more": len(new) > len(page),
+        }
+        return Reply(_written(page), [*map(_property, page)], session_id, metadata)
+
+    def search(self, asked: str) -> list[dict[str, Any]]:
+        """Return the listings of the type and up to the price asked for that share most words.
+
+        Words that no listing has do not count; of several prices the last one does.
+        """
+        words = _words(asked) & self._known
+        kinds = words & frozenset(KINDS.values())
+        prices = _PRICE.findall(asked.lower())
+        most = _amount(*prices[-1]) if prices else None
+        shared = [
+            (len(words & text), listing)
+            for listing, text in self._listings
+            if kinds <= text and (most is None or listing["price"] <= most)
+        ]
+        best = max((count for count, _ in shared), default=0)
+        return [listing for count, listing in shared if best and count == best]
 
 
-def _plain(question: str) -> str:
-    return " ".join(question.lower().split())
+def _words(text: str) -> frozenset[str]:
+    text = text.lower()
+    words = (SAME_WORDS.get(word, word) for word in re.findall(r"[a-z]+", text))
+    counts = (f"{number}{unit}" for number, unit in _COUNT.findall(text))
+    return frozenset((*words, *counts)) - STOPWORDS
 
 
-def _written(page: list[DemoListing]) -> str:
+def _described(listing: dict[str, Any]) -> str:
+    near = (f"{at['kind']} {at['name']}" for at in listing.get("nearby", ()) if _is_near(at))
+    kinds = (KINDS[listing[name]] for name in ("property_type", "listing_type"))
+    places = (
+        listing.get(name, "") for name in ("title", "area", "district", "location", "complex")
+    )
+    counts = f"{listing.get('bedrooms')} kamar {listing.get('floors')} lantai"
+    return " ".join((*kinds, *places, *near, *listing.get("facilities", ()), counts))
+
+
+def _is_near(landmark: dict[str, Any]) -> bool:
+    return bool(landmark["distance_m"] <= NEAR_M)
+
+
+def _amount(number: str, unit: str) -> float:
+    return float(number.replace(",", ".")) * (1e6 if unit in {"juta", "jt"} else 1e9)
+
+
+def _written(page: list[dict[str, Any]]) -> str:
     if not page:
         return EMPTY
     cards = (_card(position, listing) for position, listing in enumerate(page, start=1))
     return "\n\n".join((INTRO.format(count=len(page)), *cards, OUTRO))
 
 
-def _card(position: int, listing: DemoListing) -> str:
+def _card(position: int, listing: dict[str, Any]) -> str:
     """Return a title that links, then one line each for place, price and sizes."""
-    rent = "" if listing.listing_type == "sale" else " (sewa)"
+    rent = "" if listing["listing_type"] == "sale" else " (sewa)"
     sizes = (
-        (listing.bedrooms, "{} Kamar Tidur"),
-        (listing.bathrooms, "{} Kamar Mandi"),
-        (listing.land_area, "LT {}m²"),
-        (listing.building_area, "LB {}m²"),
+        ("bedrooms", "{} Kamar Tidur"),
+        ("bathrooms", "{} Kamar Mandi"),
+        ("land_area", "LT {}m²"),
+        ("building_area", "LB {}m²"),
     )
-    known = ", ".join(pattern.format(value) for value, pattern in sizes if value)
+    known = ", ".join(text.format(listing[name]) for name, text in sizes if listing.get(name))
     lines = (
-        f"{position}. **[{listing.title}]({listing.url})**",
-        f"📍 {listing.location}",
-        f"💰 {_rupiah(listing.price)}{rent}",
+        f"{position}. **[{listing['title']}]({listing['url']})**",
+        f"📍 {listing['location']}",
+        f"💰 {_rupiah(listing['price'])}{rent}",
         f"🏠 {known or '(Detail ukuran tidak tersedia)'}",
     )
     return "  \n   ".join(lines)
@@ -161,15 +216,15 @@ def _rupiah(amount: int) -> str:
     return f"Rp {amount:,}".replace(",", ".")
 
 
-def _property(listing: DemoListing) -> dict[str, Any]:
+def _property(listing: dict[str, Any]) -> dict[str, Any]:
     """Return the listing as the contract has it: null where the seller gave no value."""
     same = (
         *("id", "title", "price", "location", "property_type", "listing_type", "bedrooms"),
         *("bathrooms", "floors", "land_area", "building_area", "certificate", "source", "url"),
     )
     return {
-        **{name: getattr(listing, name) for name in same},
-        "price_formatted": _rupiah(listing.price),
-        "city": CITY,
-        "facilities": list(listing.facilities),
+        **{name: listing.get(name) for name in same},
+        "price_formatted": _rupiah(listing["price"]),
+        "city": "Medan",
+        "facilities": listing.get("facilities", []),
     }
