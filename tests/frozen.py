@@ -83,7 +83,7 @@ def seeds() -> dict[str, Path]:
 def _judge(folder: Path) -> None:
     """Judge every card of the only run: what its place's hash says, some of them unsure."""
     from tests.services.runs.runs import click
-    from webapp.services.judging import judgments
+    from webapp.services.judging import events
     from webapp.services.runs import reports
     from webapp.services.study import studies
 
@@ -95,7 +95,7 @@ def _judge(folder: Path) -> None:
                 place = f"{row.query_id}/{rank}"
                 verdict = list(Relevance)[hashlib.sha256(place.encode()).digest()[0] % 3]
                 at = click(f"e{place}")
-                judgments.judge(session, rater, run_id, row.query_id, rank, verdict, at)
+                events.judge(session, rater, run_id, row.query_id, rank, verdict, at)
 
 
 def _made(folder: Path, language: str, files: dict[str, Path]) -> Iterator[tuple[str, Any]]:

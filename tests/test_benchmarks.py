@@ -27,7 +27,7 @@ from webapp.db.tables.judging import Event, JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Result
 from webapp.services.judging import live_metrics
-from webapp.services.rating import progress, tasks
+from webapp.services.rating import shares, tasks
 
 SIZE = Size(questions=4, runs=3)
 
@@ -50,7 +50,7 @@ def test_a_made_up_study_is_one_that_the_product_could_have_made(study: Database
             for table in (Result, JudgedThing)
         )
         owner = session.get_one(Rater, OWNER)
-        standing = progress.progress(session, owner)
+        standing = shares.progress(session, owner)
         events = session.scalar(select(func.count()).where(Event.rater_id == OWNER))
     assert (shown, things) == (3 * 4 * 10, 4 * 18)  # 10 + 4 + 4 distinct ones a question
     assert events == 41

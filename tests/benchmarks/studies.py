@@ -30,7 +30,7 @@ from webapp.importers.runs.property_identity import identity
 from webapp.records import Card, QueryState
 from webapp.services.judging import live_metrics
 from webapp.services.people import invitations, raters
-from webapp.services.rating import task_cards, tasks
+from webapp.services.rating import tasks
 from webapp.services.study import studies
 from webapp.web.frame.access import now
 
@@ -136,7 +136,7 @@ def keys_of(database: Database, task_id: str) -> list[str]:
 
 
 def _keys(session: Session, task: Task) -> list[str]:
-    return [task_cards.key(task, thing.id) for thing in tasks.things(session, task)]
+    return [tasks.key(task, thing.id) for thing in tasks.things(session, task)]
 
 
 def card(question: int, place: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tests.cli.relevansi import document, relevansi
 from tests.services.runs.runs import click
 from tests.stored_studies import study_in
 from webapp.records import Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.runs import reports
 from webapp.services.study import studies
 
@@ -31,7 +31,7 @@ def _judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         rows = reports.report(session, study, run_id, reports.of_rater(rater)).rows
         for rank in range(1, rows[0].summary.results_count + 1):
             verdict = Relevance.RELEVANT if rank in {2, 7} else Relevance.NOT_RELEVANT
-            judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"e{rank}"))
+            events.judge(session, rater, run_id, 1, rank, verdict, click(f"e{rank}"))
     return instance, run_id
 
 

@@ -36,7 +36,7 @@ from webapp.cli.frame.output import write
 from webapp.config import sqlite_url
 from webapp.printable import LogLineFormatter
 from webapp.records import Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.people import event_log
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
@@ -102,10 +102,10 @@ def _hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostileStudy]
             for rater, verdicts in zip(raters, ("10", "11"), strict=True):
                 for rank, verdict in enumerate(verdicts, start=1):
                     at = clicked(f"{rater.id}{name}{rank}", minute=rank)
-                    judgments.judge(session, rater, runs[-1], 1, rank, Relevance(verdict), at)
-                rating = judgments.AnswerRating(quality=4, notes=FORMULA)
+                    events.judge(session, rater, runs[-1], 1, rank, Relevance(verdict), at)
+                rating = events.AnswerRating(quality=4, notes=FORMULA)
                 at = clicked(f"{rater.id}{name}q", minute=5)
-                judgments.rate(session, rater, runs[-1], 1, rating, at)
+                events.rate(session, rater, runs[-1], 1, rating, at)
     with stamina.set_testing(True, attempts=1), serving(status(422, {"detail": BAD})) as bot:
         made = HostileStudy(instance, runs, bot)
         _write_files(made)

@@ -10,8 +10,8 @@ from tests.services.runs.runs import NO, UNSURE, YES, card, click, query, run
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 
@@ -28,8 +28,8 @@ def _rated_run(session: Session, study: Study, rater: Rater) -> str:
     run_id = imports.store(session, study, read, Labels(), NOW).id
     said = [(1, 1, NO), (1, 2, YES), (1, 3, UNSURE), (2, 1, YES), (2, 2, YES)]
     for number, (query_id, rank, verdict) in enumerate(said):
-        judgments.judge(session, rater, run_id, query_id, rank, verdict, click(f"e{number}"))
+        events.judge(session, rater, run_id, query_id, rank, verdict, click(f"e{number}"))
     rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-    judgments.rate(session, rater, run_id, 3, rating, click("e10"))
-    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=3, notes="=1+1"), click("e11"))
+    events.rate(session, rater, run_id, 3, rating, click("e10"))
+    events.rate(session, rater, run_id, 1, AnswerRating(quality=3, notes="=1+1"), click("e11"))
     return run_id

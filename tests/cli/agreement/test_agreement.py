@@ -11,7 +11,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
 from webapp.records import Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -33,7 +33,7 @@ def _instance(tmp_path: Path) -> Path:
             for rank, sign in enumerate(verdicts, start=1):
                 verdict = Relevance.UNSURE if sign == "?" else Relevance(sign)
                 made = click(f"{rater.name}{rank}", minute=rank)
-                judgments.judge(session, rater, run_id, 1, rank, verdict, made)
+                events.judge(session, rater, run_id, 1, rank, verdict, made)
     return tmp_path
 
 

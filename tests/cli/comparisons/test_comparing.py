@@ -13,7 +13,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
 from webapp.records import Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -27,7 +27,7 @@ def _instance(tmp_path: Path) -> Path:
         for method, slug, verdict in (("api", "a", "1"), ("hybrid", "b", "0")):
             read = run(query(1, card(slug)), method=method)
             run_id = imports.store(session, study, read, Labels(), NOW).id
-            judgments.judge(session, owner, run_id, 1, 1, Relevance(verdict), click(slug))
+            events.judge(session, owner, run_id, 1, 1, Relevance(verdict), click(slug))
         other = run(query(1, card("c"), text="Quite another"), method="other")
         imports.store(session, study, other, Labels(), NOW)
     return tmp_path

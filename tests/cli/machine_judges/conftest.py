@@ -14,7 +14,7 @@ from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
 from webapp.records import Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -40,5 +40,5 @@ def _run_id(tmp_path: Path) -> str:
         for number in range(1, 13):
             for rank, said in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
                 at = click(f"{number}-{rank}", minute=number)
-                judgments.judge(session, owner, stored.id, number, rank, said, at)
+                events.judge(session, owner, stored.id, number, rank, said, at)
     return stored.id

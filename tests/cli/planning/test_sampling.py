@@ -13,7 +13,7 @@ from tests.services.runs.runs import NO, YES, card, click, query
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.metrics.planning.sampling import random_order
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.study import studies
 
 SIZE = 6
@@ -51,7 +51,7 @@ def judged(folder: Path, runs: tuple[str, str], positions: list[int]) -> None:
         owner = studies.raters(session, study)[0]
         for run_id, verdict in zip(runs, (YES, NO), strict=True):
             for n in positions:
-                judgments.judge(session, owner, run_id, n, 1, verdict, click(f"{run_id}{n}"))
+                events.judge(session, owner, run_id, n, 1, verdict, click(f"{run_id}{n}"))
         session.commit()
     database.close()
 

@@ -25,8 +25,8 @@ from webapp.services.agreement.adjudications import (
     UnknownThing,
 )
 from webapp.services.exports import exports
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports, provenance, reports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.provenance import LabelCounts, Provenance
@@ -61,7 +61,7 @@ def _run_id(session: Session, study: Study, raters: list[Rater]) -> str:
         for rater, vote in zip(raters, votes, strict=True):
             if vote is not None:
                 made = click(f"{slug}-{rater.id}")
-                judgments.judge(session, rater, run_id, 1, rank, vote, made)
+                events.judge(session, rater, run_id, 1, rank, vote, made)
     return run_id
 
 
@@ -115,8 +115,8 @@ def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
 def test_notes_on_the_questions_answers_stand_beside_the_vote(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
-    judgments.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
-    judgments.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
+    events.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
+    events.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
     adjudications.show_names(session, raters[0], shown=True, now=NOW)
     votes = adjudications.docket(session, study).open[0].votes
 
@@ -220,7 +220,7 @@ def test_emptiness_is_settled_like_a_card(
 ) -> None:
     for rater, outcome in zip(raters, EmptyOutcome, strict=False):
         said = AnswerRating(empty_outcome=outcome)
-        judgments.rate(session, rater, run_id, 2, said, click(f"e{rater.id}"))
+        events.rate(session, rater, run_id, 2, said, click(f"e{rater.id}"))
     (found,) = [one for one in adjudications.docket(session, study).open if one.card is None]
     why = "seen on the site"
     false_negative = EmptyOutcome.FALSE_NEGATIVE
@@ -235,7 +235,7 @@ def test_a_settlement_stays_when_raters_come_to_agree_and_says_so(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
     adjudications.adjudicate(session, raters[0], thing(session, "b"), NO, "why", NOW)
-    judgments.judge(session, raters[3], run_id, 1, 2, YES, click("again", minute=5))
+    events.judge(session, raters[3], run_id, 1, 2, YES, click("again", minute=5))
     (settled,) = adjudications.docket(session, study).settled
 
     assert not settled.disputed
@@ -248,7 +248,7 @@ def test_a_follow_up_is_shown_with_its_conversation(
     stored = run(query(1, card("y"), text="A house?"), follow_up)
     run_id = imports.store(session, study, stored, Labels(), NOW).id
     for rater, verdict in zip(raters, (YES, NO), strict=False):
-        judgments.judge(session, rater, run_id, 2, 1, verdict, click(f"z{rater.id}"))
+        events.judge(session, rater, run_id, 2, 1, verdict, click(f"z{rater.id}"))
     (found,) = adjudications.docket(session, study).open
 
     assert [turn.question for turn in found.earlier] == ["A house?"]

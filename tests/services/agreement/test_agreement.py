@@ -22,8 +22,8 @@ from webapp.metrics.agreement.report import (
 )
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement as study_agreement
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -60,7 +60,7 @@ def _run_id(session: Session, study: Study, raters: dict[str, Rater]) -> str:
             if verdict is not None:
                 place = (1 + number // 2, 1 + number % 2)
                 made = click(f"{name}{number}", minute=number)
-                judgments.judge(session, raters[name], run_id, *place, verdict, made)
+                events.judge(session, raters[name], run_id, *place, verdict, made)
     return run_id
 
 
@@ -129,7 +129,7 @@ def test_empty_lists_are_counted_apart(
         ("Budi", EmptyOutcome.FALSE_NEGATIVE),
     ):
         said = AnswerRating(empty_outcome=outcome)
-        judgments.rate(session, raters[name], run_id, 3, said, click(f"{name}-empty"))
+        events.rate(session, raters[name], run_id, 3, said, click(f"{name}-empty"))
     found = report(session, study)
 
     assert of(found, ItemKind.CARDS).n_items == 4
@@ -144,7 +144,7 @@ def test_quality_is_an_order(
     for name, given in grades.items():
         for number, grade in enumerate(given, start=1):
             said = AnswerRating(quality=grade)
-            judgments.rate(session, raters[name], run_id, number, said, click(f"{name}q{number}"))
+            events.rate(session, raters[name], run_id, number, said, click(f"{name}q{number}"))
     quality = of(report(session, study), ItemKind.QUALITY)
 
     table = ((5, 4, None), (2, 2, 0))
@@ -194,8 +194,8 @@ def test_empty_lists_and_grades_said_again_are_measured_apart_from_cards(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    judgments.rate(session, raters["Ani"], run_id, 3, outcome, click("e", minute=9))
-    judgments.rate(session, raters["Ani"], run_id, 1, AnswerRating(quality=5), click("q", minute=9))
+    events.rate(session, raters["Ani"], run_id, 3, outcome, click("e", minute=9))
+    events.rate(session, raters["Ani"], run_id, 1, AnswerRating(quality=5), click("q", minute=9))
     answer = session.scalars(select(Query).where(Query.query_id == 1)).one()
     empty = session.scalars(select(JudgedThing).where(JudgedThing.property_id.is_(None))).one()
     for task_id, question_id in (("t", answer.question_id), ("u", empty.question_id)):
@@ -224,7 +224,7 @@ def test_the_first_judgment_is_the_earlier_of_both_clocks(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
     made = click("late", minute=90, client_minute=-30)
-    judgments.judge(session, raters["Citra"], run_id, 2, 2, YES, made)
+    events.judge(session, raters["Citra"], run_id, 2, 2, YES, made)
     items = study_agreement.items(session, study, ItemKind.CARDS, list(raters.values()))
 
     assert [item.first and (item.first - NOW).total_seconds() / 60 for item in items] == [

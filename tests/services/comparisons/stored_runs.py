@@ -12,7 +12,7 @@ from tests.services.runs.runs import click, run
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import ReadQuery, Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 
@@ -38,6 +38,4 @@ def judge(session: Session, rater: Rater, run_id: str, *rows: str) -> None:
     for query_id, row in enumerate(rows, start=1):
         for rank, verdict in enumerate(row, start=1):
             number = f"c{next(NUMBERS)}"
-            judgments.judge(
-                session, rater, run_id, query_id, rank, Relevance(verdict), click(number)
-            )
+            events.judge(session, rater, run_id, query_id, rank, Relevance(verdict), click(number))

@@ -10,8 +10,8 @@ from tests.services.runs.runs import YES, card, click, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.services.comparisons import questions
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating, UnknownQuery
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating, UnknownQuery
 from webapp.services.runs import reports
 from webapp.services.runs.runs import UnknownRun
 
@@ -31,8 +31,8 @@ def _pair(session: Session, study: Study) -> tuple[str, str]:
 def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
     session: Session, study: Study, rater: Rater, pair: tuple[str, str]
 ) -> None:
-    judgments.judge(session, rater, pair[0], 1, 2, YES, click("b"))
-    judgments.rate(session, rater, pair[1], 1, AnswerRating(notes="fine"), click("n"))
+    events.judge(session, rater, pair[0], 1, 2, YES, click("b"))
+    events.rate(session, rater, pair[1], 1, AnswerRating(notes="fine"), click("n"))
 
     found = questions.find(session, study, pair, 1, reports.of_rater(rater))
     hybrid, api = found.sides

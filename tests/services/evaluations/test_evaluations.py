@@ -34,8 +34,7 @@ from webapp.services.evaluations.evaluations import Show, UnknownEvaluation, Unk
 from webapp.services.evaluations.files import NothingScored, ScoringSettings, TooManyRows
 from webapp.services.evaluations.rows import COLUMNS, EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes
-from webapp.services.judging.events import EventIdTaken
-from webapp.services.judging.judgments import NotToJudge
+from webapp.services.judging.events import EventIdTaken, NotToJudge
 from webapp.services.people import raters
 from webapp.services.study import studies
 

@@ -16,7 +16,7 @@ from webapp.db.tables.study import Study
 from webapp.importers.runs import csv_ratings
 from webapp.metrics.judging.summaries import figures, totals
 from webapp.services.exports import exports
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
@@ -70,8 +70,8 @@ def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
     session: Session, study: Study, rated_run: str
 ) -> None:
     other = studies.add_rater(session, study, "Budi", NOW)
-    judgments.judge(session, other, rated_run, 2, 1, YES, click("b1"))
-    judgments.judge(session, other, rated_run, 2, 2, NO, click("b2"))
+    events.judge(session, other, rated_run, 2, 1, YES, click("b1"))
+    events.judge(session, other, rated_run, 2, 2, NO, click("b2"))
     wide = exports.export(session, study, rated_run, Rule("majority"), "wide-csv").data
 
     row = list(csv.DictReader(io.StringIO(wide.decode())))[1]

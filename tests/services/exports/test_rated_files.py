@@ -11,7 +11,7 @@ from webapp.db.tables.study import Study
 from webapp.importers.runs import csv_ratings
 from webapp.services.exports import exports, rated_files
 from webapp.services.exports.rated_files import RatedFileReport
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.runs import reports
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -31,7 +31,7 @@ def test_a_file_differs_in_the_questions_that_were_rated_since(
     equal = rated_files.compare(session, study, "rated.csv", data, [rated_run])
     assert equal == RatedFileReport("rated.csv", rated_run, rated=3, rated_here=True)
 
-    judgments.judge(session, rater, rated_run, 4, 1, YES, click("since", minute=30))
+    events.judge(session, rater, rated_run, 4, 1, YES, click("since", minute=30))
     moved = rated_files.compare(session, study, "rated.csv", data, [rated_run])
     assert moved.differing == (4,)
 

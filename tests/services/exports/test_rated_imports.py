@@ -15,8 +15,9 @@ from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
 from webapp.services.exports import exports, rated_imports
 from webapp.services.exports.rated_imports import RatedValue
-from webapp.services.judging import blindness, judgments, live_metrics
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging import verdicts as blindness
+from webapp.services.judging.events import AnswerRating
 from webapp.services.people import raters
 from webapp.services.runs import reports
 
@@ -78,7 +79,7 @@ def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
 def test_values_that_differ_are_replaced_only_where_that_is_wanted(
     session: Session, study: Study, rater: Rater, rated_run: str, rated_csv: bytes
 ) -> None:
-    judgments.rate(session, rater, rated_run, 1, AnswerRating(quality=5), click("later", minute=1))
+    events.rate(session, rater, rated_run, 1, AnswerRating(quality=5), click("later", minute=1))
 
     kept = rated_imports.store(session, study, "r.csv", rated_csv, rater.name, NOW)
     assert kept.others == (RatedValue(1, "quality", here="5", in_file="3"),)

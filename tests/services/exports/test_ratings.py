@@ -20,7 +20,8 @@ from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
-from webapp.services.judging import blindness, judgments, standings
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging import verdicts as blindness
 from webapp.services.people import raters
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
@@ -105,7 +106,7 @@ def test_the_figures_are_in_step_with_what_was_stored(
 
     ani = raters.named(session, study, "Ani")
     assert ani is not None
-    found = standings.by_category(session, ani.id, run_id)["location"].totals
+    found = live_metrics.by_category(session, ani.id, run_id)["location"].totals
     assert (found.n_relevant, found.n_unsure, found.n_correct_empty) == (2, 1, 1)
 
 
@@ -137,7 +138,7 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
 ) -> None:
     ani = raters.add(session, study, "Ani", NOW)
     here = click("here", minute=30)
-    judgments.judge(session, ani, run_id, 1, 2, Relevance.NOT_RELEVANT, here)
+    events.judge(session, ani, run_id, 1, 2, Relevance.NOT_RELEVANT, here)
     data = ratings(RUN, change(1, 1, "relevance", "1", rank=2, minute=minute))
     announced = offline_ratings.examine(session, study, "ratings.json", data, HOUR)
     report = store(session, study, data)
@@ -152,9 +153,9 @@ def test_a_file_in_the_owners_name_changes_nothing_until_the_name_is_confirmed(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     """Here 0 on card B, 3 as quality and a note; the file says 1, 3 and 1 on card A, later."""
-    judgments.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("h1"))
-    said = judgments.AnswerRating(quality=3, notes="milik sendiri")
-    judgments.rate(session, rater, run_id, 1, said, click("h2"))
+    events.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("h1"))
+    said = events.AnswerRating(quality=3, notes="milik sendiri")
+    events.rate(session, rater, run_id, 1, said, click("h2"))
     before = verdicts(session, rater.name)
     data = ratings(
         RUN,
@@ -224,7 +225,7 @@ def test_a_clock_that_runs_ahead_shadows_no_later_click_here(
     store(session, study, data)
     ani = raters.named(session, study, "Ani")
     assert ani is not None
-    judgments.judge(session, ani, run_id, 1, 1, Relevance.NOT_RELEVANT, click("x", minute=120))
+    events.judge(session, ani, run_id, 1, 1, Relevance.NOT_RELEVANT, click("x", minute=120))
 
     assert verdicts(session) == ["0"]
 

@@ -27,10 +27,10 @@ from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.services.gold import card_badges, constraints, gold
 from webapp.services.gold.card_decisions import POOLED, Decision, DecisionReasonMissing
 from webapp.services.gold.constraints import UnknownListedCard
-from webapp.services.judging.judgments import UnknownQuery
+from webapp.services.judging.events import UnknownQuery
 from webapp.services.people import raters
-from webapp.services.rating import task_cards, tasks
-from webapp.services.rating.task_cards import UnknownTask
+from webapp.services.rating import tasks
+from webapp.services.rating.tasks import UnknownTask
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -303,7 +303,7 @@ def test_a_repeat_shows_no_decision_of_the_first_time_and_takes_it_anew(
     repeat = Blind.__new__(Blind)
     repeat.session, repeat.rater, repeat.task_id = session, rater, again.id
     repeat.keys = {
-        str((thing.card or {})["slug"]): task_cards.key(again, thing.id)
+        str((thing.card or {})["slug"]): tasks.key(again, thing.id)
         for thing in tasks.things(session, again)
     }
     assert outcomes(repeat.badges()["b"])[3] == "fail"

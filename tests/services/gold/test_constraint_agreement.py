@@ -18,7 +18,7 @@ from webapp.records import Relevance
 from webapp.services.gold import constraint_agreement, constraints, gold
 from webapp.services.gold.card_decisions import Decision
 from webapp.services.gold.constraints import NoGold
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.runs import imports, reports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -37,7 +37,7 @@ def test_figures_are_those_of_scikit_learn(session: Session, study: Study, rater
     gold.import_file(session, rater, set_id, "gold.json", gold_bytes(), NOW)
     for rank, person in enumerate(people, start=1):
         verdict = YES if person else NO
-        judgments.judge(session, rater, run_id, 1, rank, verdict, click(f"v{rank}"))
+        events.judge(session, rater, run_id, 1, rank, verdict, click(f"v{rank}"))
 
     found = constraint_agreement.compare(session, study, run_id, reports.of_rater(rater)).agreement
 
@@ -59,7 +59,7 @@ def test_the_furthest_apart_come_first_and_what_cannot_be_compared_is_counted(
     for rank, verdicts in said.items():
         for person, verdict in zip((rater, budi, ani), verdicts, strict=True):
             name = click(f"{rank}-{person.id}")
-            judgments.judge(session, person, run_id, 1, rank, verdict, name)
+            events.judge(session, person, run_id, 1, rank, verdict, name)
     rule = reports.rule_of(session, study, "majority")
 
     found = constraint_agreement.compare(session, study, run_id, rule)
@@ -77,7 +77,7 @@ def test_what_people_decided_by_hand_is_not_the_machine_s(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored_run(session, study, rater).id
-    judgments.judge(session, rater, run_id, 1, 2, YES, click("v"))
+    events.judge(session, rater, run_id, 1, 2, YES, click("v"))
     wanted = Decision(1, "price", "pass", "typing error")
     constraints.decide(session, rater, run_id, 1, wanted, NOW)
     rule = reports.of_rater(rater)

@@ -33,7 +33,7 @@ from webapp.services.gold.card_decisions import (
     UnfitDecision,
 )
 from webapp.services.gold.constraints import UnknownListedCard
-from webapp.services.judging.judgments import UnknownQuery
+from webapp.services.judging.events import UnknownQuery
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
 

@@ -11,8 +11,8 @@ from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.agreement import adjudications
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -59,14 +59,14 @@ def rated_study(session: Session, study: Study) -> tuple[str, str]:
     for number, (rater, run_id, query_id, verdicts) in enumerate(said):
         for rank, verdict in enumerate(verdicts, start=1):
             made = click(f"e{number}-{rank}", minute=number)
-            judgments.judge(session, rater, run_id, query_id, rank, verdict, made)
-    judgments.judge(session, ani, first, 1, 2, NO, click("slip", minute=20))
-    judgments.undo(session, ani, first, click("undo", minute=21))
+            events.judge(session, rater, run_id, query_id, rank, verdict, made)
+    events.judge(session, ani, first, 1, 2, NO, click("slip", minute=20))
+    events.undo(session, ani, first, click("undo", minute=21))
     empty = AnswerRating(quality=0, empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-    judgments.rate(session, ani, first, 3, empty, click("r1", minute=22))
+    events.rate(session, ani, first, 3, empty, click("r1", minute=22))
     noted = AnswerRating(quality=3, notes='=1+1;\r\n"fine"')
-    judgments.rate(session, ani, first, 1, noted, click("r2", minute=23))
-    judgments.rate(
+    events.rate(session, ani, first, 1, noted, click("r2", minute=23))
+    events.rate(
         session, budi, first, 1, AnswerRating(quality=4, notes="ok"), click("r3", minute=24)
     )
     _settle(session, study, "slug:a", YES)

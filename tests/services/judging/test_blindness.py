@@ -16,9 +16,9 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import Blindness, Click, EmptyOutcome, GivenOn
-from webapp.services.judging import blindness, events, judgments
-from webapp.services.judging.events import Target, TargetChange
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging import verdicts as blindness
+from webapp.services.judging.events import AnswerRating, Target, TargetChange
 from webapp.services.rating import tasks
 
 
@@ -35,9 +35,9 @@ def found(session: Session, rater: Rater, run_id: str) -> Blindness:
 def test_clicks_on_a_run_s_page_are_open_and_those_on_a_task_s_page_blind(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("a", minute=3))
+    events.judge(session, rater, run_id, 1, 1, YES, click("a", minute=3))
     outcome = AnswerRating(quality=3, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    judgments.rate(session, rater, run_id, 2, outcome, click("e", minute=5))
+    events.rate(session, rater, run_id, 2, outcome, click("e", minute=5))
 
     assert found(session, rater, run_id) == Blindness(
         GivenOn(n=2, blind=0, open=2, last_open=NOW + timedelta(minutes=5)),
@@ -56,10 +56,10 @@ def test_a_later_click_decides_until_it_is_taken_back(
     session: Session, rater: Rater, run_id: str
 ) -> None:
     Robot(session, rater).rate_all()
-    judgments.judge(session, rater, run_id, 1, 1, NO, click("open", minute=100))
+    events.judge(session, rater, run_id, 1, 1, NO, click("open", minute=100))
     assert found(session, rater, run_id).verdicts == GivenOn(3, 2, 1, NOW + timedelta(minutes=100))
 
-    judgments.undo(session, rater, run_id, click("back", minute=101))
+    events.undo(session, rater, run_id, click("back", minute=101))
 
     assert found(session, rater, run_id).verdicts == GivenOn(3, 3, 0, None)
 
@@ -70,7 +70,7 @@ def test_an_earlier_click_that_arrives_late_does_not_decide(
     """The open click was made in minute 1 on another device, and is sent in minute 200."""
     Robot(session, rater).rate_all()
     late = Click("late", NOW + timedelta(minutes=200), NOW + timedelta(minutes=1), "phone", 1)
-    judgments.judge(session, rater, run_id, 1, 1, YES, late)
+    events.judge(session, rater, run_id, 1, 1, YES, late)
 
     assert found(session, rater, run_id).verdicts == GivenOn(3, 3, 0, None)
 
@@ -83,7 +83,7 @@ def test_verdicts_from_files_and_without_an_event_are_unknown(
         Target.verdict(answer.emptiness_id, answer.id), "correct_empty", click("f")
     )
     events.record_all(session, rater, [change], cause="import")
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("a"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("a"))
     session.execute(delete(Event).where(Event.event_id == "a"))
 
     verdicts = found(session, rater, run_id).verdicts
@@ -92,8 +92,8 @@ def test_verdicts_from_files_and_without_an_event_are_unknown(
 
 
 def test_a_cleared_verdict_counts_no_more(session: Session, rater: Rater, run_id: str) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("a"))
-    judgments.judge(session, rater, run_id, 1, 1, None, click("b", minute=1))
+    events.judge(session, rater, run_id, 1, 1, YES, click("a"))
+    events.judge(session, rater, run_id, 1, 1, None, click("b", minute=1))
 
     assert found(session, rater, run_id) == Blindness()
     assert tasks.next_task(session, rater, NOW) is not None

@@ -10,8 +10,8 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
-from webapp.services.judging import changes, judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import changes, events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -33,13 +33,13 @@ def test_clicks_name_their_questions_and_categories(
 ) -> None:
     run_id = store(session, study)
     near, far, _ = questions(session, run_id)
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     before = changes.since(session, rater, None)
     assert before.touched is None
     assert changes.since(session, rater, before).touched == {}
 
-    judgments.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
-    judgments.rate(session, rater, run_id, 2, AnswerRating(quality=3), click("e3", minute=2))
+    events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
+    events.rate(session, rater, run_id, 2, AnswerRating(quality=3), click("e3", minute=2))
 
     now = changes.since(session, rater, before)
     assert now.touched == {near: "near", far: "far"}
@@ -51,9 +51,9 @@ def test_clicks_of_another_rater_are_none_of_these(
 ) -> None:
     run_id = store(session, study)
     other = studies.add_rater(session, study, "Ani", NOW)
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     before = changes.since(session, rater, None)
-    judgments.judge(session, other, run_id, 2, 1, YES, click("o1"))
+    events.judge(session, other, run_id, 2, 1, YES, click("o1"))
 
     assert changes.since(session, rater, before).touched == {}
 
@@ -65,7 +65,7 @@ def test_before_the_first_click_everything_is_new(
     before = changes.since(session, rater, None)
     assert changes.since(session, rater, before).touched is None
 
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     assert changes.since(session, rater, before).touched is None
 
 
@@ -73,7 +73,7 @@ def test_whatever_an_owner_does_makes_everything_new(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = store(session, study)
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     before = changes.since(session, rater, None)
     second = store(session, study, "api_only")
     after_import = changes.since(session, rater, before)
@@ -90,16 +90,16 @@ def test_a_click_that_was_rolled_back_is_not_taken_for_the_one_with_its_number(
         study = studies.open_or_make(session, NOW)
         rater_id = studies.add_rater(session, study, "Ani", NOW).id
         run_id = store(session, study)
-        judgments.judge(session, session.get_one(Rater, rater_id), run_id, 1, 1, YES, click("e1"))
+        events.judge(session, session.get_one(Rater, rater_id), run_id, 1, 1, YES, click("e1"))
         session.commit()
     with database.writing() as session:
         rater = session.get_one(Rater, rater_id)
-        judgments.judge(session, rater, run_id, 2, 1, YES, click("lost", minute=1))
+        events.judge(session, rater, run_id, 2, 1, YES, click("lost", minute=1))
         lost = changes.since(session, rater, None)
         session.rollback()
     with database.writing() as session:
         rater = session.get_one(Rater, rater_id)
-        judgments.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=2))
+        events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=2))
 
         assert changes.since(session, rater, lost).touched is None
 
@@ -112,9 +112,9 @@ def test_equal_states_mean_that_nothing_changed(
     seen = [changes.state(session, study)]
     assert changes.state(session, study) == seen[0]
 
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     seen.append(changes.state(session, study))
-    judgments.judge(session, other, run_id, 1, 1, YES, click("o1"))
+    events.judge(session, other, run_id, 1, 1, YES, click("o1"))
     seen.append(changes.state(session, study))
     runs.relabel(session, study, run_id, "hybrid", "other", NOW)
     seen.append(changes.state(session, study))

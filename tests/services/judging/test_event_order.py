@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import NOW
-from webapp.services.judging.event_order import in_order, standing
+from webapp.services.judging.events import in_order, standing
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.services.judging import events as judging_events
-from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging import live_metrics
 from webapp.services.judging.events import EventIdTaken, Target, TargetChange
 from webapp.services.study import studies
 
 
 def test_the_same_event_twice_changes_nothing(session: Session, rater: Rater, run_id: str) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    judgments.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", minute=2))
+    judging_events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judging_events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
+    judging_events.judge(session, rater, run_id, 1, 1, YES, click("e1", minute=2))
 
     assert verdicts(session, rater) == ["0"]
     assert events(session) == 2
@@ -30,11 +30,11 @@ def test_the_same_event_twice_changes_nothing(session: Session, rater: Rater, ru
 def test_an_event_id_cannot_come_to_mean_something_else(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    judging_events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     with pytest.raises(EventIdTaken):
-        judgments.judge(session, rater, run_id, 1, 1, NO, click("e1"))
+        judging_events.judge(session, rater, run_id, 1, 1, NO, click("e1"))
     with pytest.raises(EventIdTaken):
-        judgments.judge(session, rater, run_id, 2, 1, YES, click("e1"))
+        judging_events.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
 
 def test_a_late_click_of_an_earlier_moment_is_stored_and_does_not_stand(
@@ -42,8 +42,8 @@ def test_a_late_click_of_an_earlier_moment_is_stored_and_does_not_stand(
 ) -> None:
     later = click("laptop", minute=5, client_minute=5, device="laptop", sequence=1)
     held_back = click("phone", minute=9, client_minute=1, device="phone", sequence=1)
-    judgments.judge(session, rater, run_id, 1, 1, YES, later)
-    judgments.judge(session, rater, run_id, 1, 1, NO, held_back)
+    judging_events.judge(session, rater, run_id, 1, 1, YES, later)
+    judging_events.judge(session, rater, run_id, 1, 1, NO, held_back)
 
     assert verdicts(session, rater) == ["1"]
     assert events(session) == 2
@@ -53,8 +53,8 @@ def test_a_clock_running_ahead_does_not_shadow_later_clicks(
     session: Session, rater: Rater, run_id: str
 ) -> None:
     ahead = click("phone", minute=1, client_minute=500, device="phone", sequence=1)
-    judgments.judge(session, rater, run_id, 1, 1, YES, ahead)
-    judgments.judge(session, rater, run_id, 1, 1, NO, click("laptop", minute=2))
+    judging_events.judge(session, rater, run_id, 1, 1, YES, ahead)
+    judging_events.judge(session, rater, run_id, 1, 1, NO, click("laptop", minute=2))
 
     assert verdicts(session, rater) == ["0"]
 
@@ -63,9 +63,9 @@ def test_an_undo_is_later_than_what_it_undoes_whatever_the_clocks_say(
     session: Session, rater: Rater, run_id: str
 ) -> None:
     first = click("e1", minute=10, client_minute=9, device="a", sequence=1)
-    judgments.judge(session, rater, run_id, 1, 1, YES, first)
+    judging_events.judge(session, rater, run_id, 1, 1, YES, first)
     undo = click("u1", minute=10, client_minute=2, device="a", sequence=2)
-    judgments.undo(session, rater, run_id, undo)
+    judging_events.undo(session, rater, run_id, undo)
 
     assert verdicts(session, rater) == [None]
 

@@ -12,10 +12,10 @@ from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, Relevance
-from webapp.services.judging import judgments, live_metrics
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import AnswerRating
 from webapp.services.rating import pages
-from webapp.services.rating.pages import QueryFilter
+from webapp.services.rating.pool import QueryFilter
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 
@@ -26,7 +26,7 @@ def test_emptiness_is_a_verdict_on_the_question_and_holds_for_every_empty_run(
     read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
     other = imports.store(session, study, read, Labels(), NOW).id
     rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-    judgments.rate(session, rater, run_id, 3, rating, click("e1"))
+    events.rate(session, rater, run_id, 3, rating, click("e1"))
 
     for each in (run_id, other):
         row = summary(session, rater, each, 3)
@@ -40,7 +40,7 @@ def test_one_verdict_serves_every_run_of_a_standalone_question(
 ) -> None:
     read = run(query(1, card("b"), card("a")), query(2), query(3), method="api_only")
     other = imports.store(session, study, read, Labels(), NOW).id
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
 
     row = summary(session, rater, other, 1)
     assert (row.relevant_count, row.first_relevant_rank, row.open_judgments) == (1, 2, 1)
@@ -60,8 +60,8 @@ def test_a_context_dependent_question_keeps_its_verdicts_to_its_run(
         ).id
         for method in ("hybrid", "api_only")
     ]
-    judgments.judge(session, rater, ids[0], 2, 1, YES, click("e1"))
-    judgments.judge(session, rater, ids[0], 1, 1, YES, click("e2"))
+    events.judge(session, rater, ids[0], 2, 1, YES, click("e1"))
+    events.judge(session, rater, ids[0], 1, 1, YES, click("e2"))
 
     assert summary(session, rater, ids[1], 2).judged_count == 0
     assert summary(session, rater, ids[1], 1).judged_count == 1
@@ -72,7 +72,7 @@ def test_another_price_is_another_judged_thing_and_the_earlier_verdict_is_shown(
 ) -> None:
     cheap = store(session, study, run(query(1, card("a", price=100))))
     dear = store(session, study, run(query(1, card("a", price=200)), method="b"))
-    judgments.judge(session, rater, cheap.id, 1, 1, Relevance.RELEVANT, click("e1"))
+    events.judge(session, rater, cheap.id, 1, 1, Relevance.RELEVANT, click("e1"))
 
     (shown,) = pages.rating_page(session, rater, dear.id, 1, QueryFilter()).cards
     assert shown.relevance is None

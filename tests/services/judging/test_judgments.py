@@ -13,8 +13,8 @@ from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating, NotToJudge, UnknownQuery
+from webapp.services.judging import events as judgments
+from webapp.services.judging.events import AnswerRating, NotToJudge, UnknownQuery
 from webapp.services.study import studies
 from webapp.services.study.studies import Switches
 

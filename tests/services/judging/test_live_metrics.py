@@ -11,7 +11,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.summaries import Span
 from webapp.records import QueryState
-from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging import events, live_metrics
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 
@@ -19,7 +19,7 @@ from webapp.services.runs.imports import Labels
 def test_a_listing_shown_twice_is_judged_once_and_counts_at_both_ranks(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 3, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 3, YES, click("e1"))
 
     row = summary(session, rater, run_id, 1)
     assert (row.judged_count, row.relevant_count, row.open_judgments) == (2, 2, 1)
@@ -33,8 +33,8 @@ def test_ranks_of_a_long_list_count_by_their_number(
     read = run(query(1, *(card(f"c{rank}") for rank in range(1, 13))))
     run_id = imports.store(session, study, read, Labels(), NOW).id
     for rank in (12, 10, 11):
-        judgments.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}", minute=rank))
-    judgments.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=20))
+        events.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}", minute=rank))
+    events.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=20))
 
     row = summary(session, rater, run_id, 1)
     assert (row.first_relevant_rank, row.judged_count, row.open_judgments) == (10, 4, 8)
@@ -58,7 +58,7 @@ def test_a_failed_call_asks_nothing_and_an_unreadable_answer_counts_nowhere(
 def test_check_finds_a_summary_that_was_tampered_with(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     assert live_metrics.check(session) == []
     summary(session, rater, run_id, 1).relevant_count = 1
     session.flush()

@@ -12,9 +12,9 @@ from tests.services.runs.runs import card, click, query, run
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, Relevance
-from webapp.services.judging import judgments, standings
-from webapp.services.judging.judgments import AnswerRating
-from webapp.services.judging.standings import Standing
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import AnswerRating
+from webapp.services.judging.live_metrics import Standing
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
 
@@ -35,14 +35,14 @@ def stored(session: Session, study: Study, method: str, slugs: str) -> str:
 
 
 def shown(session: Session, rater: Rater, run_id: str) -> dict[str, Standing]:
-    found = {name: standings.of_category(session, rater, run_id, name) for name in CATEGORIES}
+    found = {name: live_metrics.of_category(session, rater, run_id, name) for name in CATEGORIES}
     wholes = {id_: one.whole for id_, one in found.items()}
     assert len(set(map(repr, wholes.values()))) == 1
     return {"": wholes["near"], **{name: one.category for name, one in found.items()}}
 
 
 def counted(session: Session, rater: Rater, run_id: str) -> dict[str, Standing]:
-    found = standings.by_category(session, rater.id, run_id)
+    found = live_metrics.by_category(session, rater.id, run_id)
     return {"": Standing.together(found.values()), **found}
 
 
@@ -62,15 +62,13 @@ def test_the_sums_kept_are_those_counted_anew_at_every_click(
         said = click(f"e{step}", minute=step)
         if number >= 7:
             outcome = draw.choice([None, *EmptyOutcome])
-            judgments.rate(
-                session, rater, run_id, number, AnswerRating(empty_outcome=outcome), said
-            )
+            events.rate(session, rater, run_id, number, AnswerRating(empty_outcome=outcome), said)
         elif step % 3:
             verdict = draw.choice([None, *Relevance])
-            judgments.judge(session, rater, run_id, number, draw.randrange(1, 4), verdict, said)
+            events.judge(session, rater, run_id, number, draw.randrange(1, 4), verdict, said)
         else:
             quality = draw.randrange(6)
-            judgments.rate(session, rater, run_id, number, AnswerRating(quality=quality), said)
+            events.rate(session, rater, run_id, number, AnswerRating(quality=quality), said)
         for one in ids:
             if draw.random() < 0.7:  # else it falls behind by a click, or more
                 assert shown(session, rater, one) == counted(session, rater, one)
@@ -81,8 +79,8 @@ def test_an_undone_click_is_undone_in_the_sums(
 ) -> None:
     run_id = stored(session, study, "hybrid", "ab")
     before = shown(session, rater, run_id)
-    judgments.judge(session, rater, run_id, 1, 1, Relevance.RELEVANT, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, Relevance.RELEVANT, click("e1"))
     assert shown(session, rater, run_id) != before
-    judgments.undo(session, rater, run_id, click("e2", minute=1))
+    events.undo(session, rater, run_id, click("e2", minute=1))
 
     assert shown(session, rater, run_id) == before

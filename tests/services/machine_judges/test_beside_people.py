@@ -38,7 +38,7 @@ from webapp.services.machine_judges.sessions import Terms
 from webapp.services.people import history, invitations, raters, sign_in
 from webapp.services.people.invitations import MachineIsNotInvited
 from webapp.services.people.sign_in import Badge
-from webapp.services.rating import progress
+from webapp.services.rating import shares
 from webapp.services.runs import provenance, reports
 from webapp.services.runs.provenance import in_study
 from webapp.services.runs.reports import MachineNotReleased
@@ -98,7 +98,7 @@ def everything_of_people(session: Session, study: Study) -> str:
     found["votes"] = provenance.votes(session, study, in_study(study))
     found["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
     found["progress"] = [
-        (progress.progress(session, rater), progress.done(session, rater))
+        (shares.progress(session, rater), shares.done(session, rater))
         for rater in studies.raters(session, study)
     ]
     return "\n".join(f"{name}: {value!r}" for name, value in found.items())

@@ -15,7 +15,7 @@ from webapp.services.machine_judges.prompts import (
     VERDICTS,
     MachineVerdict,
 )
-from webapp.services.rating.conversations import EarlierTurn
+from webapp.services.rating.pages import EarlierTurn
 
 TEXTS = st.text(max_size=60)
 JSON = st.recursive(

@@ -8,7 +8,7 @@ from webapp.i18n import LANGUAGES
 from webapp.records import Card, Relevance
 from webapp.services.machine_judges import prompts
 from webapp.services.machine_judges.prompts import EXPLANATIONS, PLACES, UnreadableVerdict
-from webapp.services.rating.conversations import EarlierTurn
+from webapp.services.rating.pages import EarlierTurn
 
 
 @pytest.mark.parametrize(

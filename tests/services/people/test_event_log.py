@@ -10,16 +10,16 @@ from sqlalchemy.orm import Session
 
 from tests.services.runs.runs import YES, click
 from webapp.db.tables.people import Rater
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.people import event_log
 
 
 def test_the_files_hold_every_event_and_no_cell_runs(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
-    judgments.rate(session, rater, run_id, 1, AnswerRating(notes="=1+1"), click("e2", minute=1))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
+    events.rate(session, rater, run_id, 1, AnswerRating(notes="=1+1"), click("e2", minute=1))
     session.flush()
     rows = list(csv.DictReader(io.StringIO(event_log.as_csv(session, rater).decode())))
     lines = [json.loads(line) for line in event_log.as_json_lines(session, rater).splitlines()]

@@ -17,8 +17,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.people import event_log, history
 from webapp.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
 from webapp.services.rating import blind_page, tasks
@@ -43,9 +43,9 @@ def entries(
 def test_an_entry_tells_old_and_new_and_which_one_stands(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
     made = click("e2", minute=2, device="phone", sequence=7)
-    judgments.judge(session, rater, run_id, 1, 1, NO, made)
+    events.judge(session, rater, run_id, 1, 1, NO, made)
     last, first = entries(session, rater)
 
     assert (first.old, first.new, last.old, last.new) == (None, "1", "1", "0")
@@ -60,9 +60,9 @@ def test_an_event_that_lost_to_an_earlier_arrival_does_not_stand_and_is_said_to_
     session: Session, rater: Rater, run_id: str
 ) -> None:
     made = click("new", device="phone", sequence=2, client_minute=0)
-    judgments.judge(session, rater, run_id, 1, 1, YES, made)
+    events.judge(session, rater, run_id, 1, 1, YES, made)
     late = click("old", minute=1, device="phone", sequence=1, client_minute=0)
-    judgments.judge(session, rater, run_id, 1, 1, NO, late)
+    events.judge(session, rater, run_id, 1, 1, NO, late)
 
     assert [(one.event_id, one.stands, one.overtaken) for one in entries(session, rater)] == [
         ("old", False, True),
@@ -75,11 +75,11 @@ def test_what_another_device_said_before_and_sent_after_is_overtaken(
 ) -> None:
     """The phone judged at minute 1 and was offline; the laptop judged at minute 2."""
     laptop = click("laptop", minute=2, device="laptop", sequence=1, client_minute=2)
-    judgments.judge(session, rater, run_id, 1, 1, YES, laptop)
+    events.judge(session, rater, run_id, 1, 1, YES, laptop)
     phone = click("phone", minute=9, device="phone", sequence=1, client_minute=1)
-    judgments.judge(session, rater, run_id, 1, 1, NO, phone)
+    events.judge(session, rater, run_id, 1, 1, NO, phone)
     later = click("later", minute=10, device="phone", sequence=2, client_minute=10)
-    judgments.judge(session, rater, run_id, 1, 1, YES, later)
+    events.judge(session, rater, run_id, 1, 1, YES, later)
 
     found = {one.event_id: (one.stands, one.overtaken) for one in entries(session, rater)}
     assert found == {"laptop": (False, False), "phone": (False, True), "later": (True, False)}
@@ -88,8 +88,8 @@ def test_what_another_device_said_before_and_sent_after_is_overtaken(
 def test_the_owner_sees_everybody_and_a_rater_only_themselves(
     session: Session, rater: Rater, budi: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("mine"))
-    judgments.judge(session, budi, run_id, 1, 1, NO, click("his"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("mine"))
+    events.judge(session, budi, run_id, 1, 1, NO, click("his"))
 
     assert [one.event_id for one in entries(session, rater)] == ["his", "mine"]
     assert [one.event_id for one in entries(session, budi)] == ["his"]
@@ -103,11 +103,11 @@ def test_the_owner_sees_everybody_and_a_rater_only_themselves(
 def test_the_list_narrows_to_rater_question_and_kind(
     session: Session, rater: Rater, budi: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("card"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("card"))
     said = AnswerRating(quality=3, notes="good")
-    judgments.rate(session, budi, run_id, 1, said, click("answer"))
+    events.rate(session, budi, run_id, 1, said, click("answer"))
     empty = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    judgments.rate(session, rater, run_id, 2, empty, click("empty"))
+    events.rate(session, rater, run_id, 2, empty, click("empty"))
     second = history.history(session, rater, WantedEvents()).questions[1]
 
     def ids(**wanted: object) -> list[str]:
@@ -128,7 +128,7 @@ def test_pages_go_back_in_time_without_a_gap(
     monkeypatch.setattr(history, "PAGE_SIZE", 2)
     for number in range(5):
         verdict = YES if number % 2 else NO
-        judgments.judge(session, rater, run_id, 1, 1, verdict, click(f"e{number}", minute=number))
+        events.judge(session, rater, run_id, 1, 1, verdict, click(f"e{number}", minute=number))
     session.flush()
     seen, before = [], None
     for _ in range(3):
@@ -142,8 +142,8 @@ def test_pages_go_back_in_time_without_a_gap(
 
 
 def test_the_latest_change_can_be_undone_once(session: Session, rater: Rater, run_id: str) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    judgments.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=1))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=1))
     session.flush()
     latest = history.history(session, rater, WantedEvents()).latest
     assert latest is not None
@@ -238,7 +238,7 @@ def test_a_hidden_repeat_is_the_owners_to_see_and_a_plain_judgment_to_its_rater(
 def test_a_deleted_runs_events_stay_without_their_place(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
-    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=2), click("q"))
+    events.rate(session, rater, run_id, 1, AnswerRating(quality=2), click("q"))
     session.flush()
     runs.delete_run(session, study, run_id, NOW)
     (found,) = entries(session, rater)

@@ -18,11 +18,11 @@ from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.db.tables.workers import LongWork
 from webapp.records import Relevance
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.people import invitations, raters, sign_in
 from webapp.services.people.raters import NameTaken, OwnerStays, RemovalCost
-from webapp.services.rating import task_cards, tasks
+from webapp.services.rating import tasks
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.reports import UnknownRater
@@ -41,11 +41,11 @@ def _run_id(session: Session, study: Study) -> str:
 def _ani(session: Session, study: Study, run_id: str) -> Rater:
     """A rater with two verdicts, one of them taken back, a grade and a note."""
     ani = raters.add(session, study, "Ani", NOW)
-    judgments.judge(session, ani, run_id, 1, 1, YES, click("a1", minute=1))
-    judgments.judge(session, ani, run_id, 1, 2, YES, click("a2", minute=2))
-    judgments.judge(session, ani, run_id, 1, 2, None, click("a3", minute=3))
-    judgments.rate(session, ani, run_id, 1, AnswerRating(quality=4), click("a4", minute=4))
-    judgments.rate(session, ani, run_id, 2, AnswerRating(notes="late"), click("a5", minute=5))
+    events.judge(session, ani, run_id, 1, 1, YES, click("a1", minute=1))
+    events.judge(session, ani, run_id, 1, 2, YES, click("a2", minute=2))
+    events.judge(session, ani, run_id, 1, 2, None, click("a3", minute=3))
+    events.rate(session, ani, run_id, 1, AnswerRating(quality=4), click("a4", minute=4))
+    events.rate(session, ani, run_id, 2, AnswerRating(notes="late"), click("a5", minute=5))
     return ani
 
 
@@ -150,12 +150,12 @@ def test_what_a_removed_rater_left_unfinished_is_free_for_others(
 def test_deleting_leaves_a_count_and_nothing_else(
     session: Session, study: Study, rater: Rater, ani: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("o1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("o1"))
     task = tasks.next_task(session, ani, NOW)
     assert task is not None
-    card_key = task_cards.key(task, tasks.things(session, task)[0].id)
+    card_key = tasks.key(task, tasks.things(session, task)[0].id)
     tasks.judge(session, ani, task.id, card_key, YES, click("t1"))
-    judgments.undo(session, ani, run_id, click("u1"))
+    events.undo(session, ani, run_id, click("u1"))
     thing = session.scalars(select(JudgedThing.id).limit(1)).one()
     session.add(
         Adjudication(judged_thing_id=thing, verdict="1", reason="", rater_id=ani.id, at=NOW)

@@ -15,13 +15,13 @@ from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.totals import Totals
 from webapp.records import QueryState, Relevance
-from webapp.services.judging import judgments, live_metrics, standings
-from webapp.services.judging.judgments import UnknownQuery
-from webapp.services.judging.standings import Standing
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import UnknownQuery
+from webapp.services.judging.live_metrics import Standing
 from webapp.services.phase_3 import own_questions
 from webapp.services.phase_3.turns import State
 from webapp.services.rating import pages
-from webapp.services.rating.pages import QueryFilter
+from webapp.services.rating.pool import QueryFilter
 from webapp.services.workers import leases
 from webapp.services.workers.leases import ALIVE
 
@@ -45,12 +45,12 @@ def test_an_answer_becomes_cards_to_judge_and_figures(
     assert melati.run_id is not None
     for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
         said = click(f"c{rank}")
-        judgments.judge(session, melati.rater, melati.run_id, position, rank, verdict, said)
+        events.judge(session, melati.rater, melati.run_id, position, rank, verdict, said)
     page = pages.rating_page(session, melati.rater, melati.run_id, position, QueryFilter())
     assert [card.card.slug for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.precision_at_5.value == 0.5  # 1 relevant of 2
     standing = Standing.together(
-        standings.by_category(session, melati.rater.id, melati.run_id).values()
+        live_metrics.by_category(session, melati.rater.id, melati.run_id).values()
     )
     assert standing.totals == Totals.of([page.summary])
     assert live_metrics.check(session) == []
@@ -131,6 +131,6 @@ def test_one_participant_is_out_of_reach_for_another(session: Session, study: St
     assert melati.run_id is not None
 
     with pytest.raises(UnknownQuery):
-        judgments.judge(session, jati.rater, melati.run_id, 1, 1, Relevance.RELEVANT, click("c"))
+        events.judge(session, jati.rater, melati.run_id, 1, 1, Relevance.RELEVANT, click("c"))
     with pytest.raises(own_questions.UnknownQuestion):
         own_questions.done(session, jati, 1, NOW)

@@ -24,8 +24,8 @@ from webapp.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
 from webapp.records import COMMENTS, EmptyOutcome, Relevance
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.comparisons.chosen_runs import NothingToCompare
-from webapp.services.judging import judgments, live_metrics
-from webapp.services.judging.judgments import KEEP, AnswerRating
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import KEEP, AnswerRating
 from webapp.services.phase_3 import (
     findings,
     own_questions,
@@ -60,7 +60,7 @@ def rated(
     assert participant.run_id is not None
     name = f"{participant.id}-{position}"
     for rank, verdict in enumerate(verdicts_given, start=1):
-        judgments.judge(
+        events.judge(
             session,
             participant.rater,
             participant.run_id,
@@ -70,7 +70,7 @@ def rated(
             click(f"{name}-{rank}"),
         )
     said = AnswerRating(quality=quality, notes=notes, empty_outcome=KEEP)
-    judgments.rate(session, participant.rater, participant.run_id, position, said, click(name))
+    events.rate(session, participant.rater, participant.run_id, position, said, click(name))
     own_questions.done(session, participant, position, NOW)
     return position
 
@@ -188,7 +188,7 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     assert participant.rater is not None
     assert participant.run_id is not None
     empty = AnswerRating(quality=KEEP, notes=KEEP, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    judgments.rate(session, participant.rater, participant.run_id, position, empty, click("empty"))
+    events.rate(session, participant.rater, participant.run_id, position, empty, click("empty"))
     own_questions.done(session, participant, position, NOW)
     failing = own_questions.ask(session, participant, "Gagal?", NOW)
     WORK.keep(session, claimed(session), Failed("timeout", "too late"), NOW)
@@ -250,7 +250,7 @@ def test_phase_3_meets_no_run_and_no_figure_of_phases_1_and_2(
 ) -> None:
     stored = imports.store(session, study, run(query(1, card("a"))), Labels(), NOW)
     owner = studies.raters(session, study)[0]
-    judgments.judge(session, owner, stored.id, 1, 1, YES, click("owner"))
+    events.judge(session, owner, stored.id, 1, 1, YES, click("owner"))
 
     melati, _ = participants.everybody(session, study)
     assert melati.run_id is not None

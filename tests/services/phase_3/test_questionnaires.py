@@ -14,7 +14,7 @@ from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.ranking import Undefined
 from webapp.records import USABILITY_ITEMS
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.phase_3 import questionnaires
 
 
@@ -74,10 +74,10 @@ def test_undo_takes_back_judgments_and_leaves_the_questionnaire(
 ) -> None:
     position = asked(session, person, now=NOW)
     assert person.run_id is not None
-    rating = judgments.AnswerRating(quality=3)
-    judgments.rate(session, melati, person.run_id, position, rating, click("q"))
+    rating = events.AnswerRating(quality=3)
+    events.rate(session, melati, person.run_id, position, rating, click("q"))
     questionnaires.answer(session, melati, "sus 1", "5", click("a", minute=1))
 
-    assert judgments.undo(session, melati, person.run_id, click("u", minute=2)) == position
-    assert judgments.undo(session, melati, person.run_id, click("v", minute=3)) is None
+    assert events.undo(session, melati, person.run_id, click("u", minute=2)) == position
+    assert events.undo(session, melati, person.run_id, click("v", minute=3)) is None
     assert questionnaires.of_rater(session, melati).usability[0] == 5

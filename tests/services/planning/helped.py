@@ -15,7 +15,7 @@ from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import QuestionSet, Study
 from webapp.records import Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.planning import samples
 from webapp.services.planning.rules import RuleKind
 from webapp.services.planning.samples import SampleWish
@@ -62,4 +62,4 @@ def judge(session: Session, rater: Rater, run: Run, said: Mapping[int, str]) -> 
             if letter != "-":
                 event = f"{rater.id}-{run.id}-{number}-{rank}"
                 verdict = LETTERS[letter]
-                judgments.judge(session, rater, run.id, number, rank, verdict, click(event))
+                events.judge(session, rater, run.id, number, rank, verdict, click(event))

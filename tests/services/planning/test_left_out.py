@@ -19,12 +19,12 @@ from webapp.i18n import speaking
 from webapp.metrics.agreement.report import ItemKind
 from webapp.services.agreement import agreement
 from webapp.services.exports import exports, rated_files, rated_imports, trees
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.planning import rules, samples
 from webapp.services.planning.samples import SampleWish
-from webapp.services.rating import blind_page, pages, progress, tasks, walks
-from webapp.services.rating.pages import QueryFilter
+from webapp.services.rating import blind_page, pages, shares, tasks
+from webapp.services.rating.pool import QueryFilter
 from webapp.services.runs import reports, runs
 from webapp.services.study import standing, studies
 
@@ -38,8 +38,8 @@ SAID = (
 def rate(session: Session, rater: Rater, run_id: str, query_id: int, verdict: object = YES) -> None:
     """Judge the card of a question and grade its answer."""
     name = f"{rater.id}-{query_id}"
-    judgments.judge(session, rater, run_id, query_id, 1, verdict, click(name))  # type: ignore[arg-type]
-    judgments.rate(session, rater, run_id, query_id, AnswerRating(quality=4), click(f"{name}-q"))
+    events.judge(session, rater, run_id, query_id, 1, verdict, click(name))  # type: ignore[arg-type]
+    events.rate(session, rater, run_id, query_id, AnswerRating(quality=4), click(f"{name}-q"))
 
 
 def exported(session: Session, study: Study, run_id: str, form: str) -> tuple[str, tuple[str, ...]]:
@@ -119,7 +119,7 @@ def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
     rate(session, rater, run_id, 2)
     whole = exported(session, study, run_id, "csv")[0].encode()
     rule = rules.question_sets(session, study)[0]
-    judgments.judge(session, rater, run_id, 2, 1, None, click("back"))
+    events.judge(session, rater, run_id, 2, 1, None, click("back"))
     samples.draw(session, rater, rule, SampleWish(3, seed=1), NOW)
     part = exported(session, study, run_id, "csv")[0].encode()
 
@@ -177,8 +177,8 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     assert page.place.position is None
     assert page.place.next is None
     assert page.progress.of == 3
-    assert (progress.progress(session, rater).done, page.progress.left) == (0, 3)
-    following = walks.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
+    assert (shares.progress(session, rater).done, page.progress.left) == (0, 3)
+    following = tasks.onward(session, rater, LATER, QueryFilter(), after=given[0].id)
     assert following is not None
     asked = session.get_one(Task, following).question.position
     assert asked in sampled(whole.questions, seed)

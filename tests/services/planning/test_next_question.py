@@ -15,7 +15,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.services.planning import rules, settled
 from webapp.services.planning.next_question import AFTERWARDS, GO_ON, STOP
 from webapp.services.planning.rules import RuleKind
-from webapp.services.rating import blind_page, progress, shares, tasks
+from webapp.services.rating import blind_page, shares, tasks
 from webapp.services.runs import reports
 from webapp.services.study import studies
 
@@ -100,7 +100,7 @@ def test_once_all_is_settled_nothing_is_asked_where_the_owner_chose_so(
     rule = reports.rule_of(session, rater.study)
     found = settled.settled_orders(session, rater.study, [run, other], ["a", "b"], rule)
     assert found.is_settled
-    assert progress.progress(session, rater).left == 1
+    assert shares.progress(session, rater).left == 1
     rules.end(session, set_id, NOW)
     assert next_position(session, rater, 99) == 1  # the owner goes on
 
@@ -113,7 +113,7 @@ def test_ties_follow_the_seed(session: Session, study: Study, rater: Rater) -> N
     firsts = set()
     for seed in range(6):
         rules.choose(session, rater, one.id, RuleKind.BY_EFFECT, NOW, seed=seed)
-        share = shares.share(session, rater)
+        share = shares.of_rater(session, rater)
         unit = tasks.next_unit(session, rater, share.free)
         assert unit == tasks.next_unit(session, rater, reversed(share.free))
         assert unit is not None
@@ -126,7 +126,7 @@ def test_a_question_set_without_the_rule_keeps_its_order(
 ) -> None:
     stored(session, rater.study, "hybrid", query(1, card("n"), text="Another set"))
     choose(session, rater, set_id)
-    share = shares.share(session, rater)
+    share = shares.of_rater(session, rater)
     first = tasks.next_unit(session, rater, share.free)
     assert first is not None
     assert session.get_one(Question, first.question_id).question_set_id != set_id

@@ -13,7 +13,7 @@ from tests.services.runs.runs import NO, YES, card, click, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.plans import RatingPlanWish
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.planning import plans, rules
 from webapp.services.planning.plans import NotAPair
 
@@ -29,7 +29,7 @@ def _runs(session: Session, study: Study, rater: Rater) -> tuple[str, str, str]:
         queries = [query(n, card(f"{method}{n}"), text=f"Question {n}") for n in (1, 2, 3)]
         run_id = stored(session, study, method, *queries)
         for n, verdict in enumerate(verdicts, 1):
-            judgments.judge(session, rater, run_id, n, 1, verdict, click(f"{method}{n}"))
+            events.judge(session, rater, run_id, n, 1, verdict, click(f"{method}{n}"))
         found.append(run_id)
     return found[0], found[1], found[2]
 

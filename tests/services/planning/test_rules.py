@@ -13,7 +13,7 @@ from tests.services.rating.blind_raters import stored
 from tests.services.runs.runs import YES, card, click, query
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.planning import rules
 from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind, UnknownPlan
 
@@ -58,7 +58,7 @@ def test_after_the_first_verdict_only_a_machines_help_can_be_chosen_and_says_so(
 ) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a")))
     (one,) = rules.question_sets(session, study)
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("first"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("first"))
 
     for kind in (RuleKind.BY_EFFECT, RuleKind.FIXED, RuleKind.SEQUENCE):
         with pytest.raises(ChosenTooLate):
@@ -72,7 +72,7 @@ def test_a_machines_verdict_closes_no_choice(session: Session, study: Study) -> 
     machine = Rater(study=study, name="judge", is_machine=True, created_at=NOW)
     session.add(machine)
     session.flush()
-    judgments.judge(session, machine, run_id, 1, 1, YES, click("machine"))
+    events.judge(session, machine, run_id, 1, 1, YES, click("machine"))
     (one,) = rules.question_sets(session, study)
 
     assert rules.choose(session, owner, one.id, RuleKind.BY_EFFECT, NOW).verdicts_before == 0
@@ -83,7 +83,7 @@ def test_a_verdict_on_another_question_set_closes_no_choice(
 ) -> None:
     judged = stored(session, study, "hybrid", query(1, card("a")))
     stored(session, study, "hybrid", query(1, card("a"), text="Something else"))
-    judgments.judge(session, rater, judged, 1, 1, YES, click("first"))
+    events.judge(session, rater, judged, 1, 1, YES, click("first"))
     first, second = rules.question_sets(session, study)
 
     assert rules.verdicts(session, first.id) == 1
@@ -96,7 +96,7 @@ def test_a_rule_is_ended_once_with_the_verdicts_so_far(
     run_id = stored(session, study, "hybrid", query(1, card("a")))
     (one,) = rules.question_sets(session, study)
     rules.choose(session, rater, one.id, RuleKind.BY_EFFECT, NOW)
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("first"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("first"))
 
     ended = rules.end(session, one.id, LATER)
 

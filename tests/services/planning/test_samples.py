@@ -17,11 +17,11 @@ from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.metrics.planning.sampling import random_order
 from webapp.services.comparisons import chosen_runs, comparisons
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.planning import rules, samples
 from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind
 from webapp.services.planning.samples import SampleIsFixed, SampleTooSmall, SampleWish
-from webapp.services.rating import progress, shares, tasks
+from webapp.services.rating import shares, tasks
 from webapp.services.runs import reports
 from webapp.services.study.unasked import unasked
 
@@ -55,7 +55,7 @@ def judge(session: Session, rater: Rater, runs: Mapping[str, str], position: int
     """The api's card is right, the hybrid's wrong."""
     for method, verdict in (("api", YES), ("hybrid", NO)):
         name = click(f"{method}{position}")
-        judgments.judge(session, rater, runs[method], position, 1, verdict, name)
+        events.judge(session, rater, runs[method], position, 1, verdict, name)
 
 
 def positions(session: Session, rule_id: int) -> list[int]:
@@ -74,10 +74,10 @@ def test_only_sampled_questions_are_asked_and_counted(
 
     assert len(set(drawn)) == 4
     assert len(unasked(session, study.id)) == SIZE - 4
-    assert progress.progress(session, rater).of == 4
+    assert shares.progress(session, rater).of == 4
     asked = {
         session.get_one(Question, unit.question_id).position
-        for unit in shares.share(session, rater).free
+        for unit in shares.of_rater(session, rater).free
     }
     assert asked == set(drawn)
     assert {one.of for one in chosen_runs.candidates(session, study)} == {4}
@@ -167,10 +167,10 @@ def test_a_sample_that_grows_looks_after_each_question_and_keeps_what_it_drew(
     found = samples.of_set(session, study, whole)
     assert found is not None
     assert ([look.n for look in found.looks], found.stopped) == ([1, 2, 3], None)
-    assert len(shares.share(session, rater).free) == 3
+    assert len(shares.of_rater(session, rater).free) == 3
 
     samples.extend(session, whole, 7)
-    assert len(shares.share(session, rater).free) == 10
+    assert len(shares.of_rater(session, rater).free) == 10
     drawn = positions(session, rule.id)
     assert drawn[:3] == first
     for position in (*drawn[3:8], drawn[9]):  # not the ninth: a sequence has no gaps

@@ -13,8 +13,8 @@ from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.settled import SettledOrder, SettledOrders
 from webapp.records import EmptyOutcome, QueryState, Relevance
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.planning import rules, settled
 from webapp.services.planning.rules import RuleKind
 from webapp.services.runs import reports, runs
@@ -41,7 +41,7 @@ def judge(
     session: Session, rater: Rater, run: str, query_id: int, rank: int, said: Relevance | None
 ) -> None:
     name = f"{rater.id}-{run}-{query_id}-{rank}-{said}"
-    judgments.judge(session, rater, run, query_id, rank, said, click(name))
+    events.judge(session, rater, run, query_id, rank, said, click(name))
 
 
 @pytest.fixture(name="hybrid")
@@ -99,7 +99,7 @@ def test_an_empty_list_is_one_open_outcome_for_all_runs_and_cannot_tell_stays(
     # Question 1 is the same in both runs; question 2 is 0 or 1 against the failed call's 0.
     assert (success.low, success.high, success.open_questions) == (0.0, 0.5, (2,))
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    judgments.rate(session, rater, first, 1, outcome, click("empty"))
+    events.rate(session, rater, first, 1, outcome, click("empty"))
     judge(session, rater, first, 2, 1, UNSURE)
 
     success = order(session, study, SUCCESS)

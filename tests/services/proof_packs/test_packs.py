@@ -22,7 +22,7 @@ from webapp.i18n import speaking
 from webapp.metrics.judging.registry import MEASURES
 from webapp.records import Relevance
 from webapp.services.exports import exports
-from webapp.services.judging import judgments
+from webapp.services.judging import events as judgments
 from webapp.services.proof_packs import packs as proof_packs
 from webapp.services.proof_packs.evidence import NoRuns
 from webapp.services.runs import reports, runs

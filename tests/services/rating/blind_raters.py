@@ -14,7 +14,7 @@ from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging.events import AnswerRating
 from webapp.services.rating import blind_page, tasks
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.runs import imports

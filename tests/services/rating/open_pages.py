@@ -10,7 +10,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import ReadQuery
 from webapp.services.rating import pages
-from webapp.services.rating.pages import QueryFilter, RatingPage
+from webapp.services.rating.pages import RatingPage
+from webapp.services.rating.pool import QueryFilter
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 

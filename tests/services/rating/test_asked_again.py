@@ -19,9 +19,10 @@ from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import Blindness, EmptyOutcome
-from webapp.services.judging import blindness, judgments
-from webapp.services.judging.judgments import AnswerRating
-from webapp.services.rating import asked_again, blind_page, progress, tasks
+from webapp.services.judging import events
+from webapp.services.judging import verdicts as blindness
+from webapp.services.judging.events import AnswerRating
+from webapp.services.rating import asked_again, blind_page, shares, tasks
 from webapp.services.rating.asked_again import OpenWork
 from webapp.services.study import studies
 
@@ -32,9 +33,9 @@ LATER = NOW.replace(hour=23)
 def _first(session: Session, study: Study, rater: Rater) -> str:
     set_study(session, study, repeat_percent=0)
     first = stored(session, study, "hybrid", query(1, card("a"), card("b")))
-    judgments.judge(session, rater, first, 1, 1, YES, click("a"))
-    judgments.judge(session, rater, first, 1, 2, NO, click("b"))
-    judgments.rate(session, rater, first, 1, AnswerRating(quality=3), click("q"))
+    events.judge(session, rater, first, 1, 1, YES, click("a"))
+    events.judge(session, rater, first, 1, 2, NO, click("b"))
+    events.rate(session, rater, first, 1, AnswerRating(quality=3), click("q"))
     stored(session, study, "api_only", query(1, card("a"), card("c")))
     Robot(session, rater).rate_all()  # card c, and the quality of the second answer
     return first
@@ -50,7 +51,7 @@ def counts(found: Blindness) -> tuple[int, ...]:
 
 def work(session: Session, rater: Rater) -> tuple[int, ...]:
     """Return the questions done and all of them, and the verdicts and grades left."""
-    found = progress.progress(session, rater)
+    found = shares.progress(session, rater)
     return found.done, found.of, found.open_judgments, found.unrated
 
 
@@ -123,7 +124,7 @@ def test_what_was_given_openly_since_is_asked_only_when_the_owner_asks_anew(
     session: Session, study: Study, rater: Rater, first: str
 ) -> None:
     asked_again.ask(session, study, NOW)
-    judgments.judge(session, rater, first, 1, 1, NO, click("open", minute=1))
+    events.judge(session, rater, first, 1, 1, NO, click("open", minute=1))
 
     assert asked_again.waiting(session, study).verdicts == 1
     assert asked_again.askable(session, study).verdicts == 1
@@ -143,7 +144,7 @@ def test_only_raters_who_still_judge_are_asked_again(session: Session, study: St
     other = studies.add_rater(session, study, "Siti", NOW)
     run_id = session.scalars(select(Query.run_id).order_by(Query.id)).first()
     assert run_id is not None
-    judgments.judge(session, other, run_id, 1, 1, YES, click("s"))
+    events.judge(session, other, run_id, 1, 1, YES, click("s"))
     assert asked_again.askable(session, study) == OpenWork(3, 1, questions=1, raters=2)
 
     other.removed_at = NOW
@@ -155,9 +156,9 @@ def test_only_raters_who_still_judge_are_asked_again(session: Session, study: St
 def test_an_empty_list_is_asked_again_as_one(session: Session, study: Study, rater: Rater) -> None:
     empty = stored(session, study, "vector_only", query(1), query(2))
     said = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    judgments.rate(session, rater, empty, 1, said, click("empty"))
-    before = progress.progress(session, rater).open_lists
+    events.rate(session, rater, empty, 1, said, click("empty"))
+    before = shares.progress(session, rater).open_lists
 
     assert asked_again.ask(session, study, LATER).verdicts == 3
 
-    assert progress.progress(session, rater).open_lists == before + 1
+    assert shares.progress(session, rater).open_lists == before + 1

@@ -12,7 +12,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.importers.runs import property_cards
 from webapp.records import ReadQuery
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging.events import AnswerRating
 from webapp.services.rating import blind_page, tasks
 from webapp.services.rating.blind_page import BlindAnswer, BlindPage
 from webapp.services.study import blinding, studies

@@ -8,7 +8,7 @@ from tests.services.rating.open_pages import page, stored
 from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.services.rating.conversations import EarlierTurn
+from webapp.services.rating.pages import EarlierTurn
 
 
 def test_a_follow_up_shows_the_conversation_back_to_the_last_standalone_question(

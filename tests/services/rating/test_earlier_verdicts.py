@@ -9,7 +9,7 @@ from tests.services.runs.runs import card
 from webapp.db.tables.judging import JudgedThing
 from webapp.records import Relevance
 from webapp.services.judging.judged_things import to_row
-from webapp.services.rating.earlier_verdicts import compared, said_before
+from webapp.services.rating.pages import compared, said_before
 
 MINUTE = timedelta(minutes=1)
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from webapp.services.rating.orders import Purpose, commitment, draw
+from webapp.services.rating.pool import Purpose, commitment, draw
 
 SECRET = "5" * 64
 

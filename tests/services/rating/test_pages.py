@@ -13,10 +13,10 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, Relevance
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating, UnknownQuery
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating, UnknownQuery
 from webapp.services.rating import pages
-from webapp.services.rating.pages import QueryFilter
+from webapp.services.rating.pool import QueryFilter
 from webapp.services.study import studies
 
 YES = Relevance.RELEVANT
@@ -35,7 +35,7 @@ def test_what_is_left_counts_distinct_verdicts_and_unrated_answers(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored(session, study, query(1, card("a"), card("a")), query(2), query(3, card("b")))
-    judgments.judge(session, rater, run_id, 3, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 3, 1, YES, click("e1"))
 
     whole = page(session, rater, run_id, 1).whole
     assert (whole.open_judgments, whole.open_queries) == (2, 3)
@@ -52,8 +52,8 @@ def test_next_open_goes_round_the_end_and_keeps_to_the_category(
     assert page(session, rater, run_id, 3).place.next_open == 1
     assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next_open == 3
     assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next == 3
-    judgments.rate(session, rater, run_id, 1, rated, click("e1"))
-    judgments.rate(session, rater, run_id, 3, rated, click("e2"))
+    events.rate(session, rater, run_id, 1, rated, click("e1"))
+    events.rate(session, rater, run_id, 3, rated, click("e2"))
     assert page(session, rater, run_id, 3).place.next_open == 2
     assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next_open is None
     assert page(session, rater, run_id, 3, QueryFilter(only_open=True)).place.previous == 2
@@ -67,9 +67,9 @@ def test_an_answer_that_only_misses_its_quality_is_open_unless_it_is_unreadable(
         for number, state in ((2, QueryState.FAILED), (4, QueryState.UNREADABLE))
     )
     run_id = stored(session, study, query(1), failed, query(3, card("a")), unreadable)
-    judgments.judge(session, rater, run_id, 3, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 3, 1, YES, click("e1"))
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    judgments.rate(session, rater, run_id, 1, outcome, click("e2"))
+    events.rate(session, rater, run_id, 1, outcome, click("e2"))
 
     for query_id, left in ((1, 3), (2, 2), (3, 1)):
         whole = page(session, rater, run_id, 4).whole
@@ -77,7 +77,7 @@ def test_an_answer_that_only_misses_its_quality_is_open_unless_it_is_unreadable(
         assert whole.totals.n_complete == whole.totals.n_counted == 3  # figures ask no quality
         assert page(session, rater, run_id, 4).place.next_open == query_id
         assert pages.first_open(session, rater, run_id) == query_id
-        judgments.rate(
+        events.rate(
             session, rater, run_id, query_id, AnswerRating(quality=0), click(f"q{query_id}")
         )
     assert pages.first_open(session, rater, run_id) is None
@@ -86,11 +86,11 @@ def test_an_answer_that_only_misses_its_quality_is_open_unless_it_is_unreadable(
 def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study, query(1), query(2, card("a"), card("b")), query(3))
     assert pages.first_open(session, rater, run_id) == 1
-    judgments.judge(session, rater, run_id, 2, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
     assert pages.first_open(session, rater, run_id) == 2
-    judgments.judge(session, rater, run_id, 2, 2, YES, click("e2"))
-    judgments.rate(session, rater, run_id, 2, AnswerRating(quality=5), click("e3"))
+    events.judge(session, rater, run_id, 2, 2, YES, click("e2"))
+    events.rate(session, rater, run_id, 2, AnswerRating(quality=5), click("e3"))
     assert pages.first_open(session, rater, run_id) == 3
 
 
@@ -98,9 +98,9 @@ def test_the_suggested_quality_is_offered_and_never_set(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored(session, study, query(1, card("a"), card("b")))
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     assert page(session, rater, run_id, 1).suggested_quality is None
-    judgments.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("e2"))
+    events.judge(session, rater, run_id, 1, 2, Relevance.NOT_RELEVANT, click("e2"))
 
     shown = page(session, rater, run_id, 1)
     assert (shown.suggested_quality, shown.quality) == (3, None)
@@ -116,7 +116,7 @@ def test_correct_empty_is_doubted_where_another_run_found_something(
     empty = stored(session, study, query(1))
     found = stored(session, study, query(1, card("a")), method="b")
     assert not page(session, rater, empty, 1).found_elsewhere
-    judgments.judge(session, rater, found, 1, 1, YES, click("e1"))
+    events.judge(session, rater, found, 1, 1, YES, click("e1"))
 
     assert page(session, rater, empty, 1).found_elsewhere
 
@@ -133,7 +133,7 @@ def test_a_query_of_another_study_is_not_found(session: Session, study: Study) -
 
 
 def _click_and_show(session: Session, rater: Rater, run_id: str, number: int) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click(f"e{number}", minute=number))
+    events.judge(session, rater, run_id, 1, 1, YES, click(f"e{number}", minute=number))
     session.commit()
     page(session, rater, run_id, 1)
 

@@ -16,9 +16,9 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.records import QueryState
-from webapp.services.judging import live_metrics, standings
-from webapp.services.judging.judgments import AnswerRating
-from webapp.services.rating import blind_page, progress, tasks
+from webapp.services.judging import live_metrics
+from webapp.services.judging.events import AnswerRating
+from webapp.services.rating import blind_page, shares, tasks
 from webapp.services.runs import runs as runs_of_studies
 from webapp.services.study import studies
 
@@ -33,7 +33,7 @@ def test_the_verdicts_asked_are_the_distinct_judged_things(
     # 4 depends on its conversation: z once for each of the three runs.
     assert judged(session, rater) == 4 + 2 + 2 + 3
     for run_id in runs:
-        found = standings.by_category(session, rater.id, run_id)
+        found = live_metrics.by_category(session, rater.id, run_id)
         assert all(standing.open_queries == 0 for standing in found.values())
     assert live_metrics.check(session) == []
     assert tasks.next_task(session, rater, NOW) is None
@@ -46,7 +46,7 @@ def test_the_pool_s_depth_leaves_deeper_cards_unjudged_and_counted(
     set_study(session, study, pool_depth=2, repeat_percent=0)
     Robot(session, rater).rate_all()
 
-    standing = standings.by_category(session, rater.id, run_id)["location"]
+    standing = live_metrics.by_category(session, rater.id, run_id)["location"]
     assert (standing.totals.n_judged, standing.open_judgments) == (2, 1)
 
 
@@ -59,7 +59,7 @@ def test_what_a_study_asks_for_follows_its_runs_and_its_depth(
     set_study(session, study, repeat_percent=0)
 
     def asked() -> int:
-        return progress.progress(session, rater).open_judgments
+        return shares.progress(session, rater).open_judgments
 
     assert [asked(), asked()] == [2, 2]
     second = stored(session, study, "api_only", query(1, card("b"), card("c")), query(2))

@@ -17,10 +17,10 @@ from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
-from webapp.services.judging.judgments import AnswerRating
-from webapp.services.rating import blind_page, pool, progress, shares, tasks
+from webapp.services.judging.events import AnswerRating
+from webapp.services.rating import blind_page, pool, shares, tasks
 from webapp.services.rating.pool import Unit
-from webapp.services.rating.progress import Progress
+from webapp.services.rating.shares import Progress
 from webapp.services.runs import runs
 from webapp.services.study import assignments, studies
 
@@ -68,7 +68,7 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
 
 def counted_one_by_one(session: Session, rater: Rater) -> Progress:
     """Return the same from the things, judgments and tasks themselves."""
-    share = shares.share(session, rater)
+    share = shares.of_rater(session, rater)
     asked = session.execute(
         select(
             JudgedThing.question_id, JudgedThing.run_id, JudgedThing.id, JudgedThing.property_id
@@ -154,7 +154,7 @@ def test_progress_is_what_counting_one_by_one_comes_to(
     ids = [stored(session, study, method, *some_run(draw)) for method in METHODS]
     set_study(session, study, blind=True, **switches)
     other = studies.add_rater(session, study, "Ani", NOW)
-    every_other = [unit.question_id for unit in shares.share(session, rater).units][::2]
+    every_other = [unit.question_id for unit in shares.of_rater(session, rater).units][::2]
     assignments.assign(session, other, frozenset(every_other), NOW)
     robots = [Robot(session, rater), Robot(session, other)]
     for step in range(STEPS):
@@ -162,7 +162,7 @@ def test_progress_is_what_counting_one_by_one_comes_to(
             runs.delete_run(session, study, ids[-1], NOW)
         rate_something(session, draw.choice(robots), draw)
         for one in (rater, other):
-            assert progress.progress(session, one) == counted_one_by_one(session, one)
+            assert shares.progress(session, one) == counted_one_by_one(session, one)
 
 
 def test_progress_counts_what_is_still_to_be_given(
@@ -172,11 +172,11 @@ def test_progress_counts_what_is_still_to_be_given(
     runs: list[str],  # noqa: ARG001
 ) -> None:
     set_study(session, study, repeat_percent=0)
-    before = progress.progress(session, rater)
+    before = shares.progress(session, rater)
     assert (before.done, before.of, before.open_judgments) == (0, 6, 11)
     Robot(session, rater).rate_all()
 
-    after = progress.progress(session, rater)
+    after = shares.progress(session, rater)
     assert (after.done, after.of, after.open_judgments) == (6, 6, 0)
 
 
@@ -192,11 +192,11 @@ def test_without_blind_rating_nothing_is_asked_again(
     stored(session, study, "api_only", query(1, card("a"), card("b")), query(2))
     set_study(session, study, blind=False, repeat_percent=100)
 
-    found = progress.progress(session, rater)
+    found = shares.progress(session, rater)
 
     assert found.work_left == (4, 1, 4, 6)
     assert (found.of, found.questions) == (4, 4)
     set_study(session, study, blind=True)
-    blind = progress.progress(session, rater)
+    blind = shares.progress(session, rater)
     assert blind.work_left == (6, 2, 6, 10)
     assert (blind.of, blind.questions) == (6, 4)

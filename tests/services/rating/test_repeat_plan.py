@@ -8,15 +8,14 @@ import pytest
 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.services.rating import repeat_plan
-from webapp.services.rating.pool import Unit
-from webapp.services.rating.repeat_plan import Planned
+from webapp.services.rating import pool
+from webapp.services.rating.pool import Planned, Unit
 
 
 def plan_of(
     rater: Rater, in_order: Sequence[Unit], again: Sequence[Unit] = ()
 ) -> tuple[Planned, ...]:
-    return repeat_plan.planned(rater, in_order, set(in_order), set(again))
+    return pool.planned(rater, in_order, set(in_order), set(again))
 
 
 @pytest.mark.parametrize("percent", [0, 5, 33, 100])
@@ -30,13 +29,13 @@ def test_the_plan_holds_from_the_first_question_to_the_last(size: int, percent: 
         again: list[Unit] = []
         walk: list[Unit] = []
         promised = plan_of(rater, free)
-        assert len(promised) == repeat_plan.count(size, percent)
+        assert len(promised) == pool.count(size, percent)
         while True:
             plan = plan_of(rater, [*given, *free], again)
             assert set(plan) == {one for one in promised if one.unit not in again}
             if plan and plan[0].after <= len(given):
                 unit = plan[0].unit
-                assert len(walk) - walk.index(unit) > repeat_plan.TASKS_BETWEEN
+                assert len(walk) - walk.index(unit) > pool.TASKS_BETWEEN
                 again.append(unit)
             elif free:
                 unit = free.pop(0)
@@ -63,6 +62,6 @@ def test_a_question_whose_run_was_deleted_is_not_asked_again() -> None:
     in_order = [Unit(number) for number in range(8)]
     left = set(in_order[3:])
 
-    plan = repeat_plan.planned(rater, in_order, left, set())
+    plan = pool.planned(rater, in_order, left, set())
 
     assert {one.unit for one in plan} == {Unit(3), Unit(4), Unit(5)}

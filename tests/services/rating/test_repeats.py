@@ -15,12 +15,12 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.study import Study
 from webapp.records import QueryState, ReadQuery
-from webapp.services.judging import live_metrics, standings
-from webapp.services.judging.judgments import AnswerRating
-from webapp.services.rating import blind_page, progress, shares, tasks
+from webapp.services.judging import live_metrics
+from webapp.services.judging.events import AnswerRating
+from webapp.services.rating import blind_page, shares, tasks
 from webapp.services.rating.blind_page import BlindPage, TaskStage
 from webapp.services.rating.pool import POOL, REPEAT
-from webapp.services.rating.progress import Progress
+from webapp.services.rating.shares import Progress
 from webapp.services.study import studies
 
 
@@ -69,7 +69,7 @@ def test_the_number_of_questions_told_never_changes_and_all_are_reached(
     assert told == [(place, 14, place - 1) for place in range(1, 15)]
     assert (kinds.count(POOL), kinds.count(REPEAT)) == (12, 2)
     assert kinds[:3] == [POOL] * 3
-    after = progress.progress(session, rater)
+    after = shares.progress(session, rater)
     assert (after.done, after.of, after.open_judgments, after.unrated) == (14, 14, 0, 0)
 
 
@@ -109,10 +109,10 @@ def test_an_empty_answer_and_a_failed_call_are_graded_again_too(
         (QueryState.EMPTY, 1, 0),
         (QueryState.FAILED, 1, 0),
     }
-    assert first_unrated - progress.progress(session, rater).unrated == 3
+    assert first_unrated - shares.progress(session, rater).unrated == 3
     robot.rate_all()
     done = Progress(done=7, of=7, open_judgments=0, unrated=0, questions=6)
-    assert progress.progress(session, rater) == done
+    assert shares.progress(session, rater) == done
 
 
 @pytest.mark.usefixtures("run_ids")
@@ -154,7 +154,7 @@ def test_what_is_said_again_is_kept_apart_and_changes_no_verdict_and_no_figure(
     robot = Robot(session, rater)
     again = rate_until_a_repeat(session, robot)
     before = [
-        standings.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
+        live_metrics.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
     ]
     robot.rate(again, NO, quality=1)
     (answer, _) = blind_page.blind_page(session, rater, again.task_id).answers
@@ -173,7 +173,7 @@ def test_what_is_said_again_is_kept_apart_and_changes_no_verdict_and_no_figure(
     counts = sorted(tuple(row) for row in session.execute(said.group_by(Event.field)))
     assert counts == [("repeat", 3), ("repeat notes", 1), ("repeat quality", 2)]
     after = [
-        standings.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
+        live_metrics.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
     ]
     assert after == before
     assert live_metrics.check(session) == []
@@ -228,9 +228,9 @@ def test_the_end_counts_as_the_rater_was_told(session: Session, rater: Rater) ->
     Robot(session, rater).rate_all()
 
     # Twelve questions of three cards and two answers, two of them again.
-    given = progress.done(session, rater)
+    given = shares.done(session, rater)
     assert (given.questions, given.cards, given.empty_lists, given.answers) == (14, 42, 0, 28)
-    assert progress.pooled_figure(session, rater).counted == 42
+    assert shares.pooled_figure(session, rater).counted == 42
 
 
 @pytest.mark.usefixtures("run_ids")
@@ -248,18 +248,18 @@ def test_each_rater_has_repeats_of_their_own_whatever_others_do(
                 robot.rate(page)
         busy = any(page is not None for _, page in pages)
 
-    shares = []
+    counts = []
     for one in (rater, other):
         kinds = session.scalars(select(Task.kind).where(Task.rater_id == one.id)).all()
-        shares.append(kinds.count(POOL))
+        counts.append(kinds.count(POOL))
         # About six questions each, as a repeat may come in between: 17 % of 5 to 7 is one.
         assert kinds.count(REPEAT) == 1
-        assert progress.progress(session, one).left == 0
-    assert sorted(shares) in ([6, 6], [5, 7])
+        assert shares.progress(session, one).left == 0
+    assert sorted(counts) in ([6, 6], [5, 7])
 
 
 @pytest.mark.usefixtures("run_ids")
 def test_the_repeats_to_come_are_a_part_of_the_share(session: Session, rater: Rater) -> None:
-    own = shares.share(session, rater)
+    own = shares.of_rater(session, rater)
 
     assert {one.unit for one in own.planned} < set(own.free)

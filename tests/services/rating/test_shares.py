@@ -16,9 +16,8 @@ from webapp.db.engine import Database
 from webapp.db.kept import Kept
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.services.rating import progress, shares, tasks
-from webapp.services.rating.progress import Progress
-from webapp.services.rating.shares import StudyShare
+from webapp.services.rating import shares, tasks
+from webapp.services.rating.shares import Progress, StudyShare
 from webapp.services.runs import runs
 from webapp.services.study import assignments, studies
 
@@ -26,7 +25,7 @@ from webapp.services.study import assignments, studies
 def read_anew(session: Session, rater: Rater, monkeypatch: pytest.MonkeyPatch) -> StudyShare:
     with monkeypatch.context() as nothing_kept:
         nothing_kept.setattr(shares, "_kept", Kept[int, object](most=0))
-        return shares.share(session, rater)
+        return shares.of_rater(session, rater)
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -44,7 +43,7 @@ def test_the_share_kept_is_the_share_read_anew(
     set_study(session, study, blind=True, overlap=overlap, repeat_percent=30)
     other = studies.add_rater(session, study, "Ani", NOW)
     robots = [Robot(session, rater), Robot(session, other)]
-    questions = [unit.question_id for unit in shares.share(session, rater).units]
+    questions = [unit.question_id for unit in shares.of_rater(session, rater).units]
     doings: dict[int, Callable[[], object]] = {
         4: lambda: assignments.assign(session, other, frozenset(questions[::2]), NOW),
         7: lambda: set_study(session, study, pool_depth=1),
@@ -64,7 +63,7 @@ def test_the_share_kept_is_the_share_read_anew(
         if draw.random() < 0.3:
             tasks.undo(session, robot.rater, robot.click())
         for one in (rater, other):
-            kept, anew = shares.share(session, one), read_anew(session, one, monkeypatch)
+            kept, anew = shares.of_rater(session, one), read_anew(session, one, monkeypatch)
             assert kept == anew
             assert list(kept.units) == list(anew.units)
 
@@ -88,7 +87,7 @@ def test_a_click_that_was_rolled_back_leaves_no_trace(
             assert page is not None
             robot.rate(page)
             assert robot.next_page() is not None
-            shares.share(session, rater)
+            shares.of_rater(session, rater)
             if keeps:
                 session.commit()
 
@@ -96,7 +95,7 @@ def test_a_click_that_was_rolled_back_leaves_no_trace(
         rate_one(number, keeps=keeps)
         with database.reading() as session:
             rater = session.get_one(Rater, rater_id)
-            assert shares.share(session, rater) == read_anew(session, rater, monkeypatch)
+            assert shares.of_rater(session, rater) == read_anew(session, rater, monkeypatch)
 
 
 def test_a_raters_units_are_the_studys_whatever_else_the_database_holds(
@@ -109,11 +108,11 @@ def test_a_raters_units_are_the_studys_whatever_else_the_database_holds(
     stranger = studies.add_rater(session, elsewhere, "Ani", NOW)
     stored(session, elsewhere, "hybrid", query(1, card("a"), card("b")))
 
-    assert len(shares.share(session, rater).units) == 2
-    assert len(shares.share(session, stranger).units) == 1
-    assert progress.progress(session, rater) == Progress(
+    assert len(shares.of_rater(session, rater).units) == 2
+    assert len(shares.of_rater(session, stranger).units) == 1
+    assert shares.progress(session, rater) == Progress(
         done=0, of=2, open_judgments=2, unrated=2, open_lists=1, questions=2
     )
-    assert progress.progress(session, stranger) == Progress(
+    assert shares.progress(session, stranger) == Progress(
         done=0, of=1, open_judgments=2, unrated=1, questions=1
     )

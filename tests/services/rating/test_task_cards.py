@@ -16,10 +16,10 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
-from webapp.services.judging.judgments import AnswerRating, NotToJudge
-from webapp.services.rating import blind_page, task_cards, tasks
+from webapp.services.judging.events import AnswerRating, NotToJudge
+from webapp.services.rating import blind_page, tasks
 from webapp.services.rating.blind_page import BlindPage
-from webapp.services.rating.task_cards import UnknownTask
+from webapp.services.rating.tasks import UnknownTask
 from webapp.services.study import studies
 
 
@@ -40,7 +40,7 @@ def test_names_and_order_of_blind_cards_follow_from_the_secret_alone(
     assert other.isdisjoint(key for key, _ in shown)
     thing = tasks.things(session, task)[0]
     message = f"cards/{rater.id}/pool/{thing.id}".encode()
-    assert task_cards.key(task, thing.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
+    assert tasks.key(task, thing.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
 
 
 @pytest.mark.usefixtures("runs")

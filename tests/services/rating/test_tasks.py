@@ -15,11 +15,11 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState
-from webapp.services.judging import judgments, live_metrics
-from webapp.services.judging.judgments import AnswerRating
-from webapp.services.rating import blind_page, progress, tasks
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import AnswerRating
+from webapp.services.rating import blind_page, shares, tasks
 from webapp.services.rating.blind_page import TaskStage
-from webapp.services.rating.progress import Progress
+from webapp.services.rating.shares import Progress
 from webapp.services.study import studies
 
 
@@ -60,7 +60,7 @@ def test_a_question_is_done_once_every_readable_answer_has_its_quality(
     for left, answer in zip((4, 3, 2, 1), page.answers, strict=True):
         assert not tasks.is_done(session, rater, task.id)
         assert tasks.ahead(session, rater, NOW, 1) == [task]
-        found = progress.progress(session, rater)
+        found = shares.progress(session, rater)
         assert found == Progress(0, 1, open_judgments=0, unrated=left, questions=1)
         tasks.rate(session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key))
     assert blind_page.blind_page(session, rater, task.id).stage is TaskStage.DONE
@@ -98,9 +98,9 @@ def test_a_question_finished_on_the_page_of_its_run_is_done_and_not_shown_again(
     set_study(session, study, repeat_percent=0)
     run_id = stored(session, study, "hybrid", *(query(n, card(f"c{n}")) for n in (1, 2, 3)))
     for question in (1, 3):
-        judgments.judge(session, rater, run_id, question, 1, YES, click(f"v{question}"))
-    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=4), click("q1"))
-    before = progress.progress(session, rater)
+        events.judge(session, rater, run_id, question, 1, YES, click(f"v{question}"))
+    events.rate(session, rater, run_id, 1, AnswerRating(quality=4), click("q1"))
+    before = shares.progress(session, rater)
     assert before == Progress(done=1, of=3, open_judgments=1, unrated=2, questions=3)
 
     robot = Robot(session, rater)
@@ -112,7 +112,7 @@ def test_a_question_finished_on_the_page_of_its_run_is_done_and_not_shown_again(
 
     assert sorted(shown) == ["Question 2", "Question 3"]
     done = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
-    assert progress.progress(session, rater) == done
+    assert shares.progress(session, rater) == done
     assert len(tasks.given_to(session, rater)) == 3
 
 

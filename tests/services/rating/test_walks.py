@@ -14,12 +14,10 @@ from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
-from webapp.services.rating import blind_page, progress, tasks, walks
+from webapp.services.rating import blind_page, shares, tasks
 from webapp.services.rating.blind_page import BlindPage
-from webapp.services.rating.pages import QueryFilter
-from webapp.services.rating.pool import REPEAT
-from webapp.services.rating.repeat_plan import TASKS_BETWEEN
-from webapp.services.rating.task_cards import UnknownTask
+from webapp.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
+from webapp.services.rating.tasks import UnknownTask
 from webapp.services.study import studies
 
 CATEGORIES = ("area", "price", "area", "price", "area")
@@ -46,11 +44,11 @@ def onward(
     rater: Rater,
     minutes: int,
     after: BlindPage | None = None,
-    wanted: QueryFilter = walks.EVERYTHING,
+    wanted: QueryFilter = tasks.EVERYTHING,
 ) -> BlindPage:
     """Return the page that the rater is led to."""
     task_id = after.task_id if after else None
-    found = walks.onward(session, rater, at(minutes), wanted, task_id)
+    found = tasks.onward(session, rater, at(minutes), wanted, task_id)
     assert found is not None
     return blind_page.blind_page(session, rater, found, wanted)
 
@@ -115,7 +113,7 @@ def test_a_question_put_off_comes_again_after_the_others_and_keeps_nobody_waitin
         robot.rate(page)
 
     assert order == [(2, False), (4, False), (5, False), (1, True), (3, True)]
-    assert progress.progress(session, rater).left == 0
+    assert shares.progress(session, rater).left == 0
     assert not blind_page.blind_page(session, rater, first.task_id).is_put_off
     other = studies.add_rater(session, study, "Budi", NOW)
     assert not onward(session, other, 9).is_put_off
@@ -172,7 +170,7 @@ def test_a_filter_leads_through_its_category_and_what_is_open(
     page = blind_page.blind_page(session, rater, fourth.task_id, prices)
     assert not page.place.is_left
     assert onward(session, rater, 4, wanted=prices).task_id == second.task_id
-    assert walks.onward(session, rater, at(5), QueryFilter(category="nowhere")) is None
+    assert tasks.onward(session, rater, at(5), QueryFilter(category="nowhere")) is None
 
 
 @pytest.mark.parametrize(

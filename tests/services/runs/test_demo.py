@@ -10,7 +10,7 @@ from tests.demo import study_of
 from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.runs import Query, Run
 from webapp.services.judging import live_metrics
-from webapp.services.rating import progress, shares, tasks
+from webapp.services.rating import shares, tasks
 from webapp.services.rating.pool import REPEAT, Unit
 from webapp.services.study import studies
 
@@ -41,8 +41,8 @@ def test_a_rater_of_the_demo_begins_with_something_to_judge(demo_session: Sessio
     for person in studies.raters(demo_session, study_of(demo_session))[:3]:
         task = tasks.next_task(demo_session, person, NOW)
         assert task is not None
-        unit = shares.share(demo_session, person).units[Unit(task.question_id, task.run_id)]
-        made = progress.progress(demo_session, person)
+        unit = shares.of_rater(demo_session, person).units[Unit(task.question_id, task.run_id)]
+        made = shares.progress(demo_session, person)
 
         assert unit.is_open or task.kind == REPEAT
         assert 0 < made.done < made.of

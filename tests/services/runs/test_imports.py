@@ -16,7 +16,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Result, Run
 from webapp.db.tables.study import Study
 from webapp.records import QueryState
-from webapp.services.judging import live_metrics, standings
+from webapp.services.judging import live_metrics
 from webapp.services.runs import imports
 
 
@@ -70,7 +70,7 @@ def test_a_rater_finds_summary_rows_for_every_query(
     read = run(query(1, card("a")), query(2), query(3, state=QueryState.FAILED))
     imported = store(session, study, read)
 
-    found = standings.by_category(session, rater.id, imported.id)
+    found = live_metrics.by_category(session, rater.id, imported.id)
     assert found["location"].totals.n_queries == 3
     assert found["location"].open_judgments == 2
     assert found["location"].open_queries == 3

@@ -11,9 +11,9 @@ from tests.services.runs.runs import NO, YES, click
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.summaries import figures, totals
-from webapp.services.judging import judgments, standings
-from webapp.services.judging.judgments import AnswerRating
-from webapp.services.judging.standings import Standing
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import AnswerRating
+from webapp.services.judging.live_metrics import Standing
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule, UnknownRater, UnknownRule
 from webapp.services.study import studies
@@ -23,7 +23,7 @@ def test_the_report_is_what_the_live_sums_say(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     report = reports.report(session, study, rated_run, reports.of_rater(rater))
-    categories = standings.by_category(session, rater.id, rated_run)
+    categories = live_metrics.by_category(session, rater.id, rated_run)
     live = Standing.together(categories.values()).totals
 
     expected = figures(totals(report))
@@ -67,8 +67,8 @@ def test_majority_takes_the_median_quality_and_names_the_notes(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     other = studies.add_rater(session, study, "Budi", NOW)
-    judgments.rate(session, other, rated_run, 1, AnswerRating(quality=4, notes="fine"), click("b1"))
-    judgments.judge(session, other, rated_run, 2, 1, NO, click("b2"))
+    events.rate(session, other, rated_run, 1, AnswerRating(quality=4, notes="fine"), click("b1"))
+    events.judge(session, other, rated_run, 2, 1, NO, click("b2"))
 
     row, second, *_ = reports.report(session, study, rated_run, Rule("majority")).rows
     assert row.summary.quality == 3.5
@@ -81,7 +81,7 @@ def test_unnamed_the_only_rater_counts_then_the_majority(
 ) -> None:
     other = studies.add_rater(session, study, "Budi", NOW)
     assert reports.rule_of(session, study).name == f"rater {rater.name}"
-    judgments.judge(session, other, rated_run, 2, 1, NO, click("b2"))
+    events.judge(session, other, rated_run, 2, 1, NO, click("b2"))
 
     assert reports.rule_of(session, study).name == "majority"
     assert reports.rule_of(session, study, "rater Budi").rater is other
@@ -95,11 +95,11 @@ def test_how_far_a_run_is_rated_follows_the_rule(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
     own = reports.standing(session, study, rated_run, reports.of_rater(rater))
-    whole = Standing.together(standings.by_category(session, rater.id, rated_run).values())
+    whole = Standing.together(live_metrics.by_category(session, rater.id, rated_run).values())
     assert (own.open_judgments, own.open_queries) == (whole.open_judgments, whole.open_queries)
 
     second = studies.add_rater(session, study, "Second", NOW)
-    judgments.judge(session, second, rated_run, 4, 1, YES, click("second"))
+    events.judge(session, second, rated_run, 4, 1, YES, click("second"))
     merged = reports.standing(session, study, rated_run, Rule("majority"))
 
     # The first rater left the card of question 4 open; the second one's vote decides it.

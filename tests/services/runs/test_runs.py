@@ -13,8 +13,8 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import QueryState, Relevance
-from webapp.services.judging import judgments, live_metrics, standings
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.runs import NotUnreadable, UnknownRun
@@ -56,9 +56,9 @@ def test_a_run_can_be_relabelled_and_the_change_is_logged(
 def test_deleting_a_run_says_what_goes_and_keeps_pooled_judgments(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
-    judgments.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    judgments.judge(session, rater, run_id, 2, 1, YES, click("e2"))
-    judgments.rate(session, rater, run_id, 1, AnswerRating(quality=5), click("e3"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 2, 1, YES, click("e2"))
+    events.rate(session, rater, run_id, 1, AnswerRating(quality=5), click("e3"))
 
     cost = runs.deletion_cost(session, study, run_id)
     assert (cost.judgments_lost, cost.ratings_lost, cost.judgments_kept) == (1, 1, 1)
@@ -73,12 +73,12 @@ def test_a_deleted_run_can_be_imported_again_and_finds_its_pooled_judgments(
 ) -> None:
     read = run(query(1, card("a")))
     first = imports.store(session, study, read, Labels(), NOW).id
-    judgments.judge(session, rater, first, 1, 1, YES, click("e1"))
+    events.judge(session, rater, first, 1, 1, YES, click("e1"))
     runs.delete_run(session, study, first, NOW)
     again = imports.store(session, study, read, Labels(), NOW)
 
     assert again.id != first
-    standing = standings.by_category(session, rater.id, again.id)["location"]
+    standing = live_metrics.by_category(session, rater.id, again.id)["location"]
     assert standing.totals.n_relevant == 1
 
 
@@ -96,8 +96,8 @@ def test_cards_added_by_hand_make_an_unreadable_answer_ratable(
     assert runs.add_cards(session, study, run_id, 3, "no card in here", NOW) == 0
     assert runs.add_cards(session, study, run_id, 3, CARDS, NOW) == 2
 
-    judgments.judge(session, rater, run_id, 3, 2, YES, click("e1"))
-    totals = standings.by_category(session, rater.id, run_id)["location"].totals
+    events.judge(session, rater, run_id, 3, 2, YES, click("e1"))
+    totals = live_metrics.by_category(session, rater.id, run_id)["location"].totals
     assert (totals.n_unreadable, totals.n_with_results, totals.n_results) == (0, 3, 4)
     with pytest.raises(NotUnreadable):
         runs.add_cards(session, study, run_id, 3, CARDS, NOW)

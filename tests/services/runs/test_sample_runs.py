@@ -18,8 +18,8 @@ from webapp.db.tables.people import LogEntry
 from webapp.db.tables.runs import Query, Run
 from webapp.importers.runs import json_runs
 from webapp.records import EmptyOutcome, QueryState, ReadRun
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports, runs, sample_runs, samples
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -65,11 +65,11 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
     by_method = {run.search_method: run.id for run in sample_runs.found(session, study)}
     mine = imports.store(session, study, own_run(), Labels(), LATER).id
     assert list(by_method) == ["api_only", "vector_only", "hybrid"]
-    judgments.judge(session, owner, mine, 1, 1, NO, click("on a shared card"))
-    judgments.judge(session, owner, mine, 1, 2, YES, click("on an own card"))
-    judgments.judge(session, owner, by_method["hybrid"], 2, 1, YES, click("on a sample card"))
+    events.judge(session, owner, mine, 1, 1, NO, click("on a shared card"))
+    events.judge(session, owner, mine, 1, 2, YES, click("on an own card"))
+    events.judge(session, owner, by_method["hybrid"], 2, 1, YES, click("on a sample card"))
     asked = AnswerRating(quality=2)
-    judgments.rate(session, owner, mine, 1, asked, click("an own grade"))
+    events.rate(session, owner, mine, 1, asked, click("an own grade"))
 
     sample_runs.remove(session, study, LATER)
 

@@ -16,7 +16,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Question, Study
 from webapp.services.people import raters
-from webapp.services.rating import progress, shares, tasks
+from webapp.services.rating import shares, tasks
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import NotQuestions, Numbered, Why
 from webapp.services.study.standing import study_standing
@@ -127,8 +127,8 @@ def test_a_rater_gets_what_is_named_for_them_and_who_has_none_named_gets_all(
 ) -> None:
     assign(session, budi, "2, 4")
 
-    assert (progress.progress(session, budi).of, progress.progress(session, rater).of) == (2, 4)
-    assert progress.progress(session, budi).open_judgments == 4  # two cards each
+    assert (shares.progress(session, budi).of, shares.progress(session, rater).of) == (2, 4)
+    assert shares.progress(session, budi).open_judgments == 4  # two cards each
     for one in (rater, budi):
         Robot(session, one).rate_all()
     assert positions(session, rater) == [1, 2, 3, 4]
@@ -144,7 +144,7 @@ def test_what_was_begun_stays_with_its_rater(session: Session, budi: Rater) -> N
     assert tasks.next_task(session, budi, NOW) is task
     Robot(session, budi).rate_all()
     assert positions(session, budi) == [1, 3]
-    after = progress.progress(session, budi)
+    after = shares.progress(session, budi)
     assert (after.done, after.of) == (2, 2)
 
 
@@ -272,5 +272,5 @@ def test_assigned_raters_asking_at_the_same_moment_never_exceed_the_overlap(
         assert len({position for _, position in given}) == len(given)
         allowed = dict(zip(ids, (range(1, 5), range(1, 5), range(3, 7), range(1, 9)), strict=True))
         assert all(position in allowed[rater_id] for rater_id, position in given)
-        free = shares.share(session, session.get_one(Rater, ids[0])).free
+        free = shares.of_rater(session, session.get_one(Rater, ids[0])).free
         assert not free

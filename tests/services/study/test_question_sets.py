@@ -11,9 +11,9 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.records import Relevance
-from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging import events, live_metrics
 from webapp.services.rating import pages
-from webapp.services.rating.pages import QueryFilter
+from webapp.services.rating.pool import QueryFilter
 from webapp.services.runs.imports import ImportedRun
 
 
@@ -51,7 +51,7 @@ def test_a_larger_set_grows_from_the_smaller_one_and_keeps_its_judgments(
     session: Session, study: Study, rater: Rater
 ) -> None:
     part = store(session, study, run(query(2, card("a"), text="B"), method="b"))
-    judgments.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
+    events.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
     whole = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
 
     assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]

@@ -11,7 +11,7 @@ from tests.services.runs.runs import UNSURE, YES, card, click, query
 from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
-from webapp.services.judging import judgments, live_metrics
+from webapp.services.judging import events, live_metrics
 from webapp.services.study import studies
 
 
@@ -57,9 +57,9 @@ def test_another_way_to_count_cannot_tell_makes_every_figure_anew(
     run_id = stored(session, study, "hybrid", query(1, card("a"), card("b")), query(2, card("c")))
     second = studies.add_rater(session, study, "Ani", NOW)
     for one in (rater, second):
-        judgments.judge(session, one, run_id, 1, 1, YES, click(f"{one.id} 1"))
-        judgments.judge(session, one, run_id, 1, 2, UNSURE, click(f"{one.id} 2"))
-        judgments.judge(session, one, run_id, 2, 1, UNSURE, click(f"{one.id} 3"))
+        events.judge(session, one, run_id, 1, 1, YES, click(f"{one.id} 1"))
+        events.judge(session, one, run_id, 1, 2, UNSURE, click(f"{one.id} 2"))
+        events.judge(session, one, run_id, 2, 1, UNSURE, click(f"{one.id} 3"))
     # As the study counts from the beginning, each click too: 1 of 2 and 0 of 1.
     assert figures_of(session, rater, run_id) == [(0.5, 1.0), (0.0, 0.0)]
     revision = study.revision
@@ -73,8 +73,8 @@ def test_another_way_to_count_cannot_tell_makes_every_figure_anew(
     assert study.revision != revision
     (entry,) = session.scalars(select(LogEntry).where(LogEntry.action == "set cannot_tell"))
     assert (entry.old, entry.new) == ("not_relevant", "left_out")
-    judgments.judge(session, rater, run_id, 2, 1, None, click("again", minute=1))
-    judgments.judge(session, rater, run_id, 2, 1, UNSURE, click("and again", minute=2))
+    events.judge(session, rater, run_id, 2, 1, None, click("again", minute=1))
+    events.judge(session, rater, run_id, 2, 1, UNSURE, click("and again", minute=2))
     assert figures_of(session, rater, run_id)[1] == (None, None)
 
 

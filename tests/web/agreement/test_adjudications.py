@@ -15,8 +15,8 @@ from webapp.db.engine import Database
 from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.records import Relevance
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -33,8 +33,8 @@ def _disputed(web_database: Database, run_id: str) -> int:
         owner = studies.raters(session, study)[0]
         budi = studies.add_rater(session, study, "Budi", NOW)
         for rater, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
-            judgments.judge(session, rater, run_id, 1, 2, verdict, click(f"v{rater.id}"))
-        judgments.rate(session, budi, run_id, 1, AnswerRating(notes="<script>x"), click("n"))
+            events.judge(session, rater, run_id, 1, 2, verdict, click(f"v{rater.id}"))
+        events.rate(session, budi, run_id, 1, AnswerRating(notes="<script>x"), click("n"))
         wanted = select(JudgedThing.id).join(Property).where(Property.identity == "slug:b")
         found = session.scalars(wanted).one()
         session.commit()
@@ -151,7 +151,7 @@ def test_disputes_are_settled_one_after_the_other_a_few_on_each_page(
         for rank in range(1, 8):
             for one, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
                 at = click(f"{one.id}/{rank}")
-                judgments.judge(session, one, many.id, 1, rank, verdict, at)
+                events.judge(session, one, many.id, 1, rank, verdict, at)
         session.commit()
     first = client.get("/adjudications/").text
     shown = OWN.findall(first)

@@ -12,8 +12,8 @@ from webapp.exporters.agreement.json_file import agreement_json
 from webapp.i18n import speaking
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.study import studies
 from webapp.web.agreement.agreement import written
 
@@ -32,9 +32,9 @@ def _two_raters(web_database: Database, run_id: str) -> None:
         for rater, verdicts in ((owner, (YES, YES, NO)), (budi, (YES, NO, NO))):
             for rank, verdict in enumerate(verdicts, start=1):
                 made = click(f"{rater.id}-{rank}")
-                judgments.judge(session, rater, run_id, 1, rank, verdict, made)
+                events.judge(session, rater, run_id, 1, rank, verdict, made)
             said = AnswerRating(quality=3, notes="", empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-            judgments.rate(session, rater, run_id, 3, said, click(f"{rater.id}-empty"))
+            events.rate(session, rater, run_id, 3, said, click(f"{rater.id}-empty"))
         session.commit()
 
 

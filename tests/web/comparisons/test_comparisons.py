@@ -17,8 +17,8 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
 from webapp.exporters.comparisons.files import FORMATS
 from webapp.records import EmptyOutcome, Relevance
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
@@ -45,9 +45,9 @@ def rated_pair(database: Database) -> tuple[str, str]:
         owner = studies.raters(session, study)[0]
         for query_id, rank, verdict in ((1, 1, YES), (1, 2, NO), (2, 1, YES)):
             made = click(f"{query_id}-{rank}")
-            judgments.judge(session, owner, first, query_id, rank, verdict, made)
+            events.judge(session, owner, first, query_id, rank, verdict, made)
         empty = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
-        judgments.rate(session, owner, second, 2, empty, click("empty"))
+        events.rate(session, owner, second, 2, empty, click("empty"))
         session.commit()
     return first, second
 
@@ -251,7 +251,7 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
     """The owner found the card relevant, Ani did not: the two votes have no majority."""
     with web_database.writing() as session:
         ani = add_ani(session)
-        judgments.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
+        events.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
         session.commit()
 
     merged = client.get(f"/comparisons/{address(pair, rule='majority')}").text

@@ -17,8 +17,8 @@ from webapp.db.tables.runs import Run
 from webapp.importers.runs import json_runs
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.gold import gold
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -52,12 +52,12 @@ def judge_all(database: Database, run_id: str) -> None:
         for query in session.get_one(Run, run_id).queries:
             for result in query.results:
                 made = click(f"{query.id}-{result.rank}")
-                judgments.judge(
+                events.judge(
                     session, owner, run_id, query.query_id, result.rank, Relevance.RELEVANT, made
                 )
             if query.state == QueryState.EMPTY:
                 right = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-                judgments.rate(session, owner, run_id, query.query_id, right, click(str(query.id)))
+                events.rate(session, owner, run_id, query.query_id, right, click(str(query.id)))
         session.commit()
 
 

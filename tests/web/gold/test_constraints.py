@@ -23,7 +23,7 @@ from webapp.db.tables.runs import Run
 from webapp.importers.runs import json_runs
 from webapp.records import Relevance
 from webapp.services.gold import gold
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -275,7 +275,7 @@ def judged(database: Database, page: str, *verdicts: Relevance) -> None:
         assert study is not None
         owner = studies.raters(session, study)[0]
         for rank, verdict in enumerate(verdicts, start=1):
-            judgments.judge(session, owner, run_id, 1, rank, verdict, click(f"v{rank}"))
+            events.judge(session, owner, run_id, 1, rank, verdict, click(f"v{rank}"))
         session.commit()
 
 

@@ -150,10 +150,10 @@ def test_removing_says_what_goes_and_what_stays(
     with web_database.writing() as session:
         from tests.services.runs.runs import click
         from webapp.records import Relevance
-        from webapp.services.judging import judgments
+        from webapp.services.judging import events
 
         rater = session.get_one(Rater, ani)
-        judgments.judge(session, rater, run_id, 1, 1, Relevance.RELEVANT, click("a1"))
+        events.judge(session, rater, run_id, 1, 1, Relevance.RELEVANT, click("a1"))
         session.commit()
     assert "Judgments include those in evaluations" in owner.get("/raters/").text
     page = html.unescape(owner.get(f"/raters/{ani}/remove").text)

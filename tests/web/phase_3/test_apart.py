@@ -17,7 +17,7 @@ from tests.web.conftest import QUERIES, in_english, stored
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.phase_3 import questionnaires
 from webapp.services.study import studies
 
@@ -39,7 +39,7 @@ def phase_3(database: Database) -> None:
             position = asked(session, person, "Question 1", now=later)
             assert person.run_id is not None
             verdict, said = Relevance.RELEVANT, click(f"c{name}", minute=2)
-            judgments.judge(session, rater, person.run_id, position, 1, verdict, said)
+            events.judge(session, rater, person.run_id, position, 1, verdict, said)
             questionnaires.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
         session.commit()
 

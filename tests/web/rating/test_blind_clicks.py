@@ -21,7 +21,7 @@ from tests.web.rating.blind_study import (
     target,
 )
 from webapp.db.engine import Database
-from webapp.services.rating import task_cards, tasks
+from webapp.services.rating import tasks
 from webapp.services.study import studies
 
 
@@ -191,7 +191,7 @@ def test_another_rater_s_task_is_nowhere_to_be_found(
         other = studies.add_rater(session, study, "Budi", NOW)
         task = tasks.next_task(session, other, NOW)
         assert task is not None
-        task_id, key = task.id, task_cards.key(task, tasks.things(session, task)[0].id)
+        task_id, key = task.id, tasks.key(task, tasks.things(session, task)[0].id)
         session.commit()
 
     assert client.get(f"/rate/{task_id}", headers=headers).status_code == 404

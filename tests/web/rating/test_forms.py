@@ -6,9 +6,9 @@ import pytest
 from flask import Flask
 
 from webapp.records import EmptyOutcome
-from webapp.services.judging.judgments import KEEP, AnswerRating
+from webapp.services.judging.events import KEEP, AnswerRating
 from webapp.web.frame.forms import UnusableForm, checked
-from webapp.web.rating.forms import BlindRatingForm, RatingForm
+from webapp.web.rating.clicks import BlindRatingForm, RatingForm
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from tests.web.rating.blind_study import (
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.rating import Task
-from webapp.services.judging import live_metrics, standings
+from webapp.services.judging import live_metrics
 from webapp.services.rating import shares, tasks
 from webapp.services.rating.pool import POOL, REPEAT
 from webapp.services.study import blinding, studies
@@ -97,7 +97,7 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
     with web_database.reading() as session:
         rater = session.get_one(Rater, owner(web_database))
         for run_id in run_ids:
-            found = standings.by_category(session, rater.id, run_id).values()
+            found = live_metrics.by_category(session, rater.id, run_id).values()
             assert all(standing.open_queries == 0 for standing in found)
         assert live_metrics.check(session) == []
 
@@ -133,7 +133,7 @@ def test_a_repeat_s_page_is_the_page_of_the_first_time_but_for_names_and_numbers
         rater = session.get_one(Rater, owner(web_database))
         for seed in range(100):
             rater.study.order_secret = f"{seed:064x}"
-            share = shares.share(session, rater)
+            share = shares.of_rater(session, rater)
             (planned,) = share.planned
             # The last one of all ends with other words; before the first nothing is decided.
             if planned.after < 9 and planned.unit != share.free[0]:

@@ -19,7 +19,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 
 
 def run_file(**changed: Any) -> bytes:
@@ -352,7 +352,7 @@ def test_the_first_blind_question_says_what_changed_until_its_first_verdict(
     assert said not in client.get("/rate/", follow_redirects=True).text
     with web_database.writing() as session:
         owner = session.scalars(select(Rater)).one()
-        judgments.judge(session, owner, run_id, 1, 1, Relevance.RELEVANT, click("open"))
+        events.judge(session, owner, run_id, 1, 1, Relevance.RELEVANT, click("open"))
         session.commit()
 
     first = client.get("/rate/", follow_redirects=True)

@@ -16,7 +16,7 @@ from tests.web.rating.blind_study import set_study
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry
 from webapp.records import Relevance
-from webapp.services.rating import task_cards, tasks
+from webapp.services.rating import tasks
 from webapp.services.study import studies
 from webapp.services.study.studies import Switches
 
@@ -48,7 +48,7 @@ def add(database: Database, name: str, *verdicts: Relevance) -> None:
         task = tasks.next_task(session, rater, NOW)
         assert task is not None
         for minute, verdict in enumerate(verdicts):
-            shown = task_cards.key(task, tasks.things(session, task)[minute].id)
+            shown = tasks.key(task, tasks.things(session, task)[minute].id)
             tasks.judge(session, rater, task.id, shown, verdict, click(f"{name}{minute}", minute=1))
         session.commit()
 

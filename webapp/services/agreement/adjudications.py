@@ -27,9 +27,9 @@ from webapp.i18n import mark
 from webapp.records import Card, EmptyOutcome, Relevance
 from webapp.services.judging import verdicts
 from webapp.services.judging.judged_things import from_row
-from webapp.services.rating import conversations, orders
-from webapp.services.rating.conversations import EarlierTurn
-from webapp.services.rating.orders import Purpose
+from webapp.services.rating import pages, pool
+from webapp.services.rating.pages import EarlierTurn
+from webapp.services.rating.pool import Purpose
 from webapp.services.runs import provenance
 from webapp.services.runs.provenance import LabelCounts, Votes, in_study
 from webapp.services.study import studies
@@ -253,7 +253,7 @@ def _disputes(
             position=question.position,
             question=question.text,
             category=question.category,
-            earlier=conversations.of_question(session, thing.run_id, thing.question_id),
+            earlier=pages.of_question(session, thing.run_id, thing.question_id),
             card=None if thing.card is None else from_row(thing.card),
             votes=witnesses.votes(thing, cast[thing.id]),
             tally=dict(Counter(sorted(cast[thing.id].values())).most_common()),
@@ -299,7 +299,7 @@ class _Witnesses(Struct, frozen=True):
         )
 
     def _key(self, thing: JudgedThing, rater_id: int) -> bytes:
-        return orders.draw(self.secret, Purpose.VOTES, thing.id, rater_id)
+        return pool.draw(self.secret, Purpose.VOTES, thing.id, rater_id)
 
     def _notes(self, thing: JudgedThing, rater_id: int) -> tuple[str, ...]:
         """Return the rater's notes on the answers in which the thing may have been listed."""

@@ -15,8 +15,8 @@ from webapp.metrics.judging.summaries import summarise
 from webapp.records import Card, Relevance
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
+from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.judged_things import from_row
-from webapp.services.judging.judgments import UnknownQuery
 from webapp.services.judging.verdicts import Verdicts
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule

@@ -17,9 +17,7 @@ from webapp.records import Click
 from webapp.services.evaluations import evaluations
 from webapp.services.evaluations.rows import GRADE
 from webapp.services.judging import events
-from webapp.services.judging.event_order import standing
-from webapp.services.judging.events import EventIdTaken
-from webapp.services.judging.judgments import NotToJudge
+from webapp.services.judging.events import EventIdTaken, NotToJudge, standing
 
 HIGHEST_GRADE = 5
 

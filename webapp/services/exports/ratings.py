@@ -35,8 +35,7 @@ from webapp.records import Click, Problem
 from webapp.services.exports import rating_targets
 from webapp.services.exports.rating_targets import AimedChange
 from webapp.services.judging import events
-from webapp.services.judging.event_order import standing
-from webapp.services.judging.events import Target, TargetChange
+from webapp.services.judging.events import Target, TargetChange, standing
 from webapp.services.people import raters
 
 

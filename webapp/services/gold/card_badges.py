@@ -33,10 +33,10 @@ from webapp.services.gold import card_decisions, gold, listed_cards
 from webapp.services.gold.card_decisions import CLICK, POOLED, Decision, Step
 from webapp.services.gold.constraints import UnknownListedCard
 from webapp.services.gold.listed_cards import CheckedCard
-from webapp.services.judging.judgments import UnknownQuery
-from webapp.services.rating import task_cards, tasks
+from webapp.services.judging.events import UnknownQuery
+from webapp.services.rating import tasks
 from webapp.services.rating.pool import REPEAT
-from webapp.services.rating.task_cards import UnknownTask
+from webapp.services.rating.tasks import UnknownTask
 
 
 class CheckedAnswer(Struct, frozen=True):
@@ -87,7 +87,7 @@ def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCa
             if card.shown.judged_thing is not None:
                 of_thing = same.setdefault(card.shown.judged_thing, [])
                 of_thing.append((answer.evaluation.question, card))
-    return {task_cards.key(task, thing): _as_one(task, cards) for thing, cards in same.items()}
+    return {tasks.key(task, thing): _as_one(task, cards) for thing, cards in same.items()}
 
 
 def decide_on_answer(
@@ -120,7 +120,7 @@ def decide_in_task(
     ``card_decisions.decide`` does.
     """
     task = tasks.find(session, rater, task_id)
-    things = {task_cards.key(task, thing.id): thing.id for thing in tasks.things(session, task)}
+    things = {tasks.key(task, thing.id): thing.id for thing in tasks.things(session, task)}
     if card not in things:
         raise UnknownTask(task_id, card)
     if card not in of_task(session, rater, task_id):

@@ -32,7 +32,7 @@ from webapp.services.gold import card_decisions, gold, listed_cards
 from webapp.services.gold.card_decisions import Decision, Place, Step
 from webapp.services.gold.gold import Gold
 from webapp.services.gold.listed_cards import CheckedCard, ShownCard
-from webapp.services.judging.judgments import UnknownQuery
+from webapp.services.judging.events import UnknownQuery
 from webapp.services.runs import runs
 
 

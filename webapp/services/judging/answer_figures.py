@@ -21,7 +21,7 @@ from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.records import VERDICTS, EmptyOutcome, QueryState
 from webapp.services.judging import live_metrics
-from webapp.services.rating import pool, task_cards
+from webapp.services.rating import pool, tasks
 from webapp.services.rating.pool import REPEAT
 
 
@@ -42,9 +42,9 @@ def of_task(session: Session, task: Row[Any]) -> tuple[AnswerFigures, ...]:
     task's verdicts alone; otherwise they would reveal that it is a repeat.
     """
     found = dict(_again(session, task) if task.kind == REPEAT else _stored(session, task))
-    in_order = sorted(found, key=lambda answer: task_cards.key(task, -answer))
+    in_order = sorted(found, key=lambda answer: tasks.key(task, -answer))
     return tuple(
-        AnswerFigures(task_cards.letter(number), found[answer])
+        AnswerFigures(tasks.letter(number), found[answer])
         for number, answer in enumerate(in_order)
     )
 

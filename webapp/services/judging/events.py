@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from enum import Enum
 from functools import cache
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
+from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Result,
+    CursorResult,
     Row,
     Select,
     bindparam,
@@ -30,13 +32,69 @@ from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import QuestionnaireAnswer
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
-from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.upserts import added, upsert
-from webapp.failures import Conflict
+from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
-from webapp.records import COMMENTS, USABILITY_ITEMS, Click
+from webapp.metrics.judging.queries import BEST_QUALITY
+from webapp.records import (
+    COMMENTS,
+    USABILITY_ITEMS,
+    VERDICTS,
+    Click,
+    EmptyOutcome,
+    QueryState,
+    Relevance,
+)
 from webapp.services.judging import live_metrics
-from webapp.services.judging.event_order import Placed, standing
+
+
+class Placed(Protocol):
+    """The device and times of an event, which decide its place in the order."""
+
+    @property
+    def device(self) -> str: ...  # noqa: D102
+    @property
+    def sequence(self) -> int: ...  # noqa: D102
+    @property
+    def client_time(self) -> datetime | None: ...  # noqa: D102
+    @property
+    def received_at(self) -> datetime: ...  # noqa: D102
+
+
+PlacedT = TypeVar("PlacedT", bound=Placed)
+
+
+def made_at(event: Placed) -> datetime:
+    """Return the earlier of the client's time and the receipt."""
+    return min(event.client_time or event.received_at, event.received_at)
+
+
+def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
+    """Return the events from first to last, for any order of `events`."""
+    placed: list[tuple[datetime, str, int, PlacedT]] = []
+    for event in sorted(events, key=_in_device, reverse=True):
+        bound = made_at(event)
+        if placed and placed[-1][1] == event.device:
+            bound = min(bound, placed[-1][0])
+        placed.append((bound, event.device, event.sequence, event))
+    placed.reverse()
+    return [entry[3] for entry in sorted(placed, key=lambda entry: entry[:3])]
+
+
+def standing(events: Iterable[PlacedT]) -> PlacedT | None:
+    """Return the event in force: the last one in order, ``None`` if there is none."""
+    latest: dict[str, PlacedT] = {}
+    for event in events:
+        known = latest.get(event.device)
+        if known is None or _in_device(known) <= _in_device(event):
+            latest[event.device] = event
+    return max(latest.values(), key=lambda event: (made_at(event), event.device), default=None)
+
+
+def _in_device(event: Placed) -> tuple[str, int, datetime]:
+    return event.device, event.sequence, made_at(event)
+
 
 QUESTIONNAIRE = frozenset((*USABILITY_ITEMS, *COMMENTS))
 """The fields of events that are on no card and no answer."""
@@ -173,7 +231,7 @@ def record_all(
     connection = tables(session)
     histories: defaultdict[Target, list[Made]] = defaultdict(list)
     taken = set()
-    stored: Result[Any] = connection.execute(
+    stored: CursorResult[Any] = connection.execute(
         select(*_SETTLED, *_TARGET).where(Event.rater_id == rater.id)
     )
     for known in stored:
@@ -364,3 +422,182 @@ def _questionnaire_values(field: str, new: str | None) -> dict[str, object]:
     if field in USABILITY_ITEMS:
         return {"score": int(new) if new else None, "text": ""}
     return {"score": None, "text": new or ""}
+
+
+MOST_NOTES = 10_000
+
+
+class UnknownQuery(Missing):
+    """The study has no such run, query or rank."""
+
+    message = mark("This run has no such question or card")
+    remedy = failures.SEE_RUNS
+
+
+class NotToJudge(Refused):
+    """The answer has nothing of the kind to judge: no emptiness, or no bulk marking."""
+
+    message = mark("There is nothing of that kind to judge here")
+    remedy = failures.RELOAD
+
+
+class Keep(Enum):
+    """The mark of a part of a rating that the rater left as it is."""
+
+    KEEP = "keep"
+
+
+KEEP = Keep.KEEP
+
+
+class AnswerRating(Struct, frozen=True):
+    """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it.
+
+    ``quality`` is 0 to 5, ``empty_outcome`` fits an empty list only.
+    """
+
+    quality: int | Keep | None = KEEP
+    notes: str | Keep = KEEP
+    empty_outcome: EmptyOutcome | Keep | None = KEEP
+
+
+def judge(
+    session: Session,
+    rater: Rater,
+    run_id: str,
+    query_id: int,
+    rank: int,
+    relevance: Relevance | None,
+    click: Click,
+) -> Relevance | None:
+    """Record a verdict on the card at `rank`, ``None`` to clear it; return the one in force.
+
+    The verdict holds wherever the same judged thing was shown. The same event twice changes
+    nothing. Raises ``UnknownQuery`` and ``EventIdTaken``.
+    """
+    lock(session, rater)
+    card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
+    shown = tables(session).execute(_shown(), card).first()
+    if shown is None:
+        raise UnknownQuery(run_id, query_id, rank)
+    target = Target.verdict(shown.judged_thing_id, shown.query_key)
+    standing = record(session, rater, target, relevance, click)
+    refresh(session, rater, [target])
+    return VERDICTS[standing or ""]
+
+
+@cache
+def _shown() -> Select[int, int | None]:
+    """Return the statement for the query and the judged thing of the card at a rank."""
+    return (
+        select(Result.query_key, Result.judged_thing_id)
+        .join_from(Result, Query, Query.id == Result.query_key)
+        .join(Run, Run.id == Query.run_id)
+        .where(
+            Query.run_id == bindparam("run_id"),
+            Query.query_id == bindparam("query_id"),
+            Result.rank == bindparam("rank"),
+            Run.study_id == bindparam("study_id"),
+        )
+    )
+
+
+def judge_open(
+    session: Session,
+    rater: Rater,
+    run_id: str,
+    query_id: int,
+    relevance: Relevance,
+    click: Click,
+) -> None:
+    """Record the same verdict on every card still unjudged, logged as bulk.
+
+    Raises ``NotToJudge`` unless the study's owner allowed it: it biases.
+    """
+    query = lock_query(session, rater, run_id, query_id)
+    if not rater.study.allow_bulk:
+        raise NotToJudge
+    done = select(Judgment.judged_thing_id).where(
+        Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
+    )
+    open_things = session.scalars(
+        select(Result.judged_thing_id)
+        .where(Result.query_key == query.id, Result.judged_thing_id.not_in(done))
+        .group_by(Result.judged_thing_id)
+        .order_by(Result.judged_thing_id)
+    )
+    targets = [Target.verdict(thing_id, query.id) for thing_id in open_things]
+    for number, target in enumerate(targets):
+        part = Click(f"{click.event_id}:{number}", click.received_at, click.client_time)
+        record(session, rater, target, relevance, part, cause="bulk")
+    refresh(session, rater, targets)
+
+
+def rate(
+    session: Session, rater: Rater, run_id: str, query_id: int, rating: AnswerRating, click: Click
+) -> None:
+    """Record the rater's rating of the whole answer.
+
+    Raises ``NotToJudge`` for an empty outcome of an answer that is not empty, ``ValueError``
+    for a quality outside 0 to 5, ``UnknownQuery`` and ``EventIdTaken``.
+    """
+    query = lock_query(session, rater, run_id, query_id)
+    targets: list[Target] = []
+    if not isinstance(rating.quality, Keep):
+        target = Target.rating(query, "quality")
+        record(session, rater, target, quality_text(rating.quality), click)
+        targets.append(target)
+    if not isinstance(rating.notes, Keep):
+        target = Target.rating(query, "notes")
+        record(session, rater, target, rating.notes[:MOST_NOTES] or None, click)
+    if not isinstance(rating.empty_outcome, Keep):
+        if query.state != QueryState.EMPTY:
+            raise NotToJudge
+        target = Target.verdict(query.emptiness_id, query.id)
+        record(session, rater, target, rating.empty_outcome, click)
+        targets.append(target)
+    refresh(session, rater, targets)
+
+
+def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | None:
+    """Take back the rater's latest change in a run by a new event; return its query id.
+
+    Each further undo goes one change further back. Returns ``None`` when nothing is left.
+    Sending the same undo twice changes nothing.
+    """
+    lock(session, rater)
+    repeated = session.scalar(
+        select(Event).where(Event.rater_id == rater.id, Event.event_id == click.event_id)
+    )
+    last = repeated or last_change(session, rater, Query.run_id == run_id)
+    if last is None:
+        return None
+    query = session.get_one(Query, last.query_key)
+    if repeated is None:
+        target = Target.of(last)
+        record(session, rater, target, last.old, click, cause="undo", undoes=last)
+        refresh(session, rater, [target])
+    return query.query_id
+
+
+def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
+    """Return the query, once no other transaction writes for the same rater.
+
+    Raises ``UnknownQuery`` if the rater's study has none.
+    """
+    lock(session, rater)
+    query = session.scalar(
+        select(Query)
+        .join(Run)
+        .where(Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id)
+    )
+    if query is None:
+        raise UnknownQuery(run_id, query_id)
+    return query
+
+
+def quality_text(quality: int | None) -> str | None:
+    """Return a quality as an event keeps it; raises ``ValueError`` outside 0 to 5."""
+    if quality is not None and not 0 <= quality <= BEST_QUALITY:
+        raise ValueError(f"response quality {quality} is not within 0 to 5")
+    return None if quality is None else str(quality)

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from statistics import median
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Select, select, union
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    or_,
+    select,
+    union,
+)
+from sqlalchemy.orm import Session, aliased
 
 from webapp.db.connection import tables
 from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Judgment, QueryRating
+from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result
 from webapp.metrics.judging.summaries import QueryJudgments
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import Blindness, EmptyOutcome, GivenOn, QueryState, Relevance
 
 Scope = ColumnElement[bool]
 """Which queries are meant, as a condition on ``Query``."""
@@ -206,3 +219,71 @@ def _signed(texts: Iterable[tuple[str, str]]) -> str:
     if len(given) == 1:
         return given[0][1]
     return " | ".join(f"{name}: {text}" for name, text in given)
+
+
+Judged = type[Judgment] | type[QueryRating]
+
+GIVEN = {Judgment: Judgment.verdict, QueryRating: cast(QueryRating.quality, String)}
+"""The value that a row holds, as its event has it; null while it holds none."""
+ON_TASK = Event.task_id.is_not(None)
+ON_RUN = and_(ON_TASK.is_(False), Event.query_key.is_not(None), Event.cause.in_(["click", "bulk"]))
+
+_made, _undo = aliased(Event), aliased(Event)
+_ABOUT = {
+    Judgment: (Judgment.judged_thing_id, _made.judged_thing_id, _made.field == "verdict"),
+    QueryRating: (
+        QueryRating.query_key,
+        _made.query_key,
+        and_(_made.field == "quality", _made.judged_thing_id.is_(None)),
+    ),
+}
+"""The key of a row, the same in an event, and the condition that events are about such rows."""
+
+
+def counts(session: Session, scope: Scope, rater_ids: Sequence[int]) -> Blindness:
+    """Return how blind these raters' current verdicts on the queries in `scope` are."""
+    things, answers = judged_things(scope), select(Query.id).where(scope)
+    return Blindness(
+        verdicts=_counted(session, Judgment, rater_ids, things),
+        grades=_counted(session, QueryRating, rater_ids, answers),
+    )
+
+
+@cache
+def made_by(row: Judged) -> ColumnElement[bool]:
+    """Return the condition on (``Event``, `row`) that this event made the row's current value.
+
+    The order of events is that of ``event_order.standing``.
+    """
+    key, about, is_about = _ABOUT[row]
+    is_earlier = _made.client_time < _made.received_at
+    at = case((is_earlier, _made.client_time), else_=_made.received_at)
+    taken_back = or_(_made.undoes_id.is_not(None), exists().where(_undo.undoes_id == _made.id))
+    in_device = func.row_number().over(
+        partition_by=_made.device, order_by=[_made.sequence.desc(), at.desc(), _made.id.desc()]
+    )
+    own = (
+        select(_made.id, _made.device, at.label("at"), in_device.label("place"))
+        .where(_made.rater_id == row.rater_id, about == key, is_about, ~taken_back)
+        .correlate(row)
+        .subquery()
+    )
+    last = select(own.c.id).where(own.c.place == 1)
+    last = last.order_by(own.c["at"].desc(), own.c.device.desc()).limit(1)
+    return and_(Event.id == last.scalar_subquery(), Event.new == GIVEN[row])
+
+
+def _counted(session: Session, row: Judged, rater_ids: Sequence[int], keys: Select[Any]) -> GivenOn:
+    key, _, _ = _ABOUT[row]
+    found = (
+        select(
+            func.count(),
+            func.count(case((ON_TASK, 1))),
+            func.count(case((ON_RUN, 1))),
+            func.max(case((ON_RUN, Event.received_at))),
+        )
+        .select_from(row)
+        .outerjoin(Event, made_by(row))
+        .where(row.rater_id.in_(rater_ids), GIVEN[row].is_not(None), key.in_(keys))
+    )
+    return GivenOn(*tables(session).execute(found).one())

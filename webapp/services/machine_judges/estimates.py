@@ -16,9 +16,9 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question
 from webapp.services.judging.judged_things import PORTION, from_row
 from webapp.services.machine_judges import prompts as machine_prompts
-from webapp.services.rating import conversations, orders, pool
-from webapp.services.rating.conversations import EarlierTurn
-from webapp.services.rating.orders import Purpose
+from webapp.services.rating import pages, pool
+from webapp.services.rating.pages import EarlierTurn
+from webapp.services.rating.pool import Purpose
 
 CHARACTERS_PER_TOKEN = 4
 COMPLETION_TOKENS = 60
@@ -120,7 +120,7 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
     )
 
     def place(row: tuple[int, bool]) -> tuple[bool, bytes]:
-        drawn = orders.draw(study.order_secret, Purpose.MACHINE, judge.rater_id, row[0])
+        drawn = pool.draw(study.order_secret, Purpose.MACHINE, judge.rater_id, row[0])
         return not row[1], drawn
 
     return [thing for thing, _ in sorted(((thing, known) for thing, known in rows), key=place)]
@@ -184,5 +184,5 @@ def _earlier(
         query = session.scalar(
             select(Query).where(Query.run_id == place[1], Query.question_id == place[0])
         )
-        known[place] = conversations.earlier_turns(session, query) if query else ()
+        known[place] = pages.earlier_turns(session, query) if query else ()
     return known[place]

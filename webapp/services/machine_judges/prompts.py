@@ -18,7 +18,7 @@ from webapp.failures import Refused
 from webapp.i18n import SOURCE_LANGUAGE, mark, texts_of
 from webapp.metrics.evaluations.json_outputs import SchemaFailure, why_no_json
 from webapp.records import Card, Relevance
-from webapp.services.rating.conversations import EarlierTurn
+from webapp.services.rating.pages import EarlierTurn
 
 LONGEST_PROMPT = 20_000
 LONGEST_REASON = 500

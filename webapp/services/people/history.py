@@ -26,11 +26,10 @@ from webapp.db.tables.study import Question
 from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.records import Click
-from webapp.services.judging import events, judgments
-from webapp.services.judging.event_order import in_order
-from webapp.services.judging.events import AGAIN, Target
+from webapp.services.judging import events
+from webapp.services.judging.events import AGAIN, Target, in_order
 from webapp.services.rating import tasks
-from webapp.services.rating.task_cards import letter
+from webapp.services.rating.tasks import letter
 from webapp.services.study import studies
 
 PAGE_SIZE = 50
@@ -170,7 +169,7 @@ def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
         tasks.undo(session, rater, click)
     else:
         query = session.get_one(Query, last.query_key)
-        judgments.undo(session, rater, query.run_id, click)
+        events.undo(session, rater, query.run_id, click)
 
 
 def _seen_by(reader: Rater) -> ColumnElement[bool]:

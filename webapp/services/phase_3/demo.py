@@ -14,8 +14,8 @@ from webapp.chatbot.answers import Answer
 from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
 from webapp.records import USABILITY_ITEMS, Click, EmptyOutcome, Relevance
-from webapp.services.judging import judgments
-from webapp.services.judging.judgments import KEEP, AnswerRating
+from webapp.services.judging import events
+from webapp.services.judging.events import KEEP, AnswerRating
 from webapp.services.phase_3 import (
     links,
     own_questions,
@@ -101,10 +101,10 @@ def _ask(session: Session, participant: Participant, asked: dict[str, Any], cloc
     who, run_id = rater(participant), participant.run_id
     assert run_id is not None
     for rank, verdict in zip(range(1, len(asked["properties"]) + 1), cycle(asked["verdicts"])):
-        judgments.judge(session, who, run_id, position, rank, VERDICTS[verdict], clock.click())
+        events.judge(session, who, run_id, position, rank, VERDICTS[verdict], clock.click())
     nothing = KEEP if asked["properties"] else EmptyOutcome.CORRECT_EMPTY
     rating = AnswerRating(asked["quality"], asked["note"] or KEEP, nothing)
-    judgments.rate(session, who, run_id, position, rating, clock.click())
+    events.rate(session, who, run_id, position, rating, clock.click())
     own_questions.done(session, participant, position, clock.next())
     themes.set_category(session, participant, position, asked["category"], clock.next())
     if asked["theme"]:

@@ -15,8 +15,7 @@ from webapp.metrics.judging.ranking import Undefined
 from webapp.metrics.phase_3.usability import LEAST, MOST, usability_score
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging import events
-from webapp.services.judging.events import Target
-from webapp.services.judging.judgments import MOST_NOTES
+from webapp.services.judging.events import MOST_NOTES, Target
 
 
 class UnfitAnswer(Refused, ValueError):

@@ -14,7 +14,7 @@ from webapp.metrics.proof_packs.evidence import (
     ShownRun,
     Thing,
 )
-from webapp.services.judging.event_order import standing
+from webapp.services.judging.events import standing
 
 Answer = tuple[str, int]
 """A run's id and the number of one of its queries."""

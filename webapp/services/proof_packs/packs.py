@@ -35,7 +35,7 @@ from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.proof_packs import added
 from webapp.services.proof_packs.evidence import Evidence, NoRuns
-from webapp.services.rating import orders
+from webapp.services.rating import pool
 from webapp.services.runs import order, reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import blinding, studies
@@ -238,7 +238,7 @@ def _contents(
                 settings.confidence,
             ),
         ),
-        secret_commitment=orders.commitment(study.order_secret),
+        secret_commitment=pool.commitment(study.order_secret),
         blindness=reports.blindness(
             session, study, Query.run_id.in_([run.id for run in found]), Rule(reports.MAJORITY)
         ),

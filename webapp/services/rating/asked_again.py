@@ -35,7 +35,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.records import QueryState
-from webapp.services.judging.blindness import GIVEN, ON_RUN, Judged, made_by
+from webapp.services.judging.verdicts import GIVEN, ON_RUN, Judged, made_by
 from webapp.services.rating import pool
 from webapp.services.rating.pool import POOL, Unit
 from webapp.services.study import studies

@@ -30,32 +30,18 @@ from webapp.records import CannotTell, Card, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import answer_figures
 from webapp.services.judging.answer_figures import AnswerFigures
 from webapp.services.judging.judged_things import from_row
-from webapp.services.rating import (
-    asked_again,
-    conversations,
-    earlier_verdicts,
-    pages,
-    pool,
-    repeats,
-    shares,
-    task_cards,
-    walks,
-)
-from webapp.services.rating.conversations import EarlierTurn
-from webapp.services.rating.earlier_verdicts import EarlierVerdict, compared
-from webapp.services.rating.pages import QueryFilter
-from webapp.services.rating.pool import REPEAT
-from webapp.services.rating.progress import (
+from webapp.services.rating import asked_again, pages, pool, shares, tasks
+from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, compared
+from webapp.services.rating.pool import REPEAT, QueryFilter
+from webapp.services.rating.shares import (
     PooledFigure,
     Progress,
+    StudyShare,
     hides_means,
     of_share,
     pooled_figure,
 )
-from webapp.services.rating.shares import StudyShare
-from webapp.services.rating.task_cards import AskedThing
-from webapp.services.rating.tasks import JudgedTask
-from webapp.services.rating.walks import EVERYTHING, TaskPlace
+from webapp.services.rating.tasks import EVERYTHING, AskedThing, JudgedTask, TaskPlace
 from webapp.services.study import studies
 
 ALL_FIGURES = "all"
@@ -151,9 +137,9 @@ def blind_page(
     session: Session, rater: Rater, task_id: str, wanted: QueryFilter = EVERYTHING
 ) -> BlindPage:
     """Return the page of one of the rater's tasks; raises ``UnknownTask``."""
-    task = task_cards.read(session, rater, task_id)
-    things = task_cards.things(session, task, with_cards=True)
-    share = shares.share(session, rater)
+    task = tasks.read(session, rater, task_id)
+    things = tasks.asked_things(session, task, with_cards=True)
+    share = shares.of_rater(session, rater)
     moving = _moving(session, rater, task, things, share, wanted)
     return BlindPage(
         **asdict(moving),
@@ -161,12 +147,12 @@ def blind_page(
         context_dependent=task.context_dependent,
         earlier_turns=tuple(
             EarlierTurn(turn.question, _in_one_style(turn))
-            for turn in conversations.of_question(session, task.run_id, task.question_id)
+            for turn in pages.of_question(session, task.run_id, task.question_id)
         ),
         cards=_cards(session, rater, task, things),
         guidelines=studies.guidelines(rater.study),
         filter=wanted,
-        categories=walks.categories(session, rater, share),
+        categories=tasks.categories(session, rater, share),
     )
 
 
@@ -180,10 +166,12 @@ def moved(
     task, things = judged.task, judged.things
     cards: tuple[BlindCard, ...] = ()
     if key is not None or len({thing.property_id for thing in things}) < len(things):
-        everything = _cards(session, rater, task, task_cards.things(session, task, with_cards=True))
+        everything = _cards(
+            session, rater, task, tasks.asked_things(session, task, with_cards=True)
+        )
         several = pages.shown_several_times(everything)
         cards = tuple(card for card in everything if card in several or card.key == key)
-    share = shares.share(session, rater)
+    share = shares.of_rater(session, rater)
     return _moving(session, rater, task, things, share, wanted), cards
 
 
@@ -212,7 +200,7 @@ def _moving(
         empty_outcome=outcome,
         contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY and Relevance.RELEVANT in said,
         answers=answers if stage in {TaskStage.ANSWERS, TaskStage.DONE} else (),
-        place=walks.place(session, rater, share, so_far, task.id, wanted),
+        place=tasks.place(session, rater, share, so_far, task.id, wanted),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=so_far,
         figure=pooled_figure(session, rater) if sees_means else None,
@@ -242,7 +230,7 @@ def _cards(
     has_prices = any((thing.card or {}).get("price") for thing in found)
     return tuple(
         BlindCard(
-            key=task_cards.key(task, thing.id),
+            key=tasks.key(task, thing.id),
             position=position,
             listing=thing.property_id,
             card=_uniform(from_row(thing.card or {"title": ""}), task.text),
@@ -259,9 +247,9 @@ def _earlier_verdicts(
 ) -> dict[int, tuple[str, Card]]:
     """Return earlier verdicts on other contents: in a repeat, those of the repeat alone."""
     if task.kind != REPEAT:
-        return earlier_verdicts.earlier_verdicts(session, rater, found)
-    again = repeats.verdicts(session, task)
-    return earlier_verdicts.said_before(
+        return pages.earlier_verdicts(session, rater, found)
+    again = shares.verdicts(session, task)
+    return pages.said_before(
         found, [(thing, *again[thing.id]) for thing in found if thing.id in again]
     )
 
@@ -269,11 +257,11 @@ def _earlier_verdicts(
 def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     again = task.kind == REPEAT
     rows = tables(session).execute(_rated(again=again), {"task_id": task.id}).all()
-    found = sorted(rows, key=lambda row: task_cards.key(task, -row.id))
+    found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
     suggested: Mapping[int, int | None] = {}
     if task.suggest_quality and again:
         states = {row.id: QueryState(row.state) for row in found}
-        suggested = repeats.suggested(session, task, states)
+        suggested = shares.suggested(session, task, states)
     elif task.suggest_quality:
         suggested = {row.id: pages.suggested(row, task.cannot_tell) for row in found}
     listed: dict[int, list[Card]] = {row.id: [] for row in found}
@@ -283,8 +271,8 @@ def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
     texts = {row.id: property_cards.prose(row.response) for row in found}
     return tuple(
         BlindAnswer(
-            key=task_cards.key(task, -row.id),
-            letter=task_cards.letter(number),
+            key=tasks.key(task, -row.id),
+            letter=tasks.letter(number),
             state=QueryState(row.state),
             cards=tuple(listed[row.id]),
             before=_EMOJI.sub("", texts[row.id][0]),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from functools import cache
+from operator import itemgetter
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
@@ -27,25 +29,140 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
+from webapp.importers.runs.property_identity import differences
 from webapp.metrics.judging.ranking import counted, suggested_quality
 from webapp.metrics.judging.summaries import QuerySummary as Summary
 from webapp.records import CannotTell, Card, EmptyOutcome, QueryState, Relevance
-from webapp.services.judging import live_metrics, standings
+from webapp.services.judging import live_metrics
+from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.judged_things import from_row
-from webapp.services.judging.judgments import UnknownQuery
-from webapp.services.judging.standings import Standing
-from webapp.services.rating.conversations import EarlierTurn, earlier_turns
-from webapp.services.rating.earlier_verdicts import EarlierVerdict, compared, earlier_verdicts
+from webapp.services.judging.live_metrics import Standing
+from webapp.services.rating.pool import QueryFilter
+from webapp.services.rating.tasks import AskedThing
 from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_raters
 
+
+class EarlierTurn(Struct, frozen=True):
+    """One earlier question of the conversation and the chatbot's answer."""
+
+    question: str
+    response: str
+
+
+def of_question(session: Session, run_id: str | None, question_id: int) -> tuple[EarlierTurn, ...]:
+    """Return the conversation of a question that belongs to a run; nothing without a run."""
+    query = run_id and session.scalar(
+        select(Query).where(Query.run_id == run_id, Query.question_id == question_id)
+    )
+    return earlier_turns(session, query) if query else ()
+
+
+def earlier_turns(session: Session, query: Query) -> tuple[EarlierTurn, ...]:
+    """Return the conversation back to the last independent question."""
+    if not query.question.context_dependent:
+        return ()
+    same_run = Query.run_id == query.run_id
+    start = (
+        select(func.max(Query.id))
+        .join(Question)
+        .where(same_run, Query.id < query.id, Question.context_dependent.is_(False))
+    ).scalar_subquery()
+    rows = session.execute(
+        select(Question.text, Query.response)
+        .join_from(Query, Question)
+        .where(same_run, Query.id < query.id, Query.id >= func.coalesce(start, 0))
+        .order_by(Query.id)
+    )
+    return tuple(EarlierTurn(text, response) for text, response in rows)
+
+
+Thing = JudgedThing | AskedThing | Row[Any]
+_Version = tuple[int, str | None, int | None]  # question, run where it matters, property
+
+
+class EarlierVerdict(Struct, frozen=True):
+    """The rater's verdict on the same property with other content, and what differs.
+
+    ``now`` is the content of the card that shows it, which may state more than the card does.
+    """
+
+    relevance: Relevance
+    card: Card
+    now: Card
+    differing: tuple[str, ...]
+
+
+def earlier_verdicts(
+    session: Session, rater: Rater, things: Sequence[Thing]
+) -> dict[int, tuple[str, Card]]:
+    """Return, by judged thing, the rater's latest verdict on another content of the property.
+
+    Where the thing itself has a verdict, only earlier verdicts count.
+    """
+    values = {
+        "rater_id": rater.id,
+        "questions": list({thing.question_id for thing in things}),
+        "properties": list({thing.property_id for thing in things}),
+    }
+    rows = tables(session).execute(_of_listings(), values)
+    return said_before(things, [(row, row.verdict, row.changed_at) for row in rows if row.verdict])
+
+
+@cache
+def _of_listings() -> Select[*tuple[Any, ...]]:
+    """Return the statement over all contents of some properties, with the verdicts on each.
+
+    The join is an outer one so that SQLite does not begin with all the rater's judgments.
+    """
+    thing = JudgedThing
+    return (
+        select(thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card)
+        .add_columns(Judgment.verdict, Judgment.changed_at)
+        .outerjoin(
+            Judgment,
+            and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == bindparam("rater_id")),
+        )
+        .where(
+            thing.question_id.in_(bindparam("questions", expanding=True)),
+            thing.property_id.in_(bindparam("properties", expanding=True)),
+        )
+    )
+
+
+def said_before(
+    things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
+) -> dict[int, tuple[str, Card]]:
+    """Return, by judged thing, the latest verdict in `said` on another content of the property.
+
+    Where the thing itself has a verdict, only earlier verdicts count.
+    """
+    versions: dict[_Version, list[tuple[int, str, datetime, Card]]] = defaultdict(list)
+    for other, verdict, at in sorted(said, key=itemgetter(2)):
+        if other.card is not None:
+            versions[_version(other)].append((other.id, verdict, at, from_row(other.card)))
+    found: dict[int, tuple[str, Card]] = {}
+    for thing in things:
+        judged = versions[_version(thing)]
+        own = next((at for number, _, at, _ in judged if number == thing.id), None)
+        for number, verdict, at, card in judged:
+            if number != thing.id and (own is None or at < own):
+                found[thing.id] = (verdict, card)
+    return found
+
+
+def _version(thing: Thing) -> _Version:
+    return thing.question_id, thing.run_id, thing.property_id
+
+
+def compared(found: tuple[str, Card] | None, card: Card) -> EarlierVerdict | None:
+    """Return the earlier verdict that was `found`, beside the content of `card` now."""
+    if found is None:
+        return None
+    verdict, other = found
+    return EarlierVerdict(Relevance(verdict), other, card, differences(other, card))
+
+
 _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)
-
-
-class QueryFilter(Struct, frozen=True):
-    """Which queries the rater walks through: all, or those left open; one category or all."""
-
-    only_open: bool = False
-    category: str | None = None
 
 
 class JudgedCard(Struct, frozen=True):
@@ -184,7 +301,7 @@ def shown_several_times(cards: Sequence[ListedCard]) -> tuple[ListedCard, ...]:
 
 def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
     summary = live_metrics.summary(asked)
-    found = standings.of_category(session, rater, asked.run_id, asked.category)
+    found = live_metrics.of_category(session, rater, asked.run_id, asked.category)
     return MovingFigures(
         run_id=asked.run_id,
         search_method=asked.search_method,

@@ -30,7 +30,7 @@ from webapp.importers.runs.property_filling import filled, places, read_properti
 from webapp.metrics.runs.distances import haversine_km
 from webapp.records import Card, CardParticulars, ListedText, Particulars, QueryState
 from webapp.services.judging.judged_things import from_row
-from webapp.services.rating import task_cards, tasks
+from webapp.services.rating import tasks
 
 Key = TypeVar("Key", int, str)
 
@@ -103,7 +103,7 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
     of_unit = is_asked & (Query.run_id == func.coalesce(task.run_id, Query.run_id))
     found = _asked(session, rater.study, of_unit)
     cards = _of_things(found, with_record=rater.study.show_record)
-    named = {task_cards.key(task, thing): one for thing, one in cards.items()}
+    named = {tasks.key(task, thing): one for thing, one in cards.items()}
     return Background(found.note, named)
 
 

@@ -6,12 +6,16 @@ that depends on its conversation is one unit per run. Giving a unit to a rater m
 
 from __future__ import annotations
 
+import hmac
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from enum import StrEnum
+from functools import cache, lru_cache
+from hashlib import sha256
 from typing import Any, NamedTuple
 
+from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
     Exists,
@@ -43,6 +47,13 @@ MOST_NAMED = 5_000
 """The most questions named in one statement, since databases limit its parameters."""
 MOST_KEPT = 32
 """So many studies have their counts kept, for each database."""
+
+
+class QueryFilter(Struct, frozen=True):
+    """Which queries the rater walks through: all, or those left open; one category or all."""
+
+    only_open: bool = False
+    category: str | None = None
 
 
 class Unit(NamedTuple):
@@ -206,3 +217,91 @@ def give(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -
     session.add(task)
     session.flush()
     return task
+
+
+SECRET_DIGITS = 64
+"""A secret is 256 bits, kept as hexadecimal digits."""
+
+
+class Purpose(StrEnum):
+    """The purposes of an order: the same numbers drawn for another one give another order."""
+
+    CARDS = "cards"
+    QUESTIONS = "questions"
+    AGAIN = "again"
+    VOTES = "votes"
+    MACHINE = "machine"
+
+
+@lru_cache(maxsize=2**15)
+def draw(secret: str, purpose: Purpose, *numbers: object) -> bytes:
+    """Return the 32 bytes that a study's secret draws for `numbers`; sorting by them shuffles.
+
+    They are kept: a blind rater's progress asks for those of all their questions at every click,
+    which for 1,000 questions takes a tenth of the time so.
+
+    >>> draw("0" * 64, Purpose.CARDS, 1, 2) == draw("0" * 64, Purpose.CARDS, 1, 2)
+    True
+    >>> draw("0" * 64, Purpose.CARDS, 1, 2) == draw("0" * 64, Purpose.VOTES, 1, 2)
+    False
+    """
+    if len(secret) < SECRET_DIGITS:
+        raise ValueError("this study has no secret")  # the database's default, never a key
+    message = "/".join(map(str, (purpose, *numbers)))
+    return hmac.digest(secret.encode(), message.encode(), "sha256")
+
+
+def commitment(secret: str) -> str:
+    """Return the SHA-256 of a study's secret, as it is kept: it shows later which one it was."""
+    return sha256(secret.encode()).hexdigest()
+
+
+TASKS_BETWEEN = 2
+"""How many other questions lie between a question and its repetition, at the least."""
+
+
+class Planned(Struct, frozen=True):
+    """A unit to be asked again, once the rater has got through ``after`` units."""
+
+    unit: Unit
+    after: int
+
+
+def count(units: int, percent: int) -> int:
+    """Return how many of `units` units are asked again: `percent` of them, rounded.
+
+    The last two never are: too little would lie between.
+
+    >>> count(30, 5), count(9, 5), count(10, 5), count(2, 100), count(6, 100)
+    (2, 0, 1, 0, 4)
+    """
+    return max(0, min((2 * units * percent + 100) // 200, units - TASKS_BETWEEN))
+
+
+def planned(
+    rater: Rater, in_order: Sequence[Unit], units: Container[Unit], again: Collection[Unit]
+) -> tuple[Planned, ...]:
+    """Return the repeats that the rater is still to be given, the earliest first.
+
+    `in_order` is the rater's share in the order of work, of which `again` are given once more
+    already. Only `units` of the study are drawn. While the share stays as it is, giving a repeat
+    takes it from this plan and changes no other.
+    """
+    last = len(in_order)
+    left = count(last, rater.study.repeat_percent) - len(again)
+    if left < 1:
+        return ()
+    earliest = {unit: place for place, unit in enumerate(in_order, start=1 + TASKS_BETWEEN)}
+    candidates = [
+        unit for unit in in_order[: last - TASKS_BETWEEN] if unit in units and unit not in again
+    ]
+    secret, rater_id = rater.study.order_secret, rater.id
+    drawn = sorted((draw(secret, Purpose.AGAIN, rater_id, *unit), unit) for unit in candidates)[
+        :left
+    ]
+    plan = [
+        Planned(unit, first + int.from_bytes(number) % (last - first + 1))
+        for number, unit in drawn
+        for first in [earliest[unit]]
+    ]
+    return tuple(sorted(plan, key=lambda one: one.after))

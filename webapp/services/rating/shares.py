@@ -6,7 +6,8 @@ clicks: newer events name the questions to read again, and newer tasks are put i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from functools import cache
 from operator import itemgetter
@@ -17,11 +18,13 @@ from msgspec.structs import replace
 from sqlalchemy import (
     ColumnElement,
     Integer,
+    Row,
     Select,
     and_,
     bindparam,
     case,
     cast,
+    exists,
     func,
     or_,
     select,
@@ -30,18 +33,17 @@ from sqlalchemy.orm import Session
 
 from webapp.db.connection import tables
 from webapp.db.kept import Kept
-from webapp.db.tables.judging import StoredSummary
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
-from webapp.db.tables.runs import Query
+from webapp.db.tables.rating import Repeat, RepeatRating, Task
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.records import QueryState
+from webapp.metrics.judging.ranking import Undefined, counted, precision, suggested_quality
+from webapp.records import QueryState, Relevance
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.changes import Changes
-from webapp.services.rating import asked_again, orders, pool, repeat_plan
-from webapp.services.rating.orders import Purpose
-from webapp.services.rating.pool import POOL, REPEAT, Unit
-from webapp.services.rating.repeat_plan import Planned
+from webapp.services.rating import asked_again, pool
+from webapp.services.rating.pool import POOL, REPEAT, TASKS_BETWEEN, Planned, Purpose, Unit
 from webapp.services.study import assignments, studies
 from webapp.services.study.unasked import is_put_to_raters
 
@@ -132,7 +134,7 @@ class _KeptShare(NamedTuple):
 _kept = Kept[int, _KeptShare](MOST_KEPT)
 
 
-def share(session: Session, rater: Rater) -> StudyShare:
+def of_rater(session: Session, rater: Rater) -> StudyShare:
     """Return the units the rater was given and those they could still be given.
 
     A unit is free if it is assigned to them, not given to them yet, and given to fewer raters
@@ -172,7 +174,7 @@ def _share(
         if unit not in mine and unit not in taken and (own is None or unit.question_id in own)
     )
     share = StudyShare(given, free, units)
-    return replace(share, planned=repeat_plan.planned(rater, share.in_order, units, share.again))
+    return replace(share, planned=pool.planned(rater, share.in_order, units, share.again))
 
 
 @cache
@@ -211,7 +213,7 @@ def _ordered(units: Iterable[Unit], rater: Rater) -> list[Unit]:
     if not rater.study.shuffle_questions:
         return list(units)
     secret, rater_id = rater.study.order_secret, rater.id
-    return sorted(units, key=lambda unit: orders.draw(secret, Purpose.QUESTIONS, rater_id, *unit))
+    return sorted(units, key=lambda unit: pool.draw(secret, Purpose.QUESTIONS, rater_id, *unit))
 
 
 def _units(
@@ -299,3 +301,293 @@ def _any(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 def _sum(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return cast(func.sum(case((condition, 1), else_=0)), Integer)
+
+
+def due(
+    session: Session,
+    rater: Rater,
+    share: StudyShare,
+    now: datetime,
+    left: Collection[Unit] = (),
+    among: Callable[[Unit], bool] = lambda _unit: True,
+) -> Task | None:
+    """Give the rater the repeat that is due, `among` some units; ``None`` if none is.
+
+    No unit is asked again while it is `left` open for the first time, nor right after it: the
+    rater may have come back to it late. It comes anyway only when nothing else is left to do.
+    """
+    ready = [unit for unit in _ready(share, left) if unit not in left and among(unit)]
+    if not ready:
+        return None
+    latest = _latest(session, rater)
+    rested = [unit for unit in ready if unit not in latest]
+    if not rested and (share.free or left):
+        return None
+    return _give(session, rater, (rested or ready)[0], now)
+
+
+def is_due(share: StudyShare, left: Collection[Unit] = ()) -> bool:
+    """Whether the rater, with these units `left` open, has got to something asked again."""
+    return bool(_ready(share, left))
+
+
+def _ready(share: StudyShare, left: Collection[Unit]) -> list[Unit]:
+    """Return the repeats due by now; units put off and still open count as not reached."""
+    reached = len(share.first_time) - len(share.postponed.intersection(left))
+    return [one.unit for one in share.planned if one.after <= reached]
+
+
+def _latest(session: Session, rater: Rater) -> set[Unit]:
+    """Return the units that the rater judged last, as many as must lie between."""
+    rows = session.execute(
+        select(Task.question_id, Task.run_id)
+        .join(Event, Event.task_id == Task.id)
+        .where(Event.rater_id == rater.id)
+        .group_by(Task.id, Task.question_id, Task.run_id)
+        .order_by(func.max(Event.id).desc())
+        .limit(TASKS_BETWEEN)
+    )
+    return {Unit(*row) for row in rows}
+
+
+def is_open() -> ColumnElement[bool]:
+    """Return the condition on ``Task`` that something of it was not answered again."""
+    return or_(
+        exists().where(Repeat.task_id == Task.id, Repeat.verdict.is_(None)),
+        exists().where(RepeatRating.task_id == Task.id, RepeatRating.quality.is_(None)),
+    )
+
+
+class Left(NamedTuple):
+    """The numbers of verdicts and qualities still to be given again, and of open tasks.
+
+    ``lists`` are the verdicts on empty lists.
+    """
+
+    judgments: int = 0
+    unrated: int = 0
+    tasks: int = 0
+    lists: int = 0
+
+
+def left_again(session: Session, rater: Rater) -> Left:
+    """Return the verdicts and qualities still open in the repeats given to the rater."""
+    mine = Task.rater_id == rater.id, Task.kind == REPEAT
+    unsaid = select(func.count()).select_from(Repeat).join(Task)
+    unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
+    unrated = select(func.count()).select_from(RepeatRating).join(Task)
+    unrated = unrated.where(*mine, RepeatRating.quality.is_(None))
+    open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
+    lists = unsaid.join(JudgedThing).where(JudgedThing.property_id.is_(None))
+    counts = (counted.scalar_subquery() for counted in (unsaid, unrated, open_tasks, lists))
+    return Left(*session.execute(select(*counts)).one())
+
+
+def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
+    """Return the repeated verdicts and their times, by judged thing."""
+    rows = session.execute(
+        select(Repeat.judged_thing_id, Repeat.verdict, Repeat.changed_at).where(
+            Repeat.task_id == task.id
+        )
+    )
+    return {thing: (verdict, at) for thing, verdict, at in rows if verdict and at}
+
+
+def suggested(
+    session: Session, task: Row[Any], answers: Mapping[int, QueryState]
+) -> dict[int, int | None]:
+    """Return the quality that the repeated verdicts suggest for each of these answers."""
+    same = (Repeat.judged_thing_id == Result.judged_thing_id) & (Repeat.task_id == task.id)
+    rows = session.execute(
+        select(Result.query_key, Repeat.verdict)
+        .outerjoin(Repeat, same)
+        .where(Result.query_key.in_(answers))
+    )
+    said: dict[int, list[Relevance | None]] = defaultdict(list)
+    for key, verdict in rows:
+        said[key].append(Relevance(verdict) if verdict else None)
+    return {
+        key: suggested_quality(state, counted(said[key], cannot_tell=task.cannot_tell))
+        for key, state in answers.items()
+    }
+
+
+def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
+    """Give the rater a repeat of everything they judged of a unit."""
+    judged = (
+        select(JudgedThing.id)
+        .join(Judgment)
+        .where(
+            pool.in_unit(unit),
+            pool.is_shown(rater.study_id, rater.study.pool_depth),
+            Judgment.rater_id == rater.id,
+            Judgment.verdict.is_not(None),
+        )
+    )
+    rated = (
+        select(Query.id)
+        .join(Run)
+        .join(QueryRating, QueryRating.query_key == Query.id)
+        .where(
+            pool.answers_in(rater.study_id, unit),
+            QueryRating.rater_id == rater.id,
+            QueryRating.quality.is_not(None),
+        )
+    )
+    task = pool.give(session, rater, unit, REPEAT, now)
+    for thing in session.scalars(judged).all():
+        session.add(Repeat(task_id=task.id, judged_thing_id=thing))
+    for key in session.scalars(rated).all():
+        session.add(RepeatRating(task_id=task.id, query_key=key))
+    session.flush()
+    return task
+
+
+class Progress(Struct, frozen=True):
+    """A rater's progress: turns done, turns given or still to be given, and work left.
+
+    A turn is a question, once for each run where it depends on its conversation, and once more
+    where it is asked again; ``questions`` counts each once. ``open_judgments`` are verdicts, of
+    which ``open_lists`` are on empty lists, ``unrated`` answers that lack their quality.
+    """
+
+    done: int
+    of: int
+    open_judgments: int
+    unrated: int
+    open_lists: int = 0
+    questions: int = 0
+
+    @property
+    def left(self) -> int:
+        """Number of turns with something left to do."""
+        return self.of - self.done
+
+    @property
+    def work_left(self) -> tuple[int, int, int, int]:
+        """The cards, empty lists, turns and answers that wait, as ``labels.work_left`` has."""
+        cards = self.open_judgments - self.open_lists
+        return cards, self.open_lists, self.left, self.unrated
+
+
+class Done(Struct, frozen=True):
+    """The counts of a rater's judgments: verdicts on cards and empty lists, answers rated.
+
+    They count as the rater's pages did: a question asked again counts again, and one
+    that depends on its conversation counts for each.
+    """
+
+    questions: int
+    cards: int
+    empty_lists: int
+    answers: int
+
+
+class PooledFigure(Struct, frozen=True):
+    """The share of relevant cards among those that the study counts, over all runs."""
+
+    relevant: int
+    counted: int
+    share: float | None
+
+
+def progress(session: Session, rater: Rater) -> Progress:
+    """Return the rater's progress in their whole share; without blind rating, in every run.
+
+    Repeats count from the beginning, so that no number grows when one is given.
+    """
+    share = of_rater(session, rater)
+    if studies.is_blind(session, rater.study):
+        return of_share(session, rater, share)
+    units = share.units.values()
+    return Progress(
+        done=sum(not unit.is_open for unit in units),
+        of=len(units),
+        open_judgments=sum(unit.open_judgments for unit in units),
+        unrated=sum(unit.unrated for unit in units),
+        open_lists=sum(unit.open_lists for unit in units),
+        questions=len({unit.question_id for unit in share.units}),
+    )
+
+
+def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
+    """Return how far the rater is in their share of the study.
+
+    A question that they finished elsewhere is done, also before it is given to them.
+    """
+    units = share.units
+    first_time = [units[unit] for unit in share.first_time if unit in units]
+    free = [units[unit] for unit in share.free]
+    wanted = [*first_time, *free]
+    planned = [units[one.unit] for one in share.planned]
+    again = left_again(session, rater) if share.again else Left()
+    opened = sum(unit.is_open for unit in first_time)
+    finished = sum(not unit.is_open for unit in free)
+    return Progress(
+        done=len(share.given) - opened - again.tasks + finished,
+        of=len(share.given) + len(share.free) + len(planned),
+        open_judgments=sum(unit.open_judgments for unit in wanted)
+        + sum(unit.judgments for unit in planned)
+        + again.judgments,
+        unrated=sum(unit.unrated for unit in wanted)
+        + sum(unit.answers for unit in planned)
+        + again.unrated,
+        open_lists=sum(unit.open_lists for unit in wanted)
+        + sum(unit.lists for unit in planned)
+        + again.lists,
+        questions=len({unit.question_id for unit in (*share.first_time, *share.free)}),
+    )
+
+
+def if_blind(session: Session, rater: Rater) -> Progress | None:
+    """Return how far the rater is, where the study is rated blind; else ``None``."""
+    return progress(session, rater) if studies.is_blind(session, rater.study) else None
+
+
+def done(session: Session, rater: Rater) -> Done:
+    """Return the counts of the rater's judgments so far."""
+    first = select(JudgedThing.property_id).join(Judgment)
+    again = select(JudgedThing.property_id).join(Repeat).join(Task)
+    said = first.where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)).union_all(
+        again.where(Task.rater_id == rater.id, Repeat.verdict.is_not(None))
+    )
+    things = said.subquery()
+    counts = select(func.count(), func.count(things.c[0])).select_from(things)
+    everything, cards = session.execute(counts).one()
+    rated = select(QueryRating.quality).where(QueryRating.rater_id == rater.id)
+    grades = rated.union_all(
+        select(RepeatRating.quality).join(Task).where(Task.rater_id == rater.id)
+    ).subquery()
+    return Done(
+        questions=session.scalar(select(func.count()).where(Task.rater_id == rater.id)) or 0,
+        cards=cards,
+        empty_lists=everything - cards,
+        answers=session.scalar(select(func.count(grades.c[0]))) or 0,
+    )
+
+
+def hides_means(session: Session, rater: Rater) -> bool:
+    """Whether the rater sees no running mean: their verdicts order the questions."""
+    from webapp.services.planning import next_question
+
+    return next_question.hides_means(session, rater)
+
+
+def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
+    """Return the share of relevant cards among all the rater's verdicts so far.
+
+    It also changes with the verdicts of a repeat: otherwise it would reveal the repeats.
+    """
+    first = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
+    again = select(Repeat.verdict).join(JudgedThing).join(Task).where(Task.rater_id == rater.id)
+    is_card = JudgedThing.property_id.is_not(None)
+    verdicts = session.scalars(first.where(is_card).union_all(again.where(is_card)))
+    said = [Relevance(verdict) for verdict in verdicts if verdict]
+    relevant = said.count(Relevance.RELEVANT)
+    shares = counted(said, cannot_tell=rater.study.cannot_tell)
+    share = precision(shares)
+    return PooledFigure(
+        relevant=relevant,
+        counted=relevant + shares.count(Relevance.NOT_RELEVANT),
+        share=None if isinstance(share, Undefined) else share,
+    )

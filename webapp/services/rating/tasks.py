@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import sha256
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
+from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
     Row,
+    Select,
     and_,
+    bindparam,
     case,
     exists,
     or_,
@@ -27,23 +32,146 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task, WordingOpened
 from webapp.db.tables.runs import Query, Run
-from webapp.db.tables.study import Study
+from webapp.db.tables.study import Question, Study
 from webapp.db.upserts import added
+from webapp.failures import Missing
+from webapp.i18n import mark
 from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
 from webapp.services.judging import changes, events
-from webapp.services.judging.events import AGAIN, Target
-from webapp.services.judging.judgments import (
+from webapp.services.judging.events import (
+    AGAIN,
     MOST_NOTES,
     AnswerRating,
     Keep,
     NotToJudge,
+    Target,
     quality_text,
 )
-from webapp.services.rating import asked_again, pool, repeats, shares, task_cards
-from webapp.services.rating.pool import POOL, REPEAT, Unit
-from webapp.services.rating.shares import StudyShare
-from webapp.services.rating.task_cards import AskedThing, UnknownTask, key
+from webapp.services.rating import asked_again, pool, shares
+from webapp.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
+from webapp.services.rating.shares import Given, Progress, StudyShare
 from webapp.services.study.unasked import is_put_to_raters
+
+KEY_LENGTH = 16
+
+
+class UnknownTask(Missing):
+    """The rater was never given this, or the card or answer is not in it."""
+
+    message = mark("You were given nothing to rate at this address")
+    remedy = mark("It may be another rater's, or gone. Open the first page: it shows what is next.")
+
+
+class AskedThing(NamedTuple):
+    """A thing that a task asks for, and the verdict on it; an emptiness shows no property."""
+
+    id: int
+    question_id: int
+    run_id: str | None
+    property_id: int | None
+    verdict: str | None
+    card: dict[str, Any] | None = None
+
+
+def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
+    """Return one of the rater's own tasks with its question and what the study says of its page.
+
+    Raises ``UnknownTask``.
+    """
+    values = {"task_id": task_id, "rater_id": rater.id}
+    found: Row[Any] | None = tables(session).execute(_own_task(), values).first()
+    if found is None:
+        raise UnknownTask(task_id)
+    return found
+
+
+@cache
+def _own_task() -> Select[*tuple[Any, ...]]:
+    question = (Question.text, Question.category, Question.context_dependent)
+    return (
+        select(*Task.__table__.columns, *question)
+        .add_columns(Study.order_seed, Study.order_secret, Study.figures, Study.show_pictures)
+        .add_columns(Study.suggest_quality, Study.cannot_tell)
+        .join_from(Task, Question, Question.id == Task.question_id)
+        .join(Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .where(Task.id == bindparam("task_id"), Task.rater_id == bindparam("rater_id"))
+    )
+
+
+def asked_things(session: Session, task: Row[Any], *, with_cards: bool = False) -> list[AskedThing]:
+    """Return the things a task asks for with their verdicts, in the order its rater sees them."""
+    statement = _asked(again=task.kind == REPEAT, with_cards=with_cards)
+    rows = tables(session).execute(statement, {"task_id": task.id})
+    return sorted((AskedThing(*row) for row in rows), key=lambda thing: key(task, thing.id))
+
+
+@cache
+def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
+    """Return the statement behind ``things``."""
+    thing = JudgedThing
+    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id]
+    first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
+    verdict = Repeat.verdict if again else first
+    columns += [verdict, *([thing.card] * with_cards)]
+    own = Task.id == bindparam("task_id")
+    if again:
+        asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
+        return asked.join(thing, thing.id == Repeat.judged_thing_id).where(own)
+    return (
+        select(*columns)
+        .join_from(Task, Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .join(thing, and_(pool.in_unit(Task), pool.is_asked()))
+        .outerjoin(
+            Judgment,
+            and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == Task.rater_id),
+        )
+        .where(own)
+    )
+
+
+def key(task: Task | Row[Any], number: int) -> str:
+    """Return the name of a card or answer within a task: without meaning, and always the same.
+
+    It orders them too: shuffled by the study's secret, for each rater and time anew.
+    """
+    return _key(_Naming.of(task), number)
+
+
+class _Naming(NamedTuple):
+    """Everything that the names in a task follow from; ``seed`` is only in an old task."""
+
+    secret: str
+    seed: int | None
+    rater_id: int
+    kind: str
+
+    @classmethod
+    def of(cls, task: Task | Row[Any]) -> _Naming:
+        study = task.rater.study if isinstance(task, Task) else task
+        seed = study.order_seed if task.keeps_seed_order else None
+        return cls(study.order_secret, seed, task.rater_id, task.kind)
+
+
+def _key(naming: _Naming, number: int) -> str:
+    secret, seed, rater_id, kind = naming
+    if seed is None:
+        drawn = pool.draw(secret, Purpose.CARDS, rater_id, kind, number)
+    else:  # begun before studies had a secret: its cards stay where they are
+        again = "/again" if kind == REPEAT else ""
+        drawn = sha256(f"{seed}/{rater_id}/{number}{again}".encode()).digest()
+    return drawn.hex()[:KEY_LENGTH]
+
+
+def letter(number: int) -> str:
+    """Return the name of the answer at `number`, counted from 0.
+
+    >>> letter(0), letter(25), letter(26)
+    ('A', 'Z', 'A2')
+    """
+    round_, place = divmod(number, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(round_ + 1) if round_ else "")
 
 
 class JudgedTask(NamedTuple):
@@ -97,7 +225,7 @@ def _given_anew(
     session: Session, rater: Rater, now: datetime, begun: Sequence[Task], among: Among
 ) -> Task | None:
     share = _with_finished(session, rater, now)
-    again = repeats.due(session, rater, share, now, _left(begun), among)
+    again = shares.due(session, rater, share, now, _left(begun), among)
     if again is not None:
         return again
     free = next_unit(session, rater, filter(among, share.free))
@@ -109,11 +237,11 @@ def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
 
     Elsewhere is the page of a run, or an imported file. Nothing of such a question is left to show.
     """
-    share = shares.share(session, rater)
+    share = shares.of_rater(session, rater)
     finished = [unit for unit in share.free if not share.units[unit].is_open]
     for place, unit in enumerate(finished, start=-len(finished)):
         pool.give(session, rater, unit, POOL, now + timedelta(microseconds=place))
-    return shares.share(session, rater) if finished else share
+    return shares.of_rater(session, rater) if finished else share
 
 
 def next_unit(session: Session, rater: Rater, free: Iterable[Unit]) -> Unit | None:
@@ -149,9 +277,9 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     found = [task for task in begun if task.postponed_at is None][:most]
     _with_finished(session, rater, now)
     while len(found) < most and rater.study.overlap is None:
-        share = shares.share(session, rater)
+        share = shares.of_rater(session, rater)
         free = next_unit(session, rater, share.free)
-        if free is None or repeats.is_due(share, _left(begun)):
+        if free is None or shares.is_due(share, _left(begun)):
             break
         given_at = now + timedelta(microseconds=len(found))  # they are read in this order
         found.append(pool.give(session, rater, free, POOL, given_at))
@@ -215,8 +343,8 @@ def judge(
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
     events.lock(session, rater)
-    task = task_cards.read(session, rater, task_id)
-    things = task_cards.things(session, task)
+    task = read(session, rater, task_id)
+    things = asked_things(session, task)
     shown = [thing for thing in things if thing.property_id is not None]
     judged = next((thing for thing in shown if key(task, thing.id) == card), None)
     if judged is None:
@@ -332,7 +460,7 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
     )
     return or_(
         and_(Task.kind == POOL, or_(unjudged, unrated)),
-        and_(Task.kind == REPEAT, repeats.is_open()),
+        and_(Task.kind == REPEAT, shares.is_open()),
     )
 
 
@@ -390,3 +518,110 @@ def _left(begun: Sequence[Task]) -> set[Unit]:
 
 def _unit(task: Task) -> Unit:
     return Unit(task.question_id, task.run_id)
+
+
+EVERYTHING = QueryFilter()
+
+
+class TaskPlace(Struct, frozen=True):
+    """The place of a task among those the rater was given, and the ways from it.
+
+    ``position`` is 1-based among all of them, ``None`` for a question that nobody is asked any
+    more. ``previous`` and ``next`` are the ids of the
+    nearest tasks that the filter lets through; ``leads_further``: after the last of
+    these a new one can be given. ``is_left``: something within the filter is open.
+    """
+
+    position: int | None
+    previous: str | None
+    next: str | None
+    leads_further: bool
+    is_left: bool
+
+
+def place(
+    session: Session,
+    rater: Rater,
+    share: StudyShare,
+    progress: Progress,
+    task_id: str,
+    wanted: QueryFilter = EVERYTHING,
+) -> TaskPlace:
+    """Return the place of one of the rater's tasks; `progress` is theirs in `share`."""
+    at = _at(share, task_id)
+    shown = _shown(session, rater, wanted)
+    next_one = next(filter(shown, share.given[at + 1 :]), None)
+    is_more, is_left = progress.of > len(share.given), progress.left > 0
+    if wanted.category:
+        unit_shown = _unit_shown(session, rater, wanted)
+        planned = (one.unit for one in share.planned)
+        is_more = any(map(unit_shown, (*share.free, *planned)))
+        opened = open_ids(session, rater)
+        begun = (one.unit for one in share.given if one.task_id in opened)
+        is_left = is_more or any(map(unit_shown, begun))
+    previous = next(filter(shown, reversed(share.given[:at])), None)
+    return TaskPlace(
+        position=at + 1 if at < len(share.given) else None,
+        previous=previous.task_id if previous else None,
+        next=next_one.task_id if next_one else None,
+        leads_further=next_one is None and is_more,
+        is_left=is_left,
+    )
+
+
+def categories(session: Session, rater: Rater, share: StudyShare) -> tuple[str, ...]:
+    """Return the categories of all questions in the rater's share, in question order."""
+    of = pool.categories(session, rater.study)
+    mine = {one.unit for one in share.given} | set(share.free)
+    return tuple(dict.fromkeys(of[unit.question_id] for unit in share.units if unit in mine))
+
+
+def onward(
+    session: Session, rater: Rater, now: datetime, wanted: QueryFilter, after: str | None = None
+) -> str | None:
+    """Return the id of the task to go to within a filter; ``None`` if there is none.
+
+    `after` a task it is the next one that was given, or a new one while the study's rules
+    allow it; else, and without `after`, the next one to do. In a category with nothing
+    left to do it is the first that was given.
+    """
+    lock(session, rater)
+    unit_shown = _unit_shown(session, rater, wanted)
+    if after is not None:
+        find(session, rater, after)
+        share = shares.of_rater(session, rater)
+        at = _at(share, after)
+        later = next(filter(_shown(session, rater, wanted), share.given[at + 1 :]), None)
+        if later is not None:
+            return later.task_id
+        further = new(session, rater, now, unit_shown)
+        if further is not None:
+            return further.id
+    task = next_task(session, rater, now, unit_shown)
+    if task is not None or not wanted.category:
+        return task.id if task is not None else None
+    given = shares.of_rater(session, rater).given
+    return next((one.task_id for one in given if unit_shown(one.unit)), None)
+
+
+def _at(share: StudyShare, task_id: str) -> int:
+    """Return the index of a task among those given; after them all if nobody is asked it."""
+    given = [one.task_id for one in share.given]
+    return given.index(task_id) if task_id in given else len(given)
+
+
+def _shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Given], bool]:
+    """Return whether the filter lets a given task through."""
+    unit_shown = _unit_shown(session, rater, wanted)
+    if not wanted.only_open:
+        return lambda given: unit_shown(given.unit)
+    opened = open_ids(session, rater)
+    return lambda given: given.task_id in opened and unit_shown(given.unit)
+
+
+def _unit_shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Unit], bool]:
+    """Return whether a unit is of the category that the filter names."""
+    if not wanted.category:
+        return lambda _unit: True
+    of = pool.categories(session, rater.study)
+    return lambda unit: of.get(unit.question_id) == wanted.category

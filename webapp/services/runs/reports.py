@@ -17,9 +17,8 @@ from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.summaries import QueryRow, RunReport, Totals, summarise
 from webapp.records import Blindness
-from webapp.services.judging import blindness as blind_verdicts
 from webapp.services.judging import verdicts
-from webapp.services.judging.standings import Standing
+from webapp.services.judging.live_metrics import Standing
 from webapp.services.judging.verdicts import Scope, Verdicts
 from webapp.services.runs import runs
 from webapp.services.study import studies
@@ -146,7 +145,7 @@ def in_words(session: Session, study: Study, run_id: str, rule: Rule) -> RunRepo
 def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blindness:
     """Return how blind the verdicts behind `rule` on the queries in `scope` are."""
     raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
-    return blind_verdicts.counts(session, scope, [rater.id for rater in raters])
+    return verdicts.counts(session, scope, [rater.id for rater in raters])
 
 
 def asked_of(run_id: str) -> Scope:

@@ -21,10 +21,10 @@ from webapp.failures import Conflict, Missing
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.runs.latency import Latency, latency
 from webapp.records import Card, Counts, QueryState, ReadQuery
-from webapp.services.judging import live_metrics, standings
+from webapp.services.judging import live_metrics
+from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.judged_things import Pool
-from webapp.services.judging.judgments import UnknownQuery
-from webapp.services.judging.standings import Standing
+from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating import pages
 from webapp.services.runs import order
 from webapp.services.study import studies
@@ -153,7 +153,7 @@ def overviews(session: Session, rater: Rater) -> list[RunOverview]:
     """Return the study's runs in their order, with `rater`'s progress."""
     found = []
     for run in order.in_order(session, rater.study):
-        categories = standings.by_category(session, rater.id, run.id)
+        categories = live_metrics.by_category(session, rater.id, run.id)
         found.append(_overview(session, rater, run, Standing.together(categories.values())))
     return found
 
@@ -161,7 +161,7 @@ def overviews(session: Session, rater: Rater) -> list[RunOverview]:
 def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
     """Return a run with its figures, queries and files; raises ``UnknownRun``."""
     run = find(session, rater.study, run_id)
-    categories = standings.by_category(session, rater.id, run.id)
+    categories = live_metrics.by_category(session, rater.id, run.id)
     whole = Standing.together(categories.values())
     return RunPage(
         overview=_overview(session, rater, run, whole),

@@ -18,8 +18,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.services.rating import pool, progress
-from webapp.services.rating.progress import Progress
+from webapp.services.rating import pool, shares
+from webapp.services.rating.shares import Progress
 from webapp.services.study import assignments, studies
 from webapp.services.study.unasked import is_put_to_raters
 
@@ -151,7 +151,7 @@ def rater_standing(session: Session, rater: Rater) -> RaterStanding:
     ).all()
     return RaterStanding(
         name=rater.name,
-        progress=progress.progress(session, rater),
+        progress=shares.progress(session, rater),
         judged=session.scalar(judged) or 0,
         last_at=max(moments, default=None),
         pace=pace(moments),

@@ -21,7 +21,8 @@ from webapp.services.gold.card_badges import CheckedAnswer
 from webapp.services.gold.listed_cards import CheckedCard
 from webapp.services.rating import pages
 from webapp.services.rating.blind_page import BlindPage
-from webapp.services.rating.pages import QueryFilter, RatingPage
+from webapp.services.rating.pages import RatingPage
+from webapp.services.rating.pool import QueryFilter
 from webapp.web.frame import access
 from webapp.web.gold import constraint_cards, constraint_figures
 from webapp.web.gold.constraint_cards import CardShown, DecisionMistake, DecisionWords

@@ -27,7 +27,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
 from webapp.i18n import gettext, mark, ngettext
 from webapp.importers.runs.property_identity import identity
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.phase_3 import own_questions
 from webapp.services.phase_3.asking import NOT_SET_UP, QuestionWork
 from webapp.services.phase_3.own_questions import (
@@ -39,8 +39,9 @@ from webapp.services.phase_3.own_questions import (
 from webapp.services.phase_3.pseudonyms import PseudonymTaken
 from webapp.services.phase_3.turns import State
 from webapp.services.rating import pages, particulars
-from webapp.services.rating.pages import JudgedCard, QueryFilter, RatingPage
+from webapp.services.rating.pages import JudgedCard, RatingPage
 from webapp.services.rating.particulars import Background
+from webapp.services.rating.pool import QueryFilter
 from webapp.web.frame import access, htmx, origins
 from webapp.web.frame.fields import LineField
 from webapp.web.frame.forms import checked, sent
@@ -48,7 +49,7 @@ from webapp.web.frame.workers import workers
 from webapp.web.phase_3 import guests, participants
 from webapp.web.phase_3.participants import PersonalLink
 from webapp.web.rating import clicks
-from webapp.web.rating.forms import RatingForm
+from webapp.web.rating.clicks import RatingForm
 
 blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
 
@@ -212,7 +213,7 @@ def judge(position: int, rank: int) -> Response:
     said, event = clicks.verdict(), clicks.event()
     with guests.writing() as (session, participant):
         rater, run_id = _rater(participant)
-        judgments.judge(session, rater, run_id, position, rank, said.relevance, event)
+        events.judge(session, rater, run_id, position, rank, said.relevance, event)
         session.commit()
     if not htmx.wants_part():
         return _to(position, f"rank-{rank}")
@@ -228,7 +229,7 @@ def rate(position: int) -> Response:
     form = checked(RatingForm)
     with guests.writing() as (session, participant):
         rater, run_id = _rater(participant)
-        judgments.rate(session, rater, run_id, position, form.rating, clicks.event())
+        events.rate(session, rater, run_id, position, form.rating, clicks.event())
         session.commit()
     return _clicked(_rated(position)) if htmx.wants_part() else _to(position, "rate")
 
@@ -238,7 +239,7 @@ def undo() -> Response:
     """Take back the participant's latest verdict, grade or note, and show where it was."""
     with guests.writing() as (session, participant):
         rater, run_id = _rater(participant)
-        position = judgments.undo(session, rater, run_id, clicks.event())
+        position = events.undo(session, rater, run_id, clicks.event())
         session.commit()
     if position is None:
         return clicks.nothing_to_undo(url_for("own_questions.index"))

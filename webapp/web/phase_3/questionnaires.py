@@ -13,7 +13,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
 from webapp.metrics.phase_3.usability import ITEMS, LEAST, MOST
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
-from webapp.services.judging.judgments import MOST_NOTES
+from webapp.services.judging.events import MOST_NOTES
 from webapp.services.phase_3 import own_questions, participants, questionnaires
 from webapp.services.phase_3.questionnaires import Questionnaire
 from webapp.services.phase_3.turns import State

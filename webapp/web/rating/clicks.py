@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import secrets
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from flask import Response, redirect
+from flask import Response, redirect, request
 from msgspec import Struct
-from wtforms import BooleanField, Form
+from wtforms import BooleanField, Field, Form
 
 from webapp.i18n import gettext
-from webapp.records import VERDICTS, Click, Relevance
+from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
+from webapp.services.judging.events import KEEP, MOST_NOTES, AnswerRating
+from webapp.services.rating.pool import QueryFilter
 from webapp.web.frame import htmx
 from webapp.web.frame.access import now
 from webapp.web.frame.fields import (
+    LONGEST_ANSWER,
     LONGEST_ID,
     UNUSABLE,
     ChoiceField,
     LineField,
     MomentField,
+    TextField,
     WholeField,
 )
 from webapp.web.frame.forms import checked
@@ -90,3 +94,46 @@ def nothing_to_undo(elsewhere: str) -> Response:
         return redirect(elsewhere, 303)  # type: ignore[return-value]
     part = "rating/judgments/_notice.html"
     return htmx.respond(part, part, Notice(gettext("There is nothing left to undo.")))
+
+
+class RatingForm(Form):
+    """The rating of a whole answer; an absent field is left as it is."""
+
+    quality = ChoiceField({"": None, **{str(grade): grade for grade in range(6)}})
+    notes = TextField(MOST_NOTES)
+    empty_outcome = ChoiceField({"": None, **{str(outcome): outcome for outcome in EmptyOutcome}})
+    onward = BooleanField()
+
+    @property
+    def rating(self) -> AnswerRating:
+        """Return the rating of the form, with ``KEEP`` for absent fields."""
+        said = (self.quality, self.notes, self.empty_outcome)
+        return AnswerRating(**{field.name: _said(field) for field in said})
+
+
+class BlindRatingForm(RatingForm):
+    """A blind rater's rating of the answer of that name in a task, or of its empty lists."""
+
+    answer = LineField(LONGEST_ID)
+
+
+class CardsForm(Form):
+    """Cards written by hand, as the chatbot would have listed them."""
+
+    text = TextField(LONGEST_ANSWER)
+
+
+def _said(field: Field) -> Any:
+    return field.data if field.raw_data else KEEP
+
+
+def wanted() -> QueryFilter:
+    """Return which questions the rater walks through."""
+    return QueryFilter("open" in request.args, request.args.get("category") or None)
+
+
+def query() -> dict[str, Any]:
+    """Return the arguments that keep the filter in an address; none without a filter."""
+    said = wanted()
+    open_only = {"open": 1} if said.only_open else {}
+    return open_only | ({"category": said.category} if said.category else {})

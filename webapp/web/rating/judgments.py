@@ -16,7 +16,7 @@ from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.metrics.judging.registry import Measure
 from webapp.records import QueryState, Relevance
-from webapp.services.judging import judgments
+from webapp.services.judging import events
 from webapp.services.rating import pages, particulars
 from webapp.services.rating.pages import JudgedCard, MovingFigures, RatingPage
 from webapp.services.rating.particulars import Background
@@ -25,9 +25,9 @@ from webapp.services.study import studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.frame.rooms import ShownPart
-from webapp.web.rating import clicks, figures, parts, walks
+from webapp.web.rating import clicks, figures, parts
+from webapp.web.rating.clicks import CardsForm, RatingForm
 from webapp.web.rating.figures import ClickedCounts, FigureRow, UndefinedReason
-from webapp.web.rating.forms import CardsForm, RatingForm
 from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
@@ -99,11 +99,9 @@ def show(run_id: str, query_id: int) -> Response:
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
-    said, wanted = clicks.verdict(), walks.wanted()
+    said, wanted = clicks.verdict(), clicks.wanted()
     with access.writing() as (session, rater):
-        verdict = judgments.judge(
-            session, rater, run_id, query_id, rank, said.relevance, said.click
-        )
+        verdict = events.judge(session, rater, run_id, query_id, rank, said.relevance, said.click)
         if not htmx.wants_part():
             session.commit()
             return _to(run_id, query_id, f"rank-{rank}")
@@ -120,7 +118,7 @@ def rate(run_id: str, query_id: int) -> Response:
     """Store the rating of the whole answer; ``onward`` leads to the next open question."""
     form = checked(RatingForm)
     with access.writing() as (session, rater):
-        judgments.rate(session, rater, run_id, query_id, form.rating, clicks.event())
+        events.rate(session, rater, run_id, query_id, form.rating, clicks.event())
         session.commit()
     page = page_of(run_id, query_id)
     if not htmx.wants_part():
@@ -138,8 +136,8 @@ def judge_open(run_id: str, query_id: int) -> Response:
     said = clicks.verdict()
     with access.writing() as (session, rater):
         if said.relevance is None:
-            raise judgments.NotToJudge
-        judgments.judge_open(session, rater, run_id, query_id, said.relevance, said.click)
+            raise events.NotToJudge
+        events.judge_open(session, rater, run_id, query_id, said.relevance, said.click)
         session.commit()
     return _to(run_id, query_id, "rating")
 
@@ -149,7 +147,7 @@ def undo(run_id: str) -> Response:
     """Take back the latest change in the run and show where it was."""
     with access.writing() as (session, rater):
         runs.find(session, rater.study, run_id)
-        query_id = judgments.undo(session, rater, run_id, clicks.event())
+        query_id = events.undo(session, rater, run_id, clicks.event())
         session.commit()
     if query_id is not None:
         return _to(run_id, query_id)
@@ -178,7 +176,7 @@ def with_parts(page: RatingPage, shown: tuple[CardParts, ...], status: int = 200
 def page_of(run_id: str, query_id: int) -> RatingPage:
     """Return the rating page of one query of a run."""
     with access.reading() as (session, rater):
-        page = pages.rating_page(session, rater, run_id, query_id, walks.wanted())
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
     g.pictures = page.show_pictures
     return page
 
@@ -214,7 +212,7 @@ def _rating(page: RatingPage) -> RatingContext:
         rows=_rows(page),
         measures=figures.measures(),
         reasons=figures.reasons(),
-        query=walks.query(),
+        query=clicks.query(),
         whole="whole" in request.args,
         background=background,
     )
@@ -228,13 +226,13 @@ def _clicked(
 ) -> Response:
     part = "rating/judgments/_clicked.html"
     counts = figures.clicked(page.summary)
-    moved = MovedParts(page, counts, _rows(page), walks.query(), changed, given, brought)
+    moved = MovedParts(page, counts, _rows(page), clicks.query(), changed, given, brought)
     return htmx.respond(part, part, moved)
 
 
 def _to(run_id: str, query_id: int, anchor: str | None = None) -> Response:
     """Send the browser to a question; one with a script gets its parts from there."""
     address = url_for(
-        "judgments.show", run_id=run_id, query_id=query_id, _anchor=anchor, **walks.query()
+        "judgments.show", run_id=run_id, query_id=query_id, _anchor=anchor, **clicks.query()
     )
     return redirect(address, 303)  # type: ignore[return-value]

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
 from webapp.metrics.judging.registry import Measure
-from webapp.services.rating import blind_page, particulars, progress, tasks
+from webapp.services.rating import blind_page, particulars, shares, tasks
 from webapp.services.rating.blind_page import (
     BlindAnswer,
     BlindCard,
@@ -25,17 +25,17 @@ from webapp.services.rating.blind_page import (
     TaskStage,
 )
 from webapp.services.rating.particulars import Background
-from webapp.services.rating.progress import Done, Progress
-from webapp.services.rating.walks import onward
+from webapp.services.rating.shares import Done, Progress
+from webapp.services.rating.tasks import onward
 from webapp.services.runs import runs
 from webapp.services.runs.runs import RunOverview
 from webapp.services.study import studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.frame.rooms import ShownPart
-from webapp.web.rating import clicks, figures, parts, walks
+from webapp.web.rating import clicks, figures, parts
+from webapp.web.rating.clicks import BlindRatingForm
 from webapp.web.rating.figures import AnswersPanel, UndefinedReason
-from webapp.web.rating.forms import BlindRatingForm
 from webapp.web.rating.judgments import VerdictOnCard
 from webapp.web.rating.parts import CardParts
 
@@ -111,7 +111,7 @@ def next_one() -> Response:
             listed = runs.overviews(session, rater)
             if listed:
                 return _to_open_run(listed)
-        wanted, after = walks.wanted(), request.args.get("after") or None
+        wanted, after = clicks.wanted(), request.args.get("after") or None
         task_id = onward(session, rater, access.now(), wanted, after)
         session.commit()
         if task_id is not None:
@@ -120,8 +120,8 @@ def next_one() -> Response:
             return _to_next({})
         given = tasks.given_to(session, rater)
         context = AllDone(
-            progress=progress.progress(session, rater),
-            done=progress.done(session, rater),
+            progress=shares.progress(session, rater),
+            done=shares.done(session, rater),
             last=given[-1] if given else None,
             is_owner=rater.is_owner,
             further=parts.further_work(session, rater),
@@ -147,7 +147,7 @@ def with_parts(task_id: str, shown: tuple[CardParts, ...], status: int) -> Respo
 @blueprint.post("/<task_id>/judgment")
 def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
-    said, wanted = clicks.verdict(), walks.wanted()
+    said, wanted = clicks.verdict(), clicks.wanted()
     with access.writing() as (session, rater):
         judged = tasks.judge(session, rater, task_id, said.card, said.relevance, said.click)
         next_page = _onward(session, rater, task_id) if said.onward else None
@@ -200,7 +200,7 @@ def later(task_id: str) -> Response:
     """Put a question off, and lead to the task that now comes before it."""
     with access.writing() as (session, rater):
         tasks.put_off(session, rater, task_id, access.now())
-        found = onward(session, rater, access.now(), walks.wanted())
+        found = onward(session, rater, access.now(), clicks.wanted())
         session.commit()
     return _to(found) if found is not None else _to_next()
 
@@ -230,7 +230,7 @@ def _onward(session: Session, rater: Rater, task_id: str) -> Response | None:
     """Return the redirect to the next task once nothing is left in this one; else ``None``."""
     if not tasks.is_done(session, rater, task_id):
         return None
-    found = onward(session, rater, access.now(), walks.wanted())
+    found = onward(session, rater, access.now(), clicks.wanted())
     return _to(found) if found is not None else _to_next()
 
 
@@ -260,7 +260,7 @@ def _parts(
         whole="whole" in request.args,
         changed=changed,
         panel=figures.of_answers(page.figures),
-        query=walks.query(),
+        query=clicks.query(),
         rated=rated,
         given=given,
         brought=brought,
@@ -293,7 +293,7 @@ def _anchor(
 
 def _page(task_id: str) -> BlindPage:
     with access.reading() as (session, rater):
-        page = blind_page.blind_page(session, rater, task_id, walks.wanted())
+        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
     g.pictures = page.show_pictures
     return page
 
@@ -301,7 +301,7 @@ def _page(task_id: str) -> BlindPage:
 def _rated(task_id: str, *, in_full: bool = False) -> BlindRatingContext:
     """Return the content of the page, with the parts of wings where it is shown `in_full`."""
     with access.reading() as (session, rater):
-        page = blind_page.blind_page(session, rater, task_id, walks.wanted())
+        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
         is_owner = rater.is_owner
         shown = tuple(parts.on_task(session, rater, page)) if in_full else ()
         background = particulars.of_task(session, rater, task_id)
@@ -314,7 +314,7 @@ def _rated(task_id: str, *, in_full: bool = False) -> BlindRatingContext:
         panel=figures.of_answers(page.figures),
         measures=figures.measures_of_answers() if page.figures else (),
         reasons=figures.reasons() if page.figures else (),
-        query=walks.query(),
+        query=clicks.query(),
         became_blind=request.args.get("because") == "runs",
         is_owner=is_owner,
         background=background,
@@ -346,10 +346,10 @@ def _to_open_run(listed: list[RunOverview]) -> Response:
 
 
 def _to_next(query: dict[str, Any] | None = None) -> Response:
-    address = url_for("rate.next_one", **(walks.query() if query is None else query))
+    address = url_for("rate.next_one", **(clicks.query() if query is None else query))
     return redirect(address, 303)  # type: ignore[return-value]
 
 
 def _to(task_id: str, **values: Any) -> Response:
-    address = url_for("rate.show", task_id=task_id, **walks.query(), **values)
+    address = url_for("rate.show", task_id=task_id, **clicks.query(), **values)
     return redirect(address, 303)  # type: ignore[return-value]

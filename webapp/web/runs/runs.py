@@ -21,8 +21,8 @@ from webapp.metrics.judging.summaries import totals as totals_of
 from webapp.metrics.judging.totals import Totals
 from webapp.metrics.runs.latency import Latency
 from webapp.records import CannotTell, Counts, Problem
-from webapp.services.rating import progress
-from webapp.services.rating.progress import Progress
+from webapp.services.rating import shares
+from webapp.services.rating.shares import Progress
 from webapp.services.runs import reports, runs, sample_runs
 from webapp.services.runs.runs import DeletionCost, RunOverview, RunPage, SourceFile
 from webapp.services.runs.sample_runs import SampleCost
@@ -149,7 +149,7 @@ class Deletion(Struct, frozen=True):
 def index() -> str:
     """List the study's runs."""
     with access.reading() as (session, rater):
-        context = Runs(tuple(runs.overviews(session, rater)), progress.if_blind(session, rater))
+        context = Runs(tuple(runs.overviews(session, rater)), shares.if_blind(session, rater))
     return render_template("runs/index.html", **htmx.names(context))
 
 

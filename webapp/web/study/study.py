@@ -17,7 +17,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.metrics_tables import said_blindness
 from webapp.records import Blindness
-from webapp.services.rating import asked_again, orders
+from webapp.services.rating import asked_again, pool
 from webapp.services.rating.asked_again import OpenWork
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
@@ -198,7 +198,7 @@ def _page(
     saved: bool = False,
 ) -> StudyPage:
     blind = studies.is_blind(session, study)
-    commitment = orders.commitment(study.order_secret)
+    commitment = pool.commitment(study.order_secret)
     starters, shows_starter = tuple(studies.starters()), study.starter_guidelines
     return StudyPage(form, errors or {}, saved, blind, commitment, starters, shows_starter)
 
