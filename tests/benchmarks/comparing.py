@@ -14,9 +14,8 @@ from tests.benchmarks.races import Race, expect
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.stability import stability
-from webapp.metrics.judging.figures import figures
+from webapp.metrics.judging.figures import Totals, figures
 from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise
-from webapp.metrics.judging.totals import Totals
 from webapp.records import QueryState, Relevance
 
 METHODS = ("api_only", "hybrid", "vector_only")

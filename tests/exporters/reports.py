@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.metrics.judging.verdicts import empty, failed, listed, unreadable, verdicts
-from webapp.metrics.judging.summaries import QueryRow, QuerySummary, RunReport
+from webapp.metrics.judging.figures import QueryRow, RunReport
+from webapp.metrics.judging.queries import QuerySummary
 from webapp.records import EmptyOutcome
 
 CORRECT_EMPTY = empty(EmptyOutcome.CORRECT_EMPTY, 0)

@@ -7,7 +7,7 @@ import pkgutil
 import pytest
 
 from webapp import metrics
-from webapp.metrics.judging import ranking
+from webapp.metrics.judging import queries
 
 MODULES = [found.name for found in pkgutil.walk_packages(metrics.__path__, "webapp.metrics.")]
 
@@ -28,4 +28,4 @@ def test_examples_in_docstrings_are_true(name: str) -> None:
     ],
 )
 def test_every_figure_of_a_list_shows_an_example(name: str) -> None:
-    assert ">>> " in (getattr(ranking, name).__doc__ or "")
+    assert ">>> " in (getattr(queries, name).__doc__ or "")

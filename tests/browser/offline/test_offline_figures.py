@@ -12,15 +12,13 @@ from webapp.exporters.exports.csv_ratings import rated_csv
 from webapp.exporters.frame.csv_cells import cell_text
 from webapp.exporters.offline.page import bundle
 from webapp.i18n import speaking
-from webapp.metrics.judging.queries import QUERY_FIGURES
-from webapp.metrics.judging.ranking import counted, suggested_quality
-from webapp.metrics.judging.summaries import (
+from webapp.metrics.judging.figures import QueryRow, RunReport, figures, totals
+from webapp.metrics.judging.queries import (
+    QUERY_FIGURES,
     QueryJudgments,
-    QueryRow,
-    RunReport,
-    figures,
+    counted,
+    suggested_quality,
     summarise,
-    totals,
 )
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 from webapp.web.frame import formatting

@@ -6,7 +6,7 @@ from tests.exporters.reports import (
     report,
 )
 from webapp.exporters.exports.csv_ratings import rated_csv
-from webapp.metrics.judging.summaries import QueryRow
+from webapp.metrics.judging.figures import QueryRow
 
 HEADER = (
     "query_id,question,category,results_count,relevant_count,first_relevant_rank,"

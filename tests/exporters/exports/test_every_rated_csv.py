@@ -14,15 +14,8 @@ from webapp.exporters.exports.csv_ratings import rated_csv
 from webapp.exporters.frame.csv_cells import CsvStyle
 from webapp.importers.runs.blanks import said
 from webapp.importers.runs.csv_ratings import read
-from webapp.metrics.judging.summaries import (
-    QUERY_FIGURES,
-    QueryJudgments,
-    QueryRow,
-    RunReport,
-    figures,
-    summarise,
-    totals,
-)
+from webapp.metrics.judging.figures import QueryRow, RunReport, figures, totals
+from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, summarise
 from webapp.records import CannotTell, QueryState
 
 marks = (

@@ -12,7 +12,7 @@ from webapp import labels
 from webapp.exporters.exports.metrics_tables import metrics_csv, metrics_json, metrics_markdown
 from webapp.exporters.frame.decimals import rounded
 from webapp.i18n import speaking
-from webapp.metrics.judging.summaries import HEADLINES, RunReport
+from webapp.metrics.judging.figures import HEADLINES, RunReport
 
 RATED = report(row("NRR", 1, quality=4), row(CORRECT_EMPTY, 2), row("R.", 3), row(FAILED, 4))
 

@@ -17,7 +17,7 @@ from tests.exporters.reports import (
 )
 from tests.metrics.judging.verdicts import listed, verdicts
 from webapp.exporters.exports.csv_ratings import rated_csv
-from webapp.metrics.judging.summaries import QueryRow
+from webapp.metrics.judging.figures import QueryRow
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.exporters.reports import CORRECT_EMPTY, report, row
 from webapp.exporters.exports.run_reports import runs_markdown
 from webapp.i18n import speaking
-from webapp.metrics.judging.summaries import RunReport
+from webapp.metrics.judging.figures import RunReport
 
 SIMPLE = replace(row("NR", 1, quality=4), category="location_simple")
 RATED = report(SIMPLE, row(CORRECT_EMPTY, 2))

@@ -9,7 +9,7 @@ from ir_measures import RR, P
 
 from webapp.exporters.exports.trec import TrecResult, document, qrels, run_file
 from webapp.i18n import speaking
-from webapp.metrics.judging import ranking
+from webapp.metrics.judging import queries
 from webapp.records import Relevance
 
 R, N, U = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
@@ -97,8 +97,8 @@ def test_ir_measures_finds_our_figures_in_the_files() -> None:
         if set(verdicts) == {U}:
             continue  # without a decided result a question is not in the qrels at all
         by_trec = measured[str(query_id), P @ 5]
-        assert measured[str(query_id), RR] == pytest.approx(ranking.reciprocal_rank(verdicts))
+        assert measured[str(query_id), RR] == pytest.approx(queries.reciprocal_rank(verdicts))
         assert by_trec == pytest.approx(verdicts[:5].count(R) / 5)  # cannot tell is not relevant
         if U not in verdicts:
             ours = by_trec * 5 / min(len(verdicts), 5)
-            assert ours == pytest.approx(ranking.precision_at(verdicts, cutoff=5))
+            assert ours == pytest.approx(queries.precision_at(verdicts, cutoff=5))

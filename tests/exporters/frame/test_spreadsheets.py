@@ -10,7 +10,7 @@ import openpyxl
 from tests.exporters.reports import CORRECT_EMPTY, report, row
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS
 from webapp.exporters.frame.spreadsheets import SHEET, rated_xlsx
-from webapp.metrics.judging.summaries import RunReport
+from webapp.metrics.judging.figures import RunReport
 
 
 def cells(found: RunReport) -> list[list[Any]]:

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from tests.conftest import NOW
 from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.judging.ranking import Undefined
-from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, summarise
+from webapp.metrics.judging.figures import QueryRow
+from webapp.metrics.judging.queries import QueryJudgments, Undefined, summarise
 from webapp.metrics.phase_3.usability import usability_score
 from webapp.metrics.phase_3.user_study import (
     Comment,

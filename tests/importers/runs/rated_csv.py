@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webapp.importers.runs.csv_ratings import RatedFile, read
-from webapp.metrics.judging.summaries import QueryRow
+from webapp.metrics.judging.figures import QueryRow
 from webapp.records import Problem, Severity
 
 HEADER = (

@@ -16,8 +16,8 @@ from tests.importers.runs.rated_csv import (
 from webapp.i18n import speaking
 from webapp.importers.runs.csv_ratings import MESSAGES, read
 from webapp.importers.runs.problems import message
-from webapp.metrics.judging.ranking import Undefined
-from webapp.metrics.judging.summaries import figures, totals
+from webapp.metrics.judging.figures import figures, totals
+from webapp.metrics.judging.queries import Undefined
 from webapp.records import EmptyOutcome, QueryState
 
 # --- The seed's own numbers ------------------------------------------------------------

@@ -12,8 +12,7 @@ from tests.importers.runs.rated_csv import (
     read_text,
     warning,
 )
-from webapp.metrics.judging.ranking import Undefined
-from webapp.metrics.judging.summaries import why_undefined
+from webapp.metrics.judging.queries import Undefined, why_undefined
 from webapp.records import Severity
 
 

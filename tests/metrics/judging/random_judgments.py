@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from webapp.metrics.judging.summaries import QueryJudgments
+from webapp.metrics.judging.queries import QueryJudgments
 from webapp.records import EmptyOutcome, QueryState, Relevance
 
 # --- Verdict lists ---------------------------------------------------------------------

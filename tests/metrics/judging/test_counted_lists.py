@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.metrics.judging.counted_lists import (
-    ListCounts,
-    Placing,
-    placings,
-    summarise_counts,
-)
+from webapp.metrics.judging.figures import ListCounts, Placing, placings, summarise_counts
 from webapp.metrics.judging.queries import QuerySummary, Span
 from webapp.records import CannotTell
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics.judging.random_judgments import Verdicts, judged, verdict_lists
-from webapp.metrics.judging import ranking
-from webapp.metrics.judging.counted_lists import TOP, ListCounts, placings, summarise_counts
+from webapp.metrics.judging import queries
+from webapp.metrics.judging.figures import TOP, ListCounts, placings, summarise_counts
 from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise
 from webapp.records import CannotTell, QueryState, Relevance
 
@@ -23,7 +23,7 @@ def counts(verdicts: Verdicts, *, rank: bool, top: bool) -> ListCounts:
         results=len(verdicts),
         relevant=verdicts.count(Relevance.RELEVANT),
         unsure_ranks=frozenset(n for n, v in enumerate(verdicts, 1) if v is Relevance.UNSURE),
-        first_relevant_rank=ranking.first_relevant_rank(verdicts) if rank else None,
+        first_relevant_rank=queries.first_relevant_rank(verdicts) if rank else None,
         relevant_in_top=verdicts[:TOP].count(Relevance.RELEVANT) if top else None,
     )
 
@@ -68,7 +68,7 @@ def test_what_the_list_says_lies_within_the_bounds_of_fewer_counts(
 
 @given(verdict_lists(judged, min_size=1).filter(lambda v: len(v) <= TOP))
 def test_of_a_short_list_every_relevant_result_is_among_the_first_five(verdicts: Verdicts) -> None:
-    whole = ranking.precision_at(verdicts)
+    whole = queries.precision_at(verdicts)
 
     if isinstance(whole, float):
         found = summary(counts(verdicts, rank=False, top=False))

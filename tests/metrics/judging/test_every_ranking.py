@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from ir_measures import RR, P, SetP
 
 from tests.metrics.judging.random_judgments import Verdicts, decided, judged, verdict_lists
-from webapp.metrics.judging import ranking
-from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging import queries
+from webapp.metrics.judging.queries import Undefined
 from webapp.records import QueryState, Relevance
 
 ListFigure = Callable[[Verdicts], float | Undefined]
 Reference = Callable[[Verdicts], dict[str, float]]
 
 FIGURES: tuple[ListFigure, ...] = (
-    ranking.precision,
-    ranking.precision_at,
-    ranking.reciprocal_rank,
-    ranking.success,
+    queries.precision,
+    queries.precision_at,
+    queries.reciprocal_rank,
+    queries.success,
 )
 EXACT = 1e-9
 
@@ -69,11 +69,11 @@ class TestReferences:
         expected = reference(verdicts)
         by_own_length = 5 / min(len(verdicts), 5)
 
-        assert ranking.precision_at(verdicts) == pytest.approx(
+        assert queries.precision_at(verdicts) == pytest.approx(
             expected["P@5"] * by_own_length, abs=EXACT
         )
-        assert ranking.reciprocal_rank(verdicts) == pytest.approx(expected["RR"], abs=EXACT)
-        assert ranking.precision(verdicts) == pytest.approx(expected["SetP"], abs=EXACT)
+        assert queries.reciprocal_rank(verdicts) == pytest.approx(expected["RR"], abs=EXACT)
+        assert queries.precision(verdicts) == pytest.approx(expected["SetP"], abs=EXACT)
 
     @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
@@ -84,14 +84,14 @@ class TestReferences:
             return
         expected = reference(verdicts)
 
-        assert ranking.reciprocal_rank(verdicts) == pytest.approx(expected["RR"], abs=EXACT)
+        assert queries.reciprocal_rank(verdicts) == pytest.approx(expected["RR"], abs=EXACT)
 
     @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
     def test_cannot_tell_leaves_the_list_where_shares_count(
         self, reference: Reference, verdicts: Verdicts
     ) -> None:
-        for figure, part in ((ranking.precision, verdicts), (ranking.precision_at, verdicts[:5])):
+        for figure, part in ((queries.precision, verdicts), (queries.precision_at, verdicts[:5])):
             kept = without_cannot_tell(part)
             if kept:
                 expected = reference(kept)["SetP"]
@@ -107,14 +107,14 @@ class TestReferences:
         if not without_cannot_tell(verdicts):
             return  # the tools do not know a question without any judgment
         expected = reference(verdicts)
-        counted = ranking.counted(verdicts, cannot_tell="not_relevant")
+        counted = queries.counted(verdicts, cannot_tell="not_relevant")
         by_own_length = 5 / min(len(verdicts), 5)
 
-        assert ranking.precision_at(counted) == pytest.approx(
+        assert queries.precision_at(counted) == pytest.approx(
             expected["P@5"] * by_own_length, abs=EXACT
         )
-        assert ranking.precision(counted) == pytest.approx(expected["SetP"], abs=EXACT)
-        assert ranking.success(counted) == float(Relevance.RELEVANT in verdicts)
+        assert queries.precision(counted) == pytest.approx(expected["SetP"], abs=EXACT)
+        assert queries.success(counted) == float(Relevance.RELEVANT in verdicts)
 
 
 class TestRange:
@@ -129,7 +129,7 @@ class TestRange:
 
     @given(verdicts=verdict_lists())
     def test_the_suggested_quality_of_a_list_is_1_to_5_or_nothing(self, verdicts: Verdicts) -> None:
-        grade = ranking.suggested_quality(QueryState.RESULTS, verdicts)
+        grade = queries.suggested_quality(QueryState.RESULTS, verdicts)
 
         assert grade is None or 1 <= grade <= 5
 
@@ -158,6 +158,6 @@ class TestOrder:
     ) -> None:
         first, second = top[:cutoff] + one, top[:cutoff] + other
 
-        assert ranking.precision_at(first, cutoff=cutoff) == ranking.precision_at(
+        assert queries.precision_at(first, cutoff=cutoff) == queries.precision_at(
             second, cutoff=cutoff
         )

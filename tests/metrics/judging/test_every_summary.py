@@ -10,15 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics.judging.random_judgments import later, query_judgments, runs
-from webapp.metrics.judging.summaries import (
-    QUERY_FIGURES,
-    Figure,
-    QueryJudgments,
-    Totals,
-    figures,
-    summarise,
-    why_undefined,
-)
+from webapp.metrics.judging.figures import Figure, Totals, figures
+from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, summarise, why_undefined
 from webapp.records import CannotTell, QueryState
 
 ROUNDING = 1e-12

@@ -9,17 +9,16 @@ from tests.metrics.judging.verdicts import (
     listed,
     unreadable,
 )
-from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS
-from webapp.metrics.judging.ranking import Undefined
-from webapp.metrics.judging.summaries import (
+from webapp.metrics.judging.figures import (
+    COMPOSITE_WEIGHTS,
     HEADLINES,
     Confusion,
     Figure,
-    QuerySummary,
     Totals,
     confusion,
     figures,
 )
+from webapp.metrics.judging.queries import QuerySummary, Undefined
 
 
 def figure(name: str, *summaries: QuerySummary) -> Figure:

@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from tests.metrics.judging.verdicts import empty, failed, listed, unreadable, verdicts
-from webapp.metrics.judging.ranking import Undefined
-from webapp.metrics.judging.summaries import (
+from webapp.metrics.judging.queries import (
     QUERY_FIGURES,
     QueryJudgments,
     QuerySummary,
     Span,
+    Undefined,
     summarise,
     why_undefined,
 )

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tests.metrics.judging.verdicts import verdicts
-from webapp.metrics.judging import ranking
-from webapp.metrics.judging.ranking import EXPLANATIONS, Undefined
+from webapp.metrics.judging import queries
+from webapp.metrics.judging.queries import EXPLANATIONS, Undefined
 from webapp.records import QueryState
 
 
@@ -27,11 +27,11 @@ from webapp.records import QueryState
 def test_precision_at_5_divides_by_what_is_decided_in_the_first_five(
     letters: str, expected: float | Undefined
 ) -> None:
-    assert ranking.precision_at(verdicts(letters)) == expected
+    assert queries.precision_at(verdicts(letters)) == expected
 
 
 def test_precision_at_another_cutoff_counts_that_many_ranks() -> None:
-    assert ranking.precision_at(verdicts("RNRN"), cutoff=3) == 2 / 3
+    assert queries.precision_at(verdicts("RNRN"), cutoff=3) == 2 / 3
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ def test_precision_at_another_cutoff_counts_that_many_ranks() -> None:
 def test_overall_precision_divides_by_what_is_decided_in_the_whole_list(
     letters: str, expected: float | Undefined
 ) -> None:
-    assert ranking.precision(verdicts(letters)) == expected
+    assert queries.precision(verdicts(letters)) == expected
 
 
 def test_a_cutoff_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="cutoff 0"):
-        ranking.precision_at(verdicts("RN"), cutoff=0)
+        queries.precision_at(verdicts("RN"), cutoff=0)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_cutoff_below_one_is_refused() -> None:
 def test_reciprocal_rank_is_one_over_the_first_relevant_rank(
     letters: str, expected: float | Undefined
 ) -> None:
-    assert ranking.reciprocal_rank(verdicts(letters)) == expected
+    assert queries.reciprocal_rank(verdicts(letters)) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_reciprocal_rank_is_one_over_the_first_relevant_rank(
     ],
 )
 def test_success_needs_one_relevant_result(letters: str, expected: float | Undefined) -> None:
-    assert ranking.success(verdicts(letters)) == expected
+    assert queries.success(verdicts(letters)) == expected
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ def test_success_needs_one_relevant_result(letters: str, expected: float | Undef
     ],
 )
 def test_suggested_quality_follows_the_rubric_to_its_edges(letters: str, grade: int | None) -> None:
-    assert ranking.suggested_quality(QueryState.RESULTS, verdicts(letters)) == grade
+    assert queries.suggested_quality(QueryState.RESULTS, verdicts(letters)) == grade
 
 
 def test_the_suggestion_counts_cannot_tell_as_the_study_does() -> None:
-    counted = ranking.counted(verdicts("RRUU"), cannot_tell="not_relevant")
+    counted = queries.counted(verdicts("RRUU"), cannot_tell="not_relevant")
 
-    assert ranking.suggested_quality(QueryState.RESULTS, counted) == 3  # 2 of 4
+    assert queries.suggested_quality(QueryState.RESULTS, counted) == 3  # 2 of 4
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_the_suggestion_counts_cannot_tell_as_the_study_does() -> None:
 def test_suggested_quality_without_results_is_0_unless_the_answer_is_unreadable(
     state: QueryState, grade: int | None
 ) -> None:
-    assert ranking.suggested_quality(state, ()) == grade
+    assert queries.suggested_quality(state, ()) == grade
 
 
 def test_every_reason_is_explained() -> None:

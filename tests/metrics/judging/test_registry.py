@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from webapp.metrics.judging.figures import HEADLINES
+from webapp.metrics.judging.queries import QUERY_FIGURES
 from webapp.metrics.judging.registry import MEASURES, measure_of
-from webapp.metrics.judging.summaries import HEADLINES, QUERY_FIGURES
 
 CSV_COLUMNS = (
     "query_id",

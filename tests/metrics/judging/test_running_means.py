@@ -8,8 +8,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from webapp.metrics.judging import running_means
-from webapp.metrics.judging.running_means import Mean, Percentiles
+from webapp.metrics.judging import figures
+from webapp.metrics.judging.figures import Mean, Percentiles
 
 
 def test_the_mean_is_exact_in_any_order() -> None:
@@ -36,7 +36,7 @@ def test_nothing_has_no_mean_and_no_percentile() -> None:
 def test_percentiles_are_numpy_s_however_many_blocks_are_merged(
     monkeypatch: pytest.MonkeyPatch, n: int, block: int
 ) -> None:
-    monkeypatch.setattr(running_means, "_BLOCK", block)
+    monkeypatch.setattr(figures, "_BLOCK", block)
     values = random.Random(n).sample(range(10_000), n)
     found = Percentiles()
     for value in values:

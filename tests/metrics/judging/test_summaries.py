@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from tests.metrics.judging.verdicts import failed, listed
-from webapp.metrics.judging.summaries import QueryRow, RunReport, Totals, category_totals, totals
+from webapp.metrics.judging.figures import QueryRow, RunReport, Totals, category_totals, totals
 
 REPORT = RunReport(
     run="a",
@@ -30,7 +30,7 @@ def test_categories_keep_their_order_of_first_appearance_and_add_up() -> None:
 
 def test_the_metrics_load_neither_web_nor_database_nor_tables() -> None:
     code = (
-        "import sys, webapp.metrics.judging.summaries, webapp.metrics.judging.registry;"
+        "import sys, webapp.metrics.judging.figures, webapp.metrics.judging.registry;"
         "print({'flask', 'sqlalchemy', 'pandas', 'babel'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -9,14 +9,7 @@ from tests.metrics.judging.verdicts import (
     listed,
     unreadable,
 )
-from webapp.metrics.judging.summaries import (
-    COLUMNS,
-    COUNTS,
-    Sum,
-    Totals,
-    columns,
-    figures,
-)
+from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns, figures
 
 
 def test_totals_count_every_kind_of_query_and_verdict() -> None:

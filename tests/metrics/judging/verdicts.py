@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.metrics.judging.summaries import (
-    QueryJudgments,
-    QuerySummary,
-    summarise,
-)
+from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 _LETTERS = {

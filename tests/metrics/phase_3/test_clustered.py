@@ -6,7 +6,7 @@ import pytest
 from webapp.metrics.comparisons.intervals import NO_INTERVAL
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.significance import mean_intervals
-from webapp.metrics.judging.totals import Sum
+from webapp.metrics.judging.figures import Sum
 from webapp.metrics.phase_3.clustered import TOO_FEW_CLUSTERS, clustered_mean
 
 SETTINGS = Resampling()

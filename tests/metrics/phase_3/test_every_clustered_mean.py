@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.significance import mean_intervals
-from webapp.metrics.judging.totals import Sum
+from webapp.metrics.judging.figures import Sum
 from webapp.metrics.phase_3.clustered import clustered_mean
 
 SETTINGS = Resampling(resamples=200)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.usability import ITEMS, usability_score
 from webapp.records import USABILITY_ITEMS
 

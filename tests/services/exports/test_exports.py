@@ -14,7 +14,7 @@ from tests.services.runs.runs import NO, YES, click
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.importers.runs import csv_ratings
-from webapp.metrics.judging.summaries import figures, totals
+from webapp.metrics.judging.figures import figures, totals
 from webapp.services.exports import exports
 from webapp.services.judging import events
 from webapp.services.runs import reports

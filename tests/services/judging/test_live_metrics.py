@@ -9,7 +9,7 @@ from tests.services.judging.rater_rows import summary
 from tests.services.runs.runs import NO, YES, card, click, query, run
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.metrics.judging.summaries import Span
+from webapp.metrics.judging.queries import Span
 from webapp.records import QueryState
 from webapp.services.judging import events, live_metrics
 from webapp.services.runs import imports

@@ -13,7 +13,7 @@ from tests.services.runs.runs import click
 from webapp.chatbot.answers import Answer
 from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
-from webapp.metrics.judging.totals import Totals
+from webapp.metrics.judging.figures import Totals
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import UnknownQuery

@@ -12,7 +12,7 @@ from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
-from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.queries import Undefined
 from webapp.records import USABILITY_ITEMS
 from webapp.services.judging import events
 from webapp.services.phase_3 import questionnaires

@@ -10,7 +10,7 @@ from tests.services.rating.blind_raters import set_study
 from tests.services.runs.runs import NO, YES, click
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.metrics.judging.summaries import figures, totals
+from webapp.metrics.judging.figures import figures, totals
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import AnswerRating
 from webapp.services.judging.live_metrics import Standing

@@ -20,9 +20,9 @@ from webapp.exporters.exports.measures import measures_markdown
 from webapp.exporters.frame.decimals import rounded
 from webapp.i18n import gettext
 from webapp.importers.runs import csv_ratings, problems
-from webapp.metrics.judging.ranking import EXPLANATIONS
+from webapp.metrics.judging.figures import RunReport, figures, totals, undefined
+from webapp.metrics.judging.queries import EXPLANATIONS
 from webapp.metrics.judging.registry import MEASURES, measure_of
-from webapp.metrics.judging.summaries import RunReport, figures, totals, undefined
 from webapp.records import Problem
 from webapp.services.runs import reports
 

@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.db.tables.base import Base, index_of
-from webapp.metrics.judging.summaries import COLUMNS
+from webapp.metrics.judging.figures import COLUMNS
 
 
 class Property(Base):

@@ -24,8 +24,7 @@ from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.comparisons.intervals import Interval
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.comparisons.stability import Stability, StabilityLine
-from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS
-from webapp.metrics.judging.totals import COUNTS
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS
 
 
 def comparison_bytes(report: ComparisonReport) -> bytes:

@@ -18,8 +18,7 @@ from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.signed_rank import MOST_EXACT
 from webapp.metrics.comparisons.stability import Stability, Variation, VariedPart
-from webapp.metrics.judging.queries import why_undefined
-from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.queries import Undefined, why_undefined
 from webapp.metrics.judging.registry import Unit, measure_of
 
 MOST_NAMED = 12

@@ -11,7 +11,7 @@ from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
 from webapp.i18n import ngettext
-from webapp.metrics.judging.summaries import RunReport
+from webapp.metrics.judging.figures import RunReport
 from webapp.records import EmptyOutcome, Relevance
 
 LONG_COLUMNS = (

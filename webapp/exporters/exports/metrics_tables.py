@@ -9,8 +9,7 @@ from webapp.exporters.exports.json_runs import JsonValue, whole
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes
 from webapp.exporters.frame.decimals import rounded
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.judging.registry import measure_of
-from webapp.metrics.judging.summaries import (
+from webapp.metrics.judging.figures import (
     Figure,
     QueryRow,
     RunReport,
@@ -19,6 +18,7 @@ from webapp.metrics.judging.summaries import (
     figures,
     totals,
 )
+from webapp.metrics.judging.registry import measure_of
 from webapp.printable import printable_line
 from webapp.records import Blindness, GivenOn
 

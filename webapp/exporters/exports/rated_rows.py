@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from webapp.exporters.frame.csv_cells import Cell
-from webapp.metrics.judging.summaries import QueryRow, QuerySummary, RunReport
+from webapp.metrics.judging.figures import QueryRow, RunReport
+from webapp.metrics.judging.queries import QuerySummary
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 RATED_COLUMNS = (

@@ -10,9 +10,8 @@ from webapp.exporters.comparisons.markdown import escaped
 from webapp.exporters.exports.measures import read_together
 from webapp.exporters.exports.metrics_tables import metrics_markdown
 from webapp.i18n import gettext
-from webapp.metrics.judging.figures import HEADLINES
+from webapp.metrics.judging.figures import HEADLINES, RunReport
 from webapp.metrics.judging.registry import HEADLINE_ADVICE, MEASURES, REFERENCES, measure_of
-from webapp.metrics.judging.summaries import RunReport
 
 
 def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:

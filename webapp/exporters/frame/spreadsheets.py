@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from webapp.exporters.exports.rated_rows import RATED_COLUMNS, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, neutralised
-from webapp.metrics.judging.summaries import RunReport
+from webapp.metrics.judging.figures import RunReport
 
 SHEET = "ratings"
 

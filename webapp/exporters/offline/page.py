@@ -25,7 +25,7 @@ from webapp.exporters.frame.csv_cells import cell_text
 from webapp.exporters.frame.scripts import as_one
 from webapp.i18n import LANGUAGES, direction, gettext, language, own_name, speaking
 from webapp.metrics.judging.figures import HEADLINES
-from webapp.metrics.judging.ranking import EXPLANATIONS
+from webapp.metrics.judging.queries import EXPLANATIONS
 from webapp.metrics.judging.registry import MEASURES
 from webapp.records import CannotTell, Card, CardParticulars, QueryState
 

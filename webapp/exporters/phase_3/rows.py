@@ -11,7 +11,7 @@ from types import MappingProxyType
 from webapp.exporters.comparisons.json_file import moment_json
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes
 from webapp.exporters.frame.spreadsheets import Sheet, workbook
-from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.user_study import FIGURES, OwnAnswer, Person, UserStudyReport
 from webapp.records import USABILITY_ITEMS
 

@@ -22,7 +22,7 @@ from webapp.exporters.frame.tables import (
 from webapp.exporters.phase_3 import words
 from webapp.i18n import gettext
 from webapp.metrics.judging.figures import Figure
-from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.judging.registry import Unit
 from webapp.metrics.phase_3.clustered import ClusteredMean
 from webapp.metrics.phase_3.user_study import FIGURES, Person, UserStudyReport

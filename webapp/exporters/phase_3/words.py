@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from webapp import labels, notation
 from webapp.exporters.comparisons.words import suggestion, until
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.judging.ranking import EXPLANATIONS, Undefined
+from webapp.metrics.judging.queries import EXPLANATIONS, Undefined
 from webapp.metrics.judging.registry import Unit
 from webapp.metrics.phase_3.clustered import TOO_FEW_CLUSTERS, ClusteredMean
 from webapp.metrics.phase_3.usability_summary import TOO_FEW_SCORES, UsabilitySummary

@@ -22,15 +22,8 @@ from webapp.importers.runs import csv_table, rated_cells, rated_counts
 from webapp.importers.runs.blanks import said
 from webapp.importers.runs.csv_table import Record, read_table
 from webapp.importers.runs.rated_cells import CellFault, RatedCells
-from webapp.metrics.judging.counted_lists import TOP
-from webapp.metrics.judging.summaries import (
-    QueryJudgments,
-    QueryRow,
-    QuerySummary,
-    RunReport,
-    Span,
-    summarise,
-)
+from webapp.metrics.judging.figures import TOP, QueryRow, RunReport
+from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, Span, summarise
 from webapp.records import EmptyOutcome, Problem, QueryState, Relevance, Severity
 
 RULE = "rated file"

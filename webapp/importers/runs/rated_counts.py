@@ -6,13 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from webapp.i18n import mark
 from webapp.importers.runs.rated_cells import CellFault, RatedCells, WrittenNumber
-from webapp.metrics.judging.counted_lists import (
-    TOP,
-    ListCounts,
-    Placing,
-    placings,
-    summarise_counts,
-)
+from webapp.metrics.judging.figures import TOP, ListCounts, Placing, placings, summarise_counts
 from webapp.metrics.judging.queries import QuerySummary, Span
 from webapp.records import Severity
 

@@ -24,9 +24,8 @@ from webapp.metrics.comparisons.differences import Difference, differences
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
 from webapp.metrics.comparisons.resampling import KEPT, Resampling
 from webapp.metrics.comparisons.significance import mean_intervals, weighted_mean_intervals
-from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Figure, figures
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Figure, Totals, figures
 from webapp.metrics.judging.queries import QuerySummary
-from webapp.metrics.judging.totals import Totals
 from webapp.records import QueryState
 
 

@@ -18,9 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun, counted, ranked
-from webapp.metrics.judging import ranking
-from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, figures
-from webapp.metrics.judging.totals import Sum, Totals
+from webapp.metrics.judging import queries
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, Sum, Totals, figures
 from webapp.records import QueryState
 
 FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "composite")
@@ -191,7 +190,7 @@ def _precision_at(run: ComparedRun, cutoff: int) -> float | None:
         value
         for query in run.queries
         if query.summary.complete and query.summary.state is QueryState.RESULTS
-        for value in [ranking.precision_at(query.verdicts, cutoff=cutoff)]
+        for value in [queries.precision_at(query.verdicts, cutoff=cutoff)]
         if isinstance(value, float)
     ]
     return fmean(found) if found else None

@@ -10,7 +10,7 @@ from webapp.metrics.evaluations.answers import (
     AnswerScore,
     WhyUndefined,
 )
-from webapp.metrics.judging.running_means import Mean, Percentiles
+from webapp.metrics.judging.figures import Mean, Percentiles
 
 
 class AnswerFigure(Struct, frozen=True):

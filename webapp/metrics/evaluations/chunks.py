@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from webapp.metrics.judging.running_means import Mean
+from webapp.metrics.judging.figures import Mean
 
 FIGURES = ("iou", "recall", "precision", "precision_omega", "f1")
 """The figures of an item, and the means of the summary, in the order in which they are shown."""

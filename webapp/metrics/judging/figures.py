@@ -16,17 +16,154 @@ all its corners:
 So every finished rating, cannot tell included, lies within the bounds: a query that such a
 verdict removes from a mean could have been at the bottom as well as at the top of the
 scale, and leaving it out lies between the two.
+
+Totals are made of queries' summaries or of one row of SQL sums; the same figures follow. Of a
+list known by its counts only (a rated CSV), a figure has a value where all lists with these
+counts agree, else its bounds are the lowest and highest that one of them has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import chain, islice
 from math import fsum
+from operator import attrgetter
+from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from webapp.metrics.judging.ranking import Undefined
-from webapp.metrics.judging.totals import Sum, Totals
+from webapp.metrics.judging.queries import (
+    QUERY_FIGURES,
+    QuerySummary,
+    Span,
+    Undefined,
+    why_undefined,
+)
+from webapp.records import Blindness, CannotTell, EmptyOutcome, QueryState, Relevance
+
+COLUMNS = tuple(name + end for name in QUERY_FIGURES for end in ("", "_lower", "_upper"))
+"""One name per stored number of a query: each figure's value, lower and upper bound."""
+_spans: Callable[[QuerySummary], Sequence[Span]] = attrgetter(*QUERY_FIGURES)
+
+
+class Sum(Struct, frozen=True):
+    """The total of a column over the `n` queries that have a value in it."""
+
+    total: float = 0.0
+    n: int = 0
+
+    def __add__(self, other: Sum) -> Sum:
+        return Sum(self.total + other.total, self.n + other.n)
+
+
+def _no_sums() -> dict[str, Sum]:
+    return dict.fromkeys(COLUMNS, Sum())
+
+
+class Totals(Struct, frozen=True):
+    """Counts and sums over a set of queries; those of disjoint sets can be added.
+
+    ``n_queries`` counts every query asked, unreadable ones included. ``sums`` has one
+    ``Sum`` for each of ``COLUMNS``: in SQL, ``coalesce(sum(column), 0)`` and
+    ``count(column)``. No queries at all is ``Totals()``, which changes nothing it is added to.
+    """
+
+    n_queries: int = 0
+    n_complete: int = 0
+    n_with_results: int = 0
+    n_empty: int = 0
+    n_failed: int = 0
+    n_unreadable: int = 0
+    n_correct_empty: int = 0
+    n_false_negative: int = 0
+    n_results: int = 0
+    n_judged: int = 0
+    n_relevant: int = 0
+    n_not_relevant: int = 0
+    n_unsure: int = 0
+    sums: Mapping[str, Sum] = field(default_factory=_no_sums)
+
+    @classmethod
+    def of(cls, summaries: Iterable[QuerySummary]) -> Totals:
+        """The totals of `summaries`, the same in whatever order they come."""
+        listed = tuple(summaries)
+        rows = [_counts(summary) for summary in listed]
+        counts = {name: sum(row[name] for row in rows) for name in COUNTS}
+        return cls(**counts, sums=_sums([columns(summary) for summary in listed]))
+
+    @classmethod
+    def together(cls, disjoint: Iterable[Totals]) -> Totals:
+        """The totals over several sets of queries that have none in common."""
+        listed = tuple(disjoint)
+        counts = {name: sum(getattr(one, name) for one in listed) for name in COUNTS}
+        return cls(**counts, sums={c: _added([one.sums[c] for one in listed]) for c in COLUMNS})
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals.together((self, other))
+
+    @property
+    def n_counted(self) -> int:
+        """Number of queries that count: all but the unreadable ones."""
+        return self.n_queries - self.n_unreadable
+
+    @property
+    def n_unjudged(self) -> int:
+        """Number of results that still wait for a verdict."""
+        return self.n_results - self.n_judged
+
+    @property
+    def n_unrated(self) -> int:
+        """Number of answers that still wait for their response quality."""
+        return self.n_counted - self.sums["response_quality"].n
+
+    @property
+    def n_unclassified(self) -> int:
+        """Number of empty lists that still wait for their classification."""
+        return self.n_empty - self.n_correct_empty - self.n_false_negative
+
+
+COUNTS = tuple(name for name in Totals.__struct_fields__ if name != "sums")
+"""The names of the counts of ``Totals``."""
+
+
+def columns(summary: QuerySummary) -> dict[str, float | None]:
+    """The numbers of one query under ``COLUMNS``, ``None`` where there is none."""
+    return dict(zip(COLUMNS, chain.from_iterable(_spans(summary)), strict=True))
+
+
+def _sums(rows: list[dict[str, float | None]]) -> dict[str, Sum]:
+    return {name: _sum(row[name] for row in rows) for name in COLUMNS}
+
+
+def _added(parts: list[Sum]) -> Sum:
+    return Sum(fsum(part.total for part in parts), sum(part.n for part in parts))
+
+
+def _sum(values: Iterable[float | None]) -> Sum:
+    present = [value for value in values if value is not None]
+    return Sum(fsum(present), len(present))
+
+
+def _counts(summary: QuerySummary) -> dict[str, int]:
+    return {
+        "n_queries": 1,
+        "n_complete": int(summary.complete),
+        "n_with_results": int(summary.state is QueryState.RESULTS),
+        "n_empty": int(summary.state is QueryState.EMPTY),
+        "n_failed": int(summary.state is QueryState.FAILED),
+        "n_unreadable": int(summary.state is QueryState.UNREADABLE),
+        "n_correct_empty": int(summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY),
+        "n_false_negative": int(summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE),
+        "n_results": summary.results_count,
+        "n_judged": summary.judged_count,
+        "n_relevant": summary.relevant_count,
+        "n_not_relevant": summary.not_relevant_count,
+        "n_unsure": summary.unsure_count,
+    }
+
 
 MEANS = {
     "mean_precision_at_5": "precision_at_5",
@@ -174,3 +311,268 @@ def confusion(totals: Totals) -> Confusion:
         correct_empties=totals.n_correct_empty,
         false_negatives=totals.n_false_negative,
     )
+
+
+_BLOCK = 50_000
+
+
+class Mean(Struct):
+    """The mean of the values added; ``None`` is not a value and is left out.
+
+    >>> quality = Mean()
+    >>> for value in (1, None, 0.5):
+    ...     quality.add(value)
+    >>> quality.value, quality.n
+    (0.75, 2)
+    """
+
+    n: int = 0
+    _partials: list[float] = field(default_factory=list)
+
+    def add(self, value: float | None) -> None:
+        """Take `value` into the mean."""
+        if value is None:
+            return
+        self.n += 1
+        self._partials = _summed(self._partials, float(value))
+
+    @property
+    def value(self) -> float | None:
+        """The mean, ``None`` without values."""
+        return math.fsum(self._partials) / self.n if self.n else None
+
+
+class Percentiles(Struct):
+    """Percentiles of the values added, kept as bare numbers (8 bytes each).
+
+    Sorted block by block and merged, so that a million of them never become Python objects.
+    """
+
+    _values: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, value: float | None) -> None:
+        """Take `value` in; ``None`` is not a value."""
+        if value is not None:
+            self._values.append(float(value))
+
+    @property
+    def n(self) -> int:
+        """The number of values."""
+        return len(self._values)
+
+    def at(self, *shares: float) -> tuple[float | None, ...]:
+        """The values below which these shares (0 to 1) lie, linearly interpolated.
+
+        At position share x (n - 1) of the sorted values, as numpy and spreadsheets do;
+        ``None`` without values.
+
+        >>> latencies = Percentiles()
+        >>> for value in (400, 100, 300, 200):
+        ...     latencies.add(value)
+        >>> latencies.at(0.5, 0.95)  # positions 1.5 and 2.85
+        (250.0, 385.0)
+        """
+        places = [share * (self.n - 1) for share in shares]
+        wanted = {math.floor(place) + step for place in places for step in (0, 1)}
+        found: dict[int, float] = self._ordered(wanted) if self.n else {}
+        return tuple(_interpolated(found, place) for place in places)
+
+    def _ordered(self, wanted: set[int]) -> dict[int, float]:
+        """The values at these positions of the sorted values; beyond the last, the last."""
+        for start in range(0, self.n, _BLOCK):
+            block = self._values[start : start + _BLOCK]
+            self._values[start : start + _BLOCK] = array("d", sorted(block))
+        view = memoryview(self._values)
+        blocks = (view[start : start + _BLOCK] for start in range(0, self.n, _BLOCK))
+        ascending = enumerate(merge(*blocks))
+        found = {
+            at: float(value) for at, value in islice(ascending, max(wanted) + 1) if at in wanted
+        }
+        return found | {self.n: found[self.n - 1]} if self.n in wanted else found
+
+
+def _summed(partials: list[float], value: float) -> list[float]:
+    """Non-overlapping floats whose exact sum is that of `partials` and `value`."""
+    kept = []
+    for partial in partials:
+        large, small = (value, partial) if abs(value) >= abs(partial) else (partial, value)
+        total = large + small
+        rest = small - (total - large)
+        if rest:
+            kept.append(rest)
+        value = total
+    return [*kept, value]
+
+
+def _interpolated(found: Mapping[int, float], place: float) -> float | None:
+    if not found:
+        return None
+    below = math.floor(place)
+    return found[below] + (found[below + 1] - found[below]) * (place - below)
+
+
+TOP = 5
+"""The cutoff of precision@5."""
+
+
+class ListCounts(Struct, frozen=True):
+    """The counts of a list that is judged to the end: how many results, how many relevant.
+
+    ``unsure_ranks`` are the ranks marked "cannot tell". ``relevant_in_top`` counts the
+    relevant results among the first five; it and ``first_relevant_rank`` are ``None`` where
+    they are not known.
+    """
+
+    results: int
+    relevant: int
+    unsure_ranks: frozenset[int] = frozenset()
+    first_relevant_rank: int | None = None
+    relevant_in_top: int | None = None
+
+
+class Placing(NamedTuple):
+    """A way to place the relevant results: the first one's rank, how many are in the top five."""
+
+    first: int | None
+    top: int
+
+
+def placings(counts: ListCounts) -> tuple[Placing, ...]:
+    """Every placing that a list with `counts` can have; none when no list has them.
+
+    >>> placings(ListCounts(results=3, relevant=2))
+    (Placing(first=1, top=2), Placing(first=2, top=2))
+    """
+    return tuple(
+        placing
+        for placing in _all_placings(counts)
+        if counts.first_relevant_rank in {None, placing.first}
+        and counts.relevant_in_top in {None, placing.top}
+    )
+
+
+def summarise_counts(
+    counts: ListCounts,
+    possible: Iterable[Placing],
+    quality: float | None,
+    *,
+    cannot_tell: CannotTell,
+) -> QuerySummary:
+    """The summary of a list with `counts`, placed in one of the `possible` ways.
+
+    `cannot_tell` says what such a result is in the figures.
+
+    Raises ``ValueError`` without any such way.
+    """
+    ways = tuple(possible)
+    if not ways:
+        raise ValueError("no list has these counts")
+    left_out = counts.unsure_ranks if cannot_tell == "left_out" else frozenset()
+    counted = counts.results - len(left_out)
+    counted_in_top = min(counts.results, TOP) - sum(rank <= TOP for rank in left_out)
+    firsts = {way.first for way in ways}
+    rank = _span(1 / way.first if way.first else 0.0 for way in ways)
+    return QuerySummary(
+        state=QueryState.RESULTS,
+        results_count=counts.results,
+        judged_count=counts.results,
+        relevant_count=counts.relevant,
+        not_relevant_count=counts.results - len(counts.unsure_ranks) - counts.relevant,
+        unsure_count=len(counts.unsure_ranks),
+        first_relevant_rank=firsts.pop() if len(firsts) == 1 else None,
+        complete=True,
+        empty_outcome=None,
+        quality=quality,
+        precision_at_5=_span(_share(way.top, counted_in_top) for way in ways),
+        overall_precision=Span.settled(_share(counts.relevant, counted)),
+        reciprocal_rank=rank,
+        answerable_reciprocal_rank=rank,
+        success=Span.settled(1.0 if counts.relevant else None if left_out else 0.0),
+        response_quality=Span.rated(quality),
+    )
+
+
+def _all_placings(counts: ListCounts) -> Iterator[Placing]:
+    """Every placing of the relevant results on the ranks that are not "cannot tell"."""
+    free = [rank for rank in range(1, counts.results + 1) if rank not in counts.unsure_ranks]
+    early = [rank for rank in free if rank <= TOP]
+    late = free[len(early) :]
+    if not counts.relevant:
+        yield Placing(None, 0)
+        return
+    for top in range(1, min(len(early), counts.relevant) + 1):
+        if counts.relevant - top <= len(late):
+            yield from (Placing(first, top) for first in early[: len(early) - top + 1])
+    if counts.relevant <= len(late):
+        yield from (Placing(first, 0) for first in late[: len(late) - counts.relevant + 1])
+
+
+def _span(values: Iterable[float | None]) -> Span:
+    """The span of a figure that has one of `values`; either all or none of them are ``None``."""
+    found = {value for value in values if value is not None}
+    if len(found) < 2:
+        return Span.settled(next(iter(found), None))
+    return Span(None, min(found), max(found))
+
+
+def _share(relevant: int, counted: int) -> float | None:
+    return relevant / counted if counted else None
+
+
+class QueryRow(Struct, frozen=True):
+    """One query of a run with its question and the summary of its judgments.
+
+    ``verdicts`` are those the summary was made of, in rank order. Only files that name single
+    results need them (the rated CSV names each "cannot tell"); else they may be left out.
+    """
+
+    query_id: int
+    question: str
+    category: str
+    notes: str
+    summary: QuerySummary
+    verdicts: tuple[Relevance | None, ...] = ()
+
+
+class RunReport(Struct, frozen=True):
+    """A run under one rule ("rater NAME", "majority", "adjudicated"), rows in run order.
+
+    ``run`` is the run's id or, for a rated file, its name. ``search_method`` and ``llm``
+    are ``None`` where they are not stated. ``unasked`` are the query ids of questions that the
+    study puts to nobody, as outside a sample: they have no row. ``blindness`` is there for
+    reports in words. ``cannot_tell`` is what such a result is in the figures, ``None`` where a
+    rated file does not say.
+    """
+
+    run: str
+    rule: str
+    rows: tuple[QueryRow, ...]
+    search_method: str | None = None
+    llm: str | None = None
+    unasked: tuple[int, ...] = ()
+    blindness: Blindness = Blindness()
+    cannot_tell: CannotTell | None = None
+
+
+def totals(report: RunReport) -> Totals:
+    """The totals over all queries of `report`."""
+    return Totals.of(row.summary for row in report.rows)
+
+
+def undefined(report: RunReport) -> dict[tuple[str, Undefined], tuple[int, ...]]:
+    """The query ids for which a figure of a query has no value, by figure and reason."""
+    found: dict[tuple[str, Undefined], list[int]] = {}
+    for figure in QUERY_FIGURES:
+        for row in report.rows:
+            why = why_undefined(row.summary, figure)
+            if why is not None:
+                found.setdefault((figure, why), []).append(row.query_id)
+    return {key: tuple(ids) for key, ids in found.items()}
+
+
+def category_totals(report: RunReport) -> dict[str, Totals]:
+    """The totals of each category of `report`, in the order in which they first appear."""
+    members: dict[str, list[QuerySummary]] = {}
+    for row in report.rows:
+        members.setdefault(row.category, []).append(row.summary)
+    return {category: Totals.of(summaries) for category, summaries in members.items()}

@@ -19,7 +19,7 @@ from webapp.i18n import mark
 from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
 from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, times_drawn
 from webapp.metrics.comparisons.significance import percentiles, weighed
-from webapp.metrics.judging.totals import Sum
+from webapp.metrics.judging.figures import Sum
 
 if TYPE_CHECKING:
     import numpy as np

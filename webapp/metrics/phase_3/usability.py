@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webapp.i18n import mark
-from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.queries import Undefined
 
 ITEMS = (
     mark("I think that I would like to use this system frequently."),

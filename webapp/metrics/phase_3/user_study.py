@@ -14,10 +14,8 @@ from enum import StrEnum
 from msgspec import Struct
 
 from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, figures
-from webapp.metrics.judging.ranking import Undefined
-from webapp.metrics.judging.summaries import QueryRow
-from webapp.metrics.judging.totals import Sum, Totals
+from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, QueryRow, Sum, Totals, figures
+from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.clustered import ClusteredMean, clustered_mean
 from webapp.metrics.phase_3.usability_summary import UsabilitySummary, usability_summary
 from webapp.records import CannotTell, Card, QueryState, Relevance

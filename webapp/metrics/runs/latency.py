@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
-from webapp.metrics.judging.running_means import Mean, Percentiles
+from webapp.metrics.judging.figures import Mean, Percentiles
 
 HYNDMAN = "Hyndman, R. J., & Fan, Y. (1996). The American Statistician 50(4), 361-365, type 7."
 """Where the percentiles are from."""

@@ -19,8 +19,7 @@ from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
-from webapp.metrics.judging.ranking import counted
-from webapp.metrics.judging.summaries import QueryJudgments, summarise
+from webapp.metrics.judging.queries import QueryJudgments, counted, summarise
 from webapp.services.comparisons.chosen_runs import FEWEST, comparable, names_of, phase_of
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Question, Study
 from webapp.metrics.comparisons.compared_runs import ComparedQuery
-from webapp.metrics.judging.summaries import summarise
+from webapp.metrics.judging.queries import summarise
 from webapp.records import Card, Relevance
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts

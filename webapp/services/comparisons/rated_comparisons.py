@@ -20,7 +20,7 @@ from webapp.metrics.comparisons.comparisons import compare
 from webapp.metrics.comparisons.report import ComparisonReport
 from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.stability import stability
-from webapp.metrics.judging.summaries import QueryRow, RunReport
+from webapp.metrics.judging.figures import QueryRow, RunReport
 from webapp.records import Blindness, Problem
 from webapp.services.comparisons.chosen_runs import (
     FEWEST,

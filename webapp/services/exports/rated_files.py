@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.csv_ratings import rated_csv
 from webapp.importers.runs import csv_ratings
-from webapp.metrics.judging.summaries import RunReport
+from webapp.metrics.judging.figures import RunReport
 from webapp.records import Problem
 from webapp.services.exports.trees import is_rated
 from webapp.services.runs import reports

@@ -21,7 +21,7 @@ from webapp.db.tables.study import Study
 from webapp.exporters.exports.rated_rows import OUTCOME_WORDS
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.blanks import said
-from webapp.metrics.judging.summaries import QueryRow
+from webapp.metrics.judging.figures import QueryRow
 from webapp.printable import name_line
 from webapp.records import Click, Problem
 from webapp.services.exports import rated_files

@@ -18,7 +18,8 @@ from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.run_folders import RunNames, StoredRun
 from webapp.i18n import gettext
 from webapp.importers.runs import json_runs
-from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, RunReport, summarise
+from webapp.metrics.judging.figures import QueryRow, RunReport
+from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.records import QueryState, ReadQuery
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging.judged_things import from_row

@@ -44,8 +44,7 @@ def of_task(session: Session, task: Row[Any]) -> tuple[AnswerFigures, ...]:
     found = dict(_again(session, task) if task.kind == REPEAT else _stored(session, task))
     in_order = sorted(found, key=lambda answer: tasks.key(task, -answer))
     return tuple(
-        AnswerFigures(tasks.letter(number), found[answer])
-        for number, answer in enumerate(in_order)
+        AnswerFigures(tasks.letter(number), found[answer]) for number, answer in enumerate(in_order)
     )
 
 

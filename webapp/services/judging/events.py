@@ -1,4 +1,9 @@
-"""A rater's events: stored once and put in order; the one in force decides the rater's row."""
+"""A rater's clicks: stored once as events and put in order; the one in force decides the row.
+
+Order is by device sequence, then by the earlier of client time and server receipt. An event can be
+no later than a later event of its own device, so a clock that runs ahead for a while cannot shadow
+the clicks of another device.
+"""
 
 from __future__ import annotations
 

@@ -32,9 +32,9 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.db.upserts import upsert
+from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns
 from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
-from webapp.metrics.judging.totals import COLUMNS, COUNTS, Sum, Totals, columns
 from webapp.records import VERDICTS, CannotTell, EmptyOutcome, QueryState
 from webapp.services.judging import changes, verdicts
 from webapp.services.judging.changes import Changes

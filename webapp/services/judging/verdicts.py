@@ -1,4 +1,9 @@
-"""The verdicts on some queries: of one rater, or merged from several by a named rule."""
+"""The verdicts on some queries: of one rater, or merged from several by a named rule.
+
+And how blind they were given: the page of the event that made each decides. A task's page names
+neither run nor method, a run's page names both. An event from elsewhere (a file, a machine), or
+none, leaves it unknown. A click that was taken back made nothing.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +35,7 @@ from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result
-from webapp.metrics.judging.summaries import QueryJudgments
+from webapp.metrics.judging.queries import QueryJudgments
 from webapp.records import Blindness, EmptyOutcome, GivenOn, QueryState, Relevance
 
 Scope = ColumnElement[bool]

@@ -20,7 +20,7 @@ from webapp.db.tables.phase_3 import CommentTheme, Participant
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.judging.summaries import QueryRow
+from webapp.metrics.judging.figures import QueryRow
 from webapp.metrics.phase_3.user_study import (
     Comment,
     OwnAnswer,

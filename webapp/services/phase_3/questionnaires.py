@@ -11,7 +11,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import QuestionnaireAnswer
 from webapp.failures import Refused
 from webapp.i18n import mark
-from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.usability import LEAST, MOST, usability_score
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging import events

@@ -21,8 +21,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.figures import MEANS
-from webapp.metrics.judging.queries import QuerySummary
-from webapp.metrics.judging.summaries import summarise
+from webapp.metrics.judging.queries import QuerySummary, summarise
 from webapp.metrics.planning.assisted import assisted_mean
 from webapp.metrics.planning.machine_help import HelpedFigure, MachineHelp
 from webapp.metrics.planning.value_range import ValueRange

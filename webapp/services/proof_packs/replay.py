@@ -28,7 +28,7 @@ from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.exporters.exports.trec import TrecResult
 from webapp.importers.proof_packs.pack import Manifest, ManifestRun
 from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.judging.summaries import RunReport
+from webapp.metrics.judging.figures import RunReport
 from webapp.metrics.proof_packs import proof_files
 from webapp.metrics.proof_packs.evidence import SetQuestion, ShownQuery, ShownRun, Thing
 from webapp.records import Card

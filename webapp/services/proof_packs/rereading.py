@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from webapp.exporters.exports import json_runs, trec
 from webapp.exporters.exports.trec import TrecResult
-from webapp.metrics.judging.queries import BEST_QUALITY
-from webapp.metrics.judging.summaries import QueryJudgments, QueryRow, RunReport, summarise
+from webapp.metrics.judging.figures import QueryRow, RunReport
+from webapp.metrics.judging.queries import BEST_QUALITY, QueryJudgments, summarise
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
 Spot = tuple[int, int]

@@ -22,7 +22,7 @@ from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.importers.proof_packs import files as members
 from webapp.importers.proof_packs.files import MemberFault, ReadMember
 from webapp.importers.proof_packs.pack import ManifestRun, ProofPack, UnreadableMember
-from webapp.metrics.judging.summaries import RunReport
+from webapp.metrics.judging.figures import RunReport
 from webapp.metrics.proof_packs import proof_files
 from webapp.metrics.proof_packs.evidence import SetQuestion, ShownRun, Thing
 from webapp.services.proof_packs import added, packed_judgments, rereading

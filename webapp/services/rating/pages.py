@@ -30,8 +30,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.importers.runs.property_identity import differences
-from webapp.metrics.judging.ranking import counted, suggested_quality
-from webapp.metrics.judging.summaries import QuerySummary as Summary
+from webapp.metrics.judging.queries import QuerySummary as Summary
+from webapp.metrics.judging.queries import counted, suggested_quality
 from webapp.records import CannotTell, Card, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import UnknownQuery

@@ -2,6 +2,10 @@
 
 A unit is everything to judge about one question, from all runs; a question
 that depends on its conversation is one unit per run. Giving a unit to a rater makes a task.
+
+Orders are drawn from the study's secret: HMAC-SHA-256 with a key of 256 bits, so that from any
+number of drawn names neither the key nor another name follows (decision 0022). Pages and files
+hold its commitment alone.
 """
 
 from __future__ import annotations

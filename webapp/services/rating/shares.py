@@ -2,6 +2,11 @@
 
 A page asks for the whole share and a click changes one question of it, so a share is kept between
 clicks: newer events name the questions to read again, and newer tasks are put in their place.
+
+Hidden repeats: some questions are asked a second time, whole, and nothing reveals which. How many,
+which ones and when follows from the study's secret and share before the first is given, so that
+the number of questions a rater sees never changes with one. The second verdict measures how far a
+rater agrees with themselves; it is never the verdict.
 """
 
 from __future__ import annotations
@@ -38,7 +43,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.metrics.judging.ranking import Undefined, counted, precision, suggested_quality
+from webapp.metrics.judging.queries import Undefined, counted, precision, suggested_quality
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.changes import Changes

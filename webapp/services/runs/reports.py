@@ -15,7 +15,8 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
-from webapp.metrics.judging.summaries import QueryRow, RunReport, Totals, summarise
+from webapp.metrics.judging.figures import QueryRow, RunReport, Totals
+from webapp.metrics.judging.queries import summarise
 from webapp.records import Blindness
 from webapp.services.judging import verdicts
 from webapp.services.judging.live_metrics import Standing

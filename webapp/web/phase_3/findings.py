@@ -16,7 +16,7 @@ from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.charts.canvas import Drawing
 from webapp.exporters.frame.tables import Table
 from webapp.exporters.phase_3 import chart, tables, words
-from webapp.metrics.judging.ranking import Undefined
+from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.user_study import (
     CategoryLine,
     Comment,

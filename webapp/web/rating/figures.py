@@ -8,11 +8,15 @@ from typing import Any
 from msgspec import Struct
 
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.judging.figures import HEADLINES, Figure, figures
-from webapp.metrics.judging.queries import QuerySummary, Span, why_undefined
-from webapp.metrics.judging.ranking import EXPLANATIONS, Undefined
+from webapp.metrics.judging.figures import HEADLINES, Figure, Totals, figures
+from webapp.metrics.judging.queries import (
+    EXPLANATIONS,
+    QuerySummary,
+    Span,
+    Undefined,
+    why_undefined,
+)
 from webapp.metrics.judging.registry import MEASURES, Measure, Unit
-from webapp.metrics.judging.totals import Totals
 from webapp.services.judging.answer_figures import AnswerFigures
 from webapp.web.frame import formatting
 

@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from webapp import labels
 from webapp.i18n import gettext, mark
-from webapp.metrics.judging.summaries import QueryRow, QuerySummary, RunReport
+from webapp.metrics.judging.figures import QueryRow, RunReport
+from webapp.metrics.judging.queries import QuerySummary
 from webapp.notation import UNDEFINED
 from webapp.records import QueryState
 from webapp.services.runs.runs import QueryLine, RunPage

@@ -13,12 +13,10 @@ from webapp.exporters.exports.rated_rows import RATED_COLUMNS
 from webapp.i18n import gettext
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import JoinedProblem
-from webapp.metrics.judging.figures import Confusion, confusion
+from webapp.metrics.judging.figures import Confusion, RunReport, Totals, category_totals, confusion
 from webapp.metrics.judging.figures import figures as figures_of
+from webapp.metrics.judging.figures import totals as totals_of
 from webapp.metrics.judging.registry import Measure, measure_of
-from webapp.metrics.judging.summaries import RunReport, category_totals
-from webapp.metrics.judging.summaries import totals as totals_of
-from webapp.metrics.judging.totals import Totals
 from webapp.metrics.runs.latency import Latency
 from webapp.records import CannotTell, Counts, Problem
 from webapp.services.rating import shares
