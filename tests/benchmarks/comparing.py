@@ -11,8 +11,8 @@ import ranx
 from ir_measures import RR, P, Qrel, ScoredDoc, Success
 
 from tests.benchmarks.races import Race, expect
-from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import compare
+from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.figures import Totals, figures
 from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise

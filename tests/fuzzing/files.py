@@ -32,8 +32,8 @@ from webapp.importers.runs import csv_ratings, problems, questions
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations import eval_sets
 from webapp.records import Problem
-from webapp.services.agreement import conflicts
-from webapp.services.agreement.conflicts import HandJudgedRun
+from webapp.services.agreement import agreement
+from webapp.services.agreement.agreement import HandJudgedRun
 from webapp.services.evaluations import files as evaluation_files
 from webapp.services.evaluations import scoring
 from webapp.services.evaluations.files import ScoringSettings
@@ -221,7 +221,7 @@ def _read_manual(_ground: Ground, data: bytes) -> None:
             HandJudgedRun("a", gold_files.v2_file(), data),
             HandJudgedRun("b", gold_files.v2_file(), samples.as_bytes(samples.MANUAL)),
         ]
-        _told(conflicts.compare(conflicts.judged_runs(pairs)).problems)
+        _told(agreement.compare(agreement.judged_runs(pairs)).problems)
 
     _refusing(both)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.simulations.recorded import RecordedValues
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.assisted import assisted_mean
 from webapp.metrics.planning.power import spread
 from webapp.metrics.planning.sampling import Stratum, allocation, sampled_mean

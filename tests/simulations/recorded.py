@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from webapp.cli.frame.demo import prepared_demo
 from webapp.db.engine import Database
 from webapp.db.tables.study import Study
-from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
+from webapp.metrics.comparisons.differences import ComparedRun, value_of
 from webapp.metrics.planning.value_range import ValueRange
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.planning import machine_help

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.relevansi import document, relevansi
 from webapp.cli.agreement.conflicts import judged_runs
-from webapp.services.agreement.conflicts import SameFolderTwice
+from webapp.services.agreement.agreement import SameFolderTwice
 
 QUESTIONS = Path(__file__).parents[3] / "seeds/questions.json"
 

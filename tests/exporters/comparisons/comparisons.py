@@ -7,10 +7,9 @@ from datetime import UTC, date, datetime
 from functools import cache
 
 from tests.metrics.judging.verdicts import empty, failed, listed, unreadable, verdicts
-from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
-from webapp.metrics.comparisons.comparisons import compare
-from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.comparisons import ComparisonReport, RaterShare, compare
+from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.records import Blindness, EmptyOutcome, GivenOn

@@ -18,7 +18,7 @@ from tests.exporters.comparisons.comparisons import (
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.comparisons.files import FORMATS
 from webapp.exporters.frame.tables import Table
-from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
+from webapp.metrics.comparisons.comparisons import ComparisonReport, RaterShare
 
 HOSTILE = (
     "=1+1|<script>alert(1)</script>",

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from webapp.exporters.comparisons.answer import answer
+from webapp.exporters.comparisons.words import answer
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.comparisons.intervals import Interval
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Interval, Resampling
 
 pytestmark = pytest.mark.usefixtures("english")
 

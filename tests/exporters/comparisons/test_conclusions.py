@@ -13,11 +13,11 @@ from tests.exporters.comparisons.comparisons import (
     three_runs,
 )
 from tests.metrics.comparisons.compared import differences_of
-from webapp.exporters.comparisons import conclusions, tables
+from webapp.exporters.comparisons import document, words
 from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 
 pytestmark = pytest.mark.usefixtures("english")
 
@@ -26,7 +26,7 @@ def precision_difference(*judged: str, other: str = "N", settings: Resampling = 
     report = comparison_report(
         [run("a", *judged), run("b", *([other] * len(judged)))], settings=settings
     )
-    return conclusions.conclusion(report.comparison, report.comparison.differences[0])
+    return words.conclusion(report.comparison, report.comparison.differences[0])
 
 
 def test_a_difference_that_chance_explains_is_not_distinguishable() -> None:
@@ -71,13 +71,13 @@ def test_an_order_that_pairing_turns_round_is_said_beside_both() -> None:
         ]
     )
     found = report.comparison.differences[0]
-    said = conclusions.conclusion(report.comparison, found)
+    said = words.conclusion(report.comparison, found)
 
     assert found.headline == pytest.approx(0.5 - 7 / 12)
     assert found.reverses_headline
     assert "over the 2 questions where both have a value: a 1.00, b 0.58; a is 0.42 higher" in said
     assert "the other way round" in said
-    summary = " ".join(tables.summary(report).notes)
+    summary = " ".join(document.summary(report).notes)
     assert "over the 2 questions where both have a value: a 1.00, b 0.58" in summary
     as_json = comparison_json(report)["differences"][0]
     assert as_json["reverses_headline"] is True
@@ -93,13 +93,13 @@ def test_a_tiny_difference_is_not_called_zero() -> None:
     report = comparison_report([run("a", "R" + "N" * 399), run("b", "N" * 400)])
     found = differences_of(report.comparison, "mean_overall_precision")[0]
 
-    assert "a is 0.0025 higher than b" in conclusions.conclusion(report.comparison, found)
+    assert "a is 0.0025 higher than b" in words.conclusion(report.comparison, found)
 
 
 def test_runs_without_a_shared_value_are_not_compared() -> None:
     report = comparison_report([run("a", "R"), run("b", ".")])
 
-    assert conclusions.conclusion(report.comparison, report.comparison.differences[0]) == (
+    assert words.conclusion(report.comparison, report.comparison.differences[0]) == (
         "Precision@5: a and b share no question with a value; nothing can be said about them."
     )
 
@@ -107,7 +107,7 @@ def test_runs_without_a_shared_value_are_not_compared() -> None:
 def test_a_conclusion_about_a_partial_run_is_provisional() -> None:
     report = comparison_report([run("a", "R", "R"), run("b", "N", ".")])
 
-    said = conclusions.conclusion(report.comparison, report.comparison.differences[0])
+    said = words.conclusion(report.comparison, report.comparison.differences[0])
 
     assert said.endswith("Provisional: not everything is rated.")
 
@@ -119,7 +119,7 @@ def test_significance_goes_by_the_corrected_p(p_holm: float | None, significant:
     report = three_runs()
     found: Difference = replace(report.comparison.differences[0], p=0.001, p_holm=p_holm)
 
-    assert conclusions.significant(report.comparison, found) is significant
+    assert words.significant(report.comparison, found) is significant
 
 
 def test_sentences_come_in_indonesian_with_decimal_commas() -> None:

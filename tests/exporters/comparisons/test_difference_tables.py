@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.exporters.comparisons.comparisons import three_runs
-from webapp.exporters.comparisons import difference_tables
+from webapp.exporters.comparisons import document as difference_tables
 from webapp.exporters.comparisons.json_file import comparison_json
 
 

@@ -20,9 +20,9 @@ from tests.exporters.comparisons.read_files import (
     shown,
 )
 from webapp.exporters.comparisons.files import FORMATS
-from webapp.exporters.comparisons.latex import latex
+from webapp.exporters.frame.latex import latex
 from webapp.exporters.frame.tables import Column, Document, Section, Table, word
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 
 
 def latex_tables(text: str) -> list[list[list[str]]]:

@@ -12,9 +12,9 @@ from tests.exporters.comparisons.comparisons import (
 from tests.exporters.comparisons.read_files import (
     all_tables,
 )
-from webapp.exporters.comparisons import tables
+from webapp.exporters.comparisons import document
 from webapp.exporters.comparisons.json_file import comparison_json
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 
 
 def values(report: ComparisonReport, name: str) -> list[tuple[Any, ...]]:
@@ -42,7 +42,7 @@ def test_the_summary_is_the_json_s_figures() -> None:
         ]
 
 
-@pytest.mark.parametrize("figure", tables.CATEGORY_FIGURES)
+@pytest.mark.parametrize("figure", document.CATEGORY_FIGURES)
 def test_the_categories_are_the_json_s(figure: str) -> None:
     report = three_runs()
     runs = comparison_json(report)["runs"]

@@ -20,7 +20,7 @@ from tests.exporters.comparisons.comparisons import (
 from webapp import labels
 from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.document import document
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Stability
 from webapp.records import Blindness, GivenOn
 

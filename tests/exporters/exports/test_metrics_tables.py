@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.exporters.reports import CORRECT_EMPTY, FAILED, UNREADABLE, report, row
 from webapp import labels
 from webapp.exporters.exports.metrics_tables import metrics_csv, metrics_json, metrics_markdown
-from webapp.exporters.frame.decimals import rounded
+from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import speaking
 from webapp.metrics.judging.figures import HEADLINES, RunReport
 

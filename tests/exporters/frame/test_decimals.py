@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from webapp.exporters.frame.decimals import rounded
+from webapp.exporters.frame.csv_cells import rounded
 
 
 @pytest.mark.parametrize(

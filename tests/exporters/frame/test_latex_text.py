@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.exporters.frame.latex_text import escaped
+from webapp.exporters.frame.latex import escaped
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from webapp.metrics.agreement.report import (
     consistency,
     of_kind,
 )
-from webapp.metrics.comparisons.resampling import Bootstrap
+from webapp.metrics.comparisons.significance import Bootstrap
 
 CATEGORIES = ("location_simple", "nearby_price")
 RATERS = ("Ani", "Budi", "Citra")

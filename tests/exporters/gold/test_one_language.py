@@ -12,8 +12,8 @@ from tests.exporters.one_language import READ, foreign, text_of
 from tests.metrics.gold.test_constraint_comparison import DEAR, GOOD, LAND, contender
 from webapp.exporters.comparisons import files as comparison_files
 from webapp.i18n import speaking
-from webapp.metrics.comparisons.report import ComparisonPart, ComparisonReport
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.comparisons import ComparisonPart, ComparisonReport
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_comparison import PART, compare_constraints
 
 

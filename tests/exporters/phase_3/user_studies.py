@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from tests.conftest import NOW
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import QueryRow
 from webapp.metrics.judging.queries import QueryJudgments, Undefined, summarise
 from webapp.metrics.phase_3.usability import usability_score

@@ -8,7 +8,7 @@ from webapp.exporters.planning import not_told_apart
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference, PairedValues
 from webapp.metrics.comparisons.differences import tested as compared
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 
 
 def difference(figure: str = "mrr", deviation: float | None = 0.28, n: int = 30) -> Difference:

@@ -20,7 +20,7 @@ from webapp.importers.agreement.manual_input import (
 )
 from webapp.importers.runs import json_runs, problems
 from webapp.importers.runs.problems import UnreadableFile
-from webapp.metrics.agreement.contradictions import VerdictByHand
+from webapp.metrics.agreement.report import VerdictByHand
 from webapp.records import Card, QueryState, ReadQuery, ReadRun
 
 NAME = "hybrid/manual_input.json"

@@ -7,11 +7,7 @@ import pytest
 from tests.metrics.agreement import agreement_oracles as oracles
 from tests.metrics.agreement.tables import N
 from webapp.metrics.agreement import agreement as measures
-from webapp.metrics.agreement.agreement import (
-    Bootstrap,
-    agreement,
-    cohen_kappa,
-)
+from webapp.metrics.agreement.agreement import Bootstrap, agreement, cohen_kappa
 
 
 class TestInterval:
@@ -63,7 +59,7 @@ def test_nothing_heavy_is_loaded() -> None:
     import sys
 
     code = (
-        "import sys; from webapp.metrics.agreement import contradictions, report;"
+        "import sys; from webapp.metrics.agreement import report;"
         "print(sorted({'numpy', 'scipy', 'pandas'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

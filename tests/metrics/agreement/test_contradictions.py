@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from webapp.metrics.agreement.contradictions import (
+from webapp.metrics.agreement.report import (
     Contradiction,
     SelfContradiction,
     SignTest,
     VerdictByHand,
     conflicts,
 )
-from webapp.metrics.comparisons.sign_test import sign_test
+from webapp.metrics.comparisons.differences import sign_test
 
 RUNS = ["hybrid", "api_only", "vector_only"]
 

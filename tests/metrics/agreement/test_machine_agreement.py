@@ -11,9 +11,9 @@ from sklearn.metrics import (  # type: ignore[import-untyped]
     recall_score,
 )
 
+from webapp.metrics.agreement.agreement import NoShare, binary_agreement
 from webapp.metrics.agreement.coefficients import NoAgreement
-from webapp.metrics.agreement.machine_agreement import NoShare, binary_agreement
-from webapp.metrics.comparisons.resampling import Bootstrap
+from webapp.metrics.comparisons.significance import Bootstrap
 
 FEW = Bootstrap(resamples=200)
 

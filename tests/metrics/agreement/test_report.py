@@ -7,13 +7,7 @@ from datetime import timedelta
 from tests.conftest import NOW
 from tests.metrics.agreement.tables import FEW
 from webapp.metrics.agreement.agreement import Scale
-from webapp.metrics.agreement.report import (
-    CannotTell,
-    ItemKind,
-    LabelledItem,
-    consistency,
-    of_kind,
-)
+from webapp.metrics.agreement.report import CannotTell, ItemKind, LabelledItem, consistency, of_kind
 
 
 def test_over_time_the_first_judged_come_first_in_parts_of_ten_or_more() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.comparisons import Comparison
-from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun, Difference
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.records import EmptyOutcome, QueryState, Relevance
 

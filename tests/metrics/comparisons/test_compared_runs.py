@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.metrics.comparisons.compared import compared
-from webapp.metrics.comparisons.compared_runs import counted, ranked, value_of
+from webapp.metrics.comparisons.differences import counted, ranked, value_of
 
 
 def test_equal_values_share_a_place() -> None:

@@ -7,8 +7,13 @@ from math import nan
 import numpy as np
 import pytest
 
-from webapp.metrics.comparisons.intervals import Interval, interval, quantile
-from webapp.metrics.comparisons.resampling import Bootstrap, resample
+from webapp.metrics.comparisons.significance import (
+    Bootstrap,
+    Interval,
+    interval,
+    quantile,
+    resample,
+)
 
 FEW = Bootstrap(resamples=7)
 

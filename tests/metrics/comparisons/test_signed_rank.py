@@ -8,7 +8,7 @@ import warnings
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from webapp.metrics.comparisons.signed_rank import MOST_EXACT, SignedRank, signed_rank
+from webapp.metrics.comparisons.differences import MOST_EXACT, SignedRank, signed_rank
 
 
 def drawn(n: int, seed: int, *, steps: int | None = None) -> list[float]:

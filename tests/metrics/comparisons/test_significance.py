@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from webapp.metrics.comparisons.intervals import NO_INTERVAL
-from webapp.metrics.comparisons.resampling import Resampling
 from webapp.metrics.comparisons.significance import (
+    NO_INTERVAL,
     Randomisation,
+    Resampling,
     holm,
     mean_intervals,
     percentiles,

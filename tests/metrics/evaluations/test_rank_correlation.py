@@ -7,7 +7,7 @@ import random
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from webapp.metrics.comparisons.resampling import Bootstrap
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.metrics.evaluations.rank_correlation import NoCorrelation, rank_correlation
 
 FEW = Bootstrap(resamples=200)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_comparison import CheckedContender, compare_constraints
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Range
 from webapp.metrics.gold.constraints import (

@@ -3,9 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webapp.metrics.comparisons.intervals import NO_INTERVAL
-from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.comparisons.significance import mean_intervals
+from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling, mean_intervals
 from webapp.metrics.judging.figures import Sum
 from webapp.metrics.phase_3.clustered import TOO_FEW_CLUSTERS, clustered_mean
 

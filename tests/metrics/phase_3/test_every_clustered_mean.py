@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.comparisons.significance import mean_intervals
+from webapp.metrics.comparisons.significance import Resampling, mean_intervals
 from webapp.metrics.judging.figures import Sum
 from webapp.metrics.phase_3.clustered import clustered_mean
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from webapp.metrics.comparisons.intervals import NO_INTERVAL
+from webapp.metrics.comparisons.significance import NO_INTERVAL
 from webapp.metrics.phase_3.usability_summary import (
     adjective,
     grade,

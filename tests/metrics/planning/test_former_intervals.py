@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.assisted import assisted_mean
 from webapp.metrics.planning.former_intervals import formerly_assisted, formerly_sampled
 from webapp.metrics.planning.sampling import Stratum

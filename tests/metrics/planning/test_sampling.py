@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.sampling import (
     DrawnQuestion,
     Stratum,

@@ -8,7 +8,7 @@ from math import exp, inf, log, sqrt
 import numpy as np
 import pytest
 
-from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
+from webapp.metrics.comparisons.significance import NO_INTERVAL, Interval
 from webapp.metrics.planning.sequences import (
     StoppingRule,
     confidence_sequence,

@@ -15,11 +15,7 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.metrics.agreement.agreement import Bootstrap, Scale, agreement
 from webapp.metrics.agreement.coefficients import NoAgreement
-from webapp.metrics.agreement.report import (
-    AgreementReport,
-    ItemKind,
-    KindAgreement,
-)
+from webapp.metrics.agreement.report import AgreementReport, ItemKind, KindAgreement
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement as study_agreement
 from webapp.services.judging import events

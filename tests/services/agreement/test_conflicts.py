@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from webapp.importers.runs.problems import ImportRefused
-from webapp.services.agreement.conflicts import (
+from webapp.services.agreement.agreement import (
     HandJudgedRun,
     NumberedQuestion,
     SameFolderTwice,
@@ -16,7 +16,7 @@ from webapp.services.agreement.conflicts import (
     in_folders,
     judged_runs,
 )
-from webapp.services.agreement.conflicts import run_names as names_of
+from webapp.services.agreement.agreement import run_names as names_of
 
 
 def pair(

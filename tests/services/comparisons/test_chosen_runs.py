@@ -9,7 +9,7 @@ from tests.services.comparisons.stored_runs import judge, stored
 from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare

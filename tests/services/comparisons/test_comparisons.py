@@ -11,7 +11,7 @@ from tests.services.comparisons.stored_runs import judge, stored
 from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import VariedPart
 from webapp.records import QueryState, Relevance
 from webapp.services.agreement import adjudications

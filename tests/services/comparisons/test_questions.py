@@ -9,7 +9,7 @@ from tests.services.comparisons.stored_runs import stored
 from tests.services.runs.runs import YES, card, click, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.services.comparisons import questions
+from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating, UnknownQuery
 from webapp.services.runs import reports
@@ -34,7 +34,7 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
     events.judge(session, rater, pair[0], 1, 2, YES, click("b"))
     events.rate(session, rater, pair[1], 1, AnswerRating(notes="fine"), click("n"))
 
-    found = questions.find(session, study, pair, 1, reports.of_rater(rater))
+    found = chosen_runs.find(session, study, pair, 1, reports.of_rater(rater))
     hybrid, api = found.sides
     shown = [(one.card.slug, one.relevance, one.elsewhere) for one in hybrid.results]
     assert shown == [("a", None, ()), ("b", YES, (("API Only", 1),))]
@@ -48,7 +48,7 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
 def test_a_run_that_was_not_asked_has_no_answer(
     session: Session, study: Study, rater: Rater, pair: tuple[str, str]
 ) -> None:
-    found = questions.find(session, study, pair, 2, reports.of_rater(rater))
+    found = chosen_runs.find(session, study, pair, 2, reports.of_rater(rater))
 
     hybrid, api = found.sides
     assert hybrid.answer is not None
@@ -59,10 +59,10 @@ def test_neighbours_are_the_questions_of_any_of_the_runs(
     session: Session, study: Study, rater: Rater, pair: tuple[str, str]
 ) -> None:
     rule = reports.of_rater(rater)
-    found = [questions.find(session, study, pair, position, rule) for position in (1, 2, 3)]
+    found = [chosen_runs.find(session, study, pair, position, rule) for position in (1, 2, 3)]
 
     assert [(one.previous, one.next) for one in found] == [(None, 2), (1, 3), (2, None)]
-    alone = questions.find(session, study, [pair[1]], 1, rule)
+    alone = chosen_runs.find(session, study, [pair[1]], 1, rule)
     assert (alone.previous, alone.next) == (None, 3)  # API alone was never asked question 2
 
 
@@ -70,6 +70,6 @@ def test_a_place_without_a_question_and_an_unknown_run_are_not_found(
     session: Session, study: Study, rater: Rater, pair: tuple[str, str]
 ) -> None:
     with pytest.raises(UnknownQuery):
-        questions.find(session, study, pair, 4, reports.of_rater(rater))
+        chosen_runs.find(session, study, pair, 4, reports.of_rater(rater))
     with pytest.raises(UnknownRun):
-        questions.find(session, study, [*pair, "gone"], 1, reports.of_rater(rater))
+        chosen_runs.find(session, study, [*pair, "gone"], 1, reports.of_rater(rater))

@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import Evaluation, ItemJudgment
-from webapp.metrics.comparisons.resampling import Bootstrap
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.services.evaluations import machine_agreement
 from webapp.services.evaluations.rows import EvaluationKind
 

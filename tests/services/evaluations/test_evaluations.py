@@ -19,7 +19,7 @@ from webapp.db.tables.study import Study
 from webapp.exporters.evaluations import score_files
 from webapp.exporters.evaluations.waiting_rows import WaitingRows
 from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.comparisons.resampling import Bootstrap
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.metrics.evaluations import eval_sets
 from webapp.records import Click
 from webapp.services.evaluations import (

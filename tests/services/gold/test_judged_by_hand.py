@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlalchemy.orm import Session
 
 from tests.demo import study_of
-from webapp.services.agreement import conflicts
+from webapp.services.agreement import agreement
 
 
 def test_the_demos_runs_contradict_each_other_as_people_do(demo_session: Session) -> None:
     """As `relevansi conflicts` says of the files they were imported from."""
-    found = conflicts.in_study(demo_session, study_of(demo_session))
+    found = agreement.in_study(demo_session, study_of(demo_session))
 
     assert found is not None
     assert found.problems == ()

@@ -25,7 +25,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.agreement.json_file import agreement_json
 from webapp.exporters.comparisons.json_file import comparison_json
-from webapp.metrics.comparisons.resampling import Bootstrap, Resampling
+from webapp.metrics.comparisons.significance import Bootstrap, Resampling
 from webapp.records import Relevance
 from webapp.services.agreement import adjudications, agreement
 from webapp.services.comparisons import chosen_runs, comparisons

@@ -18,7 +18,7 @@ from webapp.db.tables.study import Study
 from webapp.exporters.phase_3 import rows as user_study_rows
 from webapp.exporters.phase_3 import tables, words
 from webapp.i18n import speaking
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
 from webapp.records import COMMENTS, EmptyOutcome, Relevance

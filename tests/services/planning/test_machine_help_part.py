@@ -15,8 +15,8 @@ from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.files import FORMATS
 from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.i18n import speaking
-from webapp.metrics.comparisons.report import ComparisonReport
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.comparisons import ComparisonReport
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.comparisons import comparisons
 from webapp.services.runs import reports
 

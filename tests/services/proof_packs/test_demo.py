@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from tests.demo import study_of
 from tests.services.proof_packs.packs import verified
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.proof_packs import packs
 from webapp.services.runs import reports
 

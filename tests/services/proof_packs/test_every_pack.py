@@ -17,7 +17,7 @@ from tests.services.proof_packs.packs import changed, members, verified
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.exporters.frame.csv_cells import csv_bytes
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.proof_packs import packs
 from webapp.services.proof_packs.differences import DifferenceKind
 from webapp.services.runs.reports import Rule

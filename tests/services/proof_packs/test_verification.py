@@ -17,7 +17,7 @@ from tests.services.judging.rated_studies import rated_study
 from tests.services.proof_packs.packs import changed, members, verified, zipped
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.proof_packs import packs
 from webapp.services.proof_packs.differences import DifferenceKind, PackDifference
 from webapp.services.runs.reports import Rule

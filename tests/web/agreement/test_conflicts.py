@@ -15,9 +15,9 @@ from tests.services.agreement.test_conflicts import pair
 from tests.web.conftest import PART
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
-from webapp.metrics.agreement.contradictions import ConflictReport
-from webapp.services.agreement import conflicts
-from webapp.services.agreement.conflicts import HandJudgedRun, compare, judged_runs
+from webapp.metrics.agreement.report import ConflictReport
+from webapp.services.agreement import agreement
+from webapp.services.agreement.agreement import HandJudgedRun, compare, judged_runs
 
 HYBRID = pair("hybrid", *["pass"] * 6, titles="abcdef")
 API_ONLY = pair("api_only", *["fail"] * 6, titles="abcdef")
@@ -62,7 +62,7 @@ def test_runs_of_the_study_that_were_judged_by_hand_are_reported_without_any_fil
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = compare(judged_runs([HYBRID, API_ONLY]))
-    monkeypatch.setattr(conflicts, "in_study", lambda *_: found)
+    monkeypatch.setattr(agreement, "in_study", lambda *_: found)
 
     page = client.get("/conflicts/").text
 

@@ -13,14 +13,9 @@ from webapp.cli.frame.output import say, write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
-from webapp.metrics.agreement.contradictions import ConflictReport
-from webapp.services.agreement import conflicts
-from webapp.services.agreement.conflicts import (
-    MANUAL_FILE,
-    RUN_FILE,
-    HandJudgedRun,
-    JudgedRun,
-)
+from webapp.metrics.agreement.report import ConflictReport
+from webapp.services.agreement import agreement
+from webapp.services.agreement.agreement import MANUAL_FILE, RUN_FILE, HandJudgedRun, JudgedRun
 
 WIDTH = 100
 
@@ -35,7 +30,7 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
 
     Each DIR holds a run's results.json (V2) and its manual_input.json.
     """
-    found = conflicts.compare(judged_runs(folders))
+    found = agreement.compare(judged_runs(folders))
     for problem in found.problems:
         _warn(problems.message(problem))
     report = found.report
@@ -57,12 +52,12 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
 
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
     """The runs in `folders`, each named after its folder, by the shortest distinct names."""
-    names = conflicts.run_names([folder.resolve().parts for folder in folders])
+    names = agreement.run_names([folder.resolve().parts for folder in folders])
     pairs = [
         HandJudgedRun(name, _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE))
         for folder, name in zip(folders, names, strict=True)
     ]
-    return conflicts.judged_runs(pairs)
+    return agreement.judged_runs(pairs)
 
 
 def _bytes(folder: Path, name: str) -> bytes:

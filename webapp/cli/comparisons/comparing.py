@@ -12,11 +12,11 @@ from msgspec import Struct
 from webapp.cli.frame import database, progress
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.comparisons import chosen_runs
 
 if TYPE_CHECKING:
-    from webapp.metrics.comparisons.report import ComparisonReport
+    from webapp.metrics.comparisons.comparisons import ComparisonReport
 
 USERS = 3
 """The phase that is summed up and not compared."""

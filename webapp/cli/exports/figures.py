@@ -17,7 +17,7 @@ from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.exporters.comparisons.words import positions
 from webapp.exporters.exports import metrics_tables
 from webapp.exporters.exports.measures import measures_markdown
-from webapp.exporters.frame.decimals import rounded
+from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import gettext
 from webapp.importers.runs import csv_ratings, problems
 from webapp.metrics.judging.figures import RunReport, figures, totals, undefined

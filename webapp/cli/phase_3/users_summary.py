@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webapp.cli.comparisons.comparing import Destination
 from webapp.cli.frame import database
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 
 
 def sum_up(settings: Resampling, to: Destination) -> None:

@@ -11,7 +11,7 @@ from webapp.cli.frame import database
 from webapp.cli.frame.output import write, write_json
 from webapp.cli.frame.tables import TerminalTable, printed
 from webapp.cli.planning import question_sets
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 
 if TYPE_CHECKING:
     from webapp.metrics.planning.plans import RatingPlan

@@ -16,7 +16,7 @@ from webapp.cli.frame import database, progress
 from webapp.cli.frame.options import as_json_option
 from webapp.cli.frame.output import say, write_json
 from webapp.db.engine import Database
-from webapp.exporters.frame.decimals import rounded
+from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
 from webapp.importers.runs import ratings as offline_ratings

@@ -12,11 +12,10 @@ from msgspec import Struct
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.comparisons.html import comparison_html
 from webapp.exporters.comparisons.json_file import comparison_bytes
-from webapp.exporters.comparisons.latex import latex
-from webapp.exporters.comparisons.markdown import markdown
-from webapp.exporters.comparisons.xlsx import tables_workbook
-from webapp.exporters.frame.tables import Document
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.exporters.frame.latex import latex
+from webapp.exporters.frame.spreadsheets import tables_workbook
+from webapp.exporters.frame.tables import Document, markdown
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.notation import file_day
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -19,7 +19,7 @@ from webapp.exporters.comparisons.charts.pictures import PictureChoice, drawing
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.frame.tables import Document, Table
 from webapp.i18n import direction, gettext, language
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.printable import printable_line
 
 if TYPE_CHECKING:

@@ -12,17 +12,16 @@ from msgspec.structs import asdict
 from webapp.exporters.comparisons import document
 from webapp.exporters.comparisons.words import unsaid
 from webapp.exporters.exports.json_runs import blindness_json, whole
-from webapp.exporters.frame.decimals import rounded
-from webapp.metrics.comparisons.compared_runs import ComparedQuery
+from webapp.exporters.frame.csv_cells import rounded
 from webapp.metrics.comparisons.comparisons import (
     Comparison,
+    ComparisonReport,
     Contender,
     FigureEstimate,
     MissingQuestions,
 )
-from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.comparisons.intervals import Interval
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.differences import ComparedQuery, Difference
+from webapp.metrics.comparisons.significance import Interval
 from webapp.metrics.comparisons.stability import Stability, StabilityLine
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS
 

@@ -6,18 +6,18 @@ chance, and a run that lacks something is said to lack it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date, datetime
 
 from webapp import labels, notation
 from webapp.exporters.exports.metrics_tables import said_blindness
+from webapp.exporters.planning import not_told_apart
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.comparisons.comparisons import Comparison, Contender
-from webapp.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
-from webapp.metrics.comparisons.report import ComparisonReport
-from webapp.metrics.comparisons.resampling import Resampling
-from webapp.metrics.comparisons.signed_rank import MOST_EXACT
+from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
+from webapp.metrics.comparisons.differences import MCNEMAR, MOST_EXACT, Difference, RunDifferences
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Stability, Variation, VariedPart
+from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.queries import Undefined, why_undefined
 from webapp.metrics.judging.registry import Unit, measure_of
 
@@ -382,3 +382,291 @@ def notes(report: ComparisonReport) -> Iterator[str]:
 
 def _times(moments: Sequence[datetime]) -> str:
     return ", ".join(notation.zoned_moment(when) for when in moments)
+
+
+def every(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[str, ...]:
+    """Return a sentence for each of `figures` and each pair of runs.
+
+    False negatives count as the figure itself has them.
+    """
+    return tuple(conclusion(comparison, difference) for difference in of(comparison, figures))
+
+
+def of(comparison: RunDifferences, figures: Sequence[str] = HEADLINES) -> tuple[Difference, ...]:
+    """Return the differences on `figures`, with false negatives as each figure has them."""
+    return tuple(
+        difference
+        for difference in comparison.differences
+        if difference.figure in figures
+        and (difference.figure == "mrr_answerable" or not difference.false_negatives_at_zero)
+    )
+
+
+def counted(comparison: RunDifferences, differences: Sequence[Difference]) -> str:
+    """Return in words how many of `differences` are significant."""
+    return ngettext(
+        "%(n)s difference, %(significant)s significant at %(level)s",
+        "%(n)s differences, %(significant)s of them significant at %(level)s",
+        len(differences),
+        significant=sum(significant(comparison, difference) for difference in differences),
+        level=notation.percent(1 - comparison.settings.confidence),
+    )
+
+
+def significant(comparison: RunDifferences, difference: Difference) -> bool:
+    """Whether the corrected p-value is at most what the confidence leaves to chance."""
+    level = 1 - comparison.settings.confidence
+    return difference.p_holm is not None and difference.p_holm <= level + 1e-12
+
+
+def conclusion(comparison: RunDifferences, difference: Difference) -> str:
+    """Return one sentence: the difference of two runs on a figure and its significance."""
+    names = {
+        "figure": difference_name(difference),
+        "first": comparison.name(difference.first),
+        "second": comparison.name(difference.second),
+    }
+    if difference.mean is None:
+        return gettext(
+            "%(figure)s: %(first)s and %(second)s share no question with a value; nothing can be "
+            "said about them.",
+            **names,
+        )
+    said = gettext(
+        "%(values)s; %(apart)s (%(details)s): %(worth)s.",
+        values=paired_values(comparison, difference),
+        apart=_apart(difference, difference.mean, names["first"], names["second"]),
+        details=_details(comparison, difference),
+        worth=_worth(comparison, difference),
+    )
+    sentences = [said]
+    if difference.reverses_headline:
+        sentences.append(
+            gettext(
+                "The figures of the two runs are the other way round: each is over all questions "
+                "of its run that have a value, the difference only over those both share."
+            )
+        )
+    if not significant(comparison, difference):
+        level = 1 - comparison.settings.confidence
+        sentences += filter(None, [not_told_apart.of_one(difference, level)])
+    if _partial(comparison, difference):
+        sentences.append(gettext("Provisional: not everything is rated."))
+    return " ".join(sentences)
+
+
+def paired_values(comparison: RunDifferences, difference: Difference) -> str:
+    """Return both runs' values over the questions where both have one, the higher first."""
+    unit = difference_unit(difference)
+    values = [
+        (comparison.name(difference.first), difference.first_value),
+        (comparison.name(difference.second), difference.second_value),
+    ]
+    if (difference.mean or 0) < 0:
+        values.reverse()
+    (first, one), (second, other) = values
+    return ngettext(
+        "%(figure)s over the %(n)s question where both have a value: %(first)s %(one)s, "
+        "%(second)s %(other)s",
+        "%(figure)s over the %(n)s questions where both have a value: %(first)s %(one)s, "
+        "%(second)s %(other)s",
+        difference.n,
+        figure=difference_name(difference),
+        first=first,
+        one=notation.figure(one, unit),
+        second=second,
+        other=notation.figure(other, unit),
+    )
+
+
+def reversed_orders(
+    comparison: RunDifferences, figures: Sequence[str] = HEADLINES
+) -> Iterator[str]:
+    """Yield where the paired values of two runs are in another order than their figures."""
+    for one in of(comparison, figures):
+        if one.reverses_headline:
+            yield gettext(
+                "Paired, the order is another: %(values)s.", values=paired_values(comparison, one)
+            )
+
+
+def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
+    if round(mean, 9) == 0:
+        return gettext("%(first)s and %(second)s are equal", first=first, second=second)
+    higher, lower = (first, second) if mean > 0 else (second, first)
+    return gettext(
+        "%(higher)s is %(amount)s higher than %(lower)s",
+        higher=higher,
+        lower=lower,
+        amount=notation.amount(mean, difference_unit(difference)),
+    )
+
+
+def _details(comparison: RunDifferences, difference: Difference) -> str:
+    """The interval and the p-values; the interval is that of the higher run minus the lower."""
+    lower, upper = difference.interval.lower, difference.interval.upper
+    if difference.mean is not None and difference.mean < 0:
+        lower, upper = (None if b is None else -b for b in (upper, lower))
+    return ", ".join(
+        [
+            _interval(comparison, lower, upper, difference_unit(difference)),
+            f"p = {notation.p_value(difference.p)}",
+            f"Holm {notation.p_value(difference.p_holm)}",
+        ]
+    )
+
+
+def _interval(
+    comparison: RunDifferences, lower: float | None, upper: float | None, unit: Unit
+) -> str:
+    if lower is None or upper is None:
+        return gettext("too few for an interval")
+    return gettext(
+        "%(share)s interval %(interval)s",
+        share=notation.percent(comparison.settings.confidence),
+        interval=notation.interval(lower, upper, unit, signed=True),
+    )
+
+
+def _worth(comparison: RunDifferences, difference: Difference) -> str:
+    if significant(comparison, difference):
+        return gettext(
+            "significant at %(level)s",
+            level=notation.percent(1 - comparison.settings.confidence),
+        )
+    return gettext("not distinguishable")
+
+
+def _partial(comparison: RunDifferences, difference: Difference) -> bool:
+    return comparison.is_partial(difference.first) or comparison.is_partial(difference.second)
+
+
+MOST_IN_ANSWER = 6
+"""The most runs, figures or groups of pairs that are named one by one; the rest are counted."""
+
+
+def answer(comparison: RunDifferences, figures: Collection[str]) -> tuple[str, ...]:
+    """Return two sentences on `figures`: who is ahead; what cannot be told apart, and how sure.
+
+    The first says so where the answer is provisional, since a run is not rated to its end. Where
+    no two runs share a question with a value, one sentence says that.
+    """
+    asked = [
+        one
+        for one in comparison.differences
+        if one.figure in figures and not one.false_negatives_at_zero
+    ]
+    paired = [one for one in asked if one.mean is not None]
+    if not paired:
+        return (gettext("Nothing can be concluded yet: no two runs share a rated question."),)
+    apart = [one for one in paired if significant(comparison, one)]
+    ahead = _ahead(comparison, apart) if apart else _nobody(comparison, paired)
+    if any(comparison.is_partial(run) for one in asked for run in (one.first, one.second)):
+        ahead = gettext("%(ahead)s; this is provisional, as not everything is rated", ahead=ahead)
+    tested = _tested(comparison, paired)
+    if len(apart) == len(paired):
+        rest = gettext("Every difference is significant in %(tests)s", tests=tested)
+    elif not apart and len(paired) == len(asked):
+        rest = gettext("They cannot be told apart in %(tests)s", tests=tested)
+    else:
+        rest = gettext("%(alike)s, in %(tests)s", alike=_alike(comparison, paired), tests=tested)
+    return (f"{ahead}.", f"{rest}.")
+
+
+def _ahead(comparison: RunDifferences, apart: Sequence[Difference]) -> str:
+    """Return which run is ahead of which on which figures."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in apart:
+        pair = (one.first, one.second) if (one.mean or 0) > 0 else (one.second, one.first)
+        found.setdefault(pair, []).append(difference_name(one))
+    behind: dict[tuple[str, str], list[str]] = {}
+    for (higher, lower), figures in found.items():
+        on = (comparison.name(higher), _listed(figures, gettext("and")))
+        behind.setdefault(on, []).append(comparison.name(lower))
+    parts = [
+        gettext(
+            "%(higher)s is ahead of %(lower)s on %(figures)s",
+            higher=higher,
+            lower=_listed(lower, gettext("and")),
+            figures=figures,
+        )
+        for (higher, figures), lower in behind.items()
+    ]
+    return "; ".join(parts)
+
+
+def _nobody(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
+    """Return that no run is ahead on any of the figures; of two runs by their names."""
+    figures = _listed(list(dict.fromkeys(map(difference_name, paired))), gettext("or"))
+    pairs = {(one.first, one.second) for one in paired}
+    if len(pairs) > 1:
+        return gettext("No run is ahead of another on %(figures)s", figures=figures)
+    ((first, second),) = pairs
+    return gettext(
+        "Neither %(first)s nor %(second)s is ahead on %(figures)s",
+        first=comparison.name(first),
+        second=comparison.name(second),
+        figures=figures,
+    )
+
+
+def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
+    """Return which run cannot be told apart from which others on which figures."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in paired:
+        if not significant(comparison, one):
+            found.setdefault((one.first, one.second), []).append(difference_name(one))
+    others: dict[tuple[str, str], list[str]] = {}
+    for (left, right), alike in found.items():
+        on = (comparison.name(left), _listed(alike, gettext("and")))
+        others.setdefault(on, []).append(comparison.name(right))
+    named = list(others.items())
+    parts = [
+        gettext(
+            "%(first)s from %(others)s on %(figures)s",
+            first=first,
+            others=_listed(seconds, gettext("or")),
+            figures=figures,
+        )
+        for (first, figures), seconds in named[1:MOST_IN_ANSWER]
+    ]
+    more = sum(len(seconds) for _, seconds in named[MOST_IN_ANSWER:])
+    if more:
+        parts.append(ngettext("%(n)s further pair", "%(n)s further pairs", more))
+    (first, figures), seconds = named[0]
+    first_part = gettext(
+        "%(first)s cannot be told apart from %(others)s on %(figures)s",
+        first=first,
+        others=_listed(seconds, gettext("or")),
+        figures=figures,
+    )
+    return gettext(", nor ").join([first_part, *parts])
+
+
+def _tested(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
+    """Return the tests, and the differences that they could have shown."""
+    level = 1 - comparison.settings.confidence
+    tests = gettext(
+        "tests at %(level)s after Holm's correction over %(pairs)s",
+        level=notation.percent(level),
+        pairs=_questions(paired),
+    )
+    alike = [one for one in paired if not significant(comparison, one)]
+    return ", ".join(filter(None, (tests, not_told_apart.of_all(alike, level))))
+
+
+def _listed(names: Sequence[str], word: str) -> str:
+    """Return the names as a list with `word` before the last; of many, how many more there are."""
+    rest = len(names) - MOST_IN_ANSWER
+    if rest > 0:
+        listed = ", ".join(names[:MOST_IN_ANSWER])
+        return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
+    return joined(names, word)
+
+
+def _questions(paired: Sequence[Difference]) -> str:
+    """Return the number of questions of the differences, or the smallest and the largest."""
+    least, most = (notation.number(find(one.n for one in paired)) for find in (min, max))
+    if least == most:
+        return ngettext("%(n)s question", "%(n)s questions", paired[0].n)
+    return gettext("%(low)s to %(high)s questions", low=least, high=most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.metrics.agreement.machine_agreement import BinaryAgreement, NoShare
+from webapp.metrics.agreement.agreement import BinaryAgreement, NoShare
 from webapp.metrics.evaluations.rank_correlation import Correlation, RankCorrelation
 
 

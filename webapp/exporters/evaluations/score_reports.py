@@ -11,17 +11,10 @@ from types import MappingProxyType
 from typing import Any
 
 from webapp import notation
-from webapp.exporters.comparisons import latex, markdown
 from webapp.exporters.exports.measures import read_together
-from webapp.exporters.frame.tables import (
-    Cell,
-    Column,
-    Document,
-    Section,
-    Table,
-    whole_number,
-    word,
-)
+from webapp.exporters.frame import latex
+from webapp.exporters.frame import tables as markdown
+from webapp.exporters.frame.tables import Cell, Column, Document, Section, Table, whole_number, word
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.answers import SETTINGS, WhyUndefined
 from webapp.metrics.evaluations.json_answers import WEIGHTS

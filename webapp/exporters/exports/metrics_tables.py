@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from webapp import labels, notation
 from webapp.exporters.exports.json_runs import JsonValue, whole
-from webapp.exporters.frame.csv_cells import Cell, csv_bytes
-from webapp.exporters.frame.decimals import rounded
+from webapp.exporters.frame.csv_cells import Cell, csv_bytes, rounded
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.judging.figures import (
     Figure,

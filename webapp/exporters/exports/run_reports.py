@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from webapp.exporters.comparisons.markdown import escaped
 from webapp.exporters.exports.measures import read_together
 from webapp.exporters.exports.metrics_tables import metrics_markdown
+from webapp.exporters.frame.tables import escaped
 from webapp.i18n import gettext
 from webapp.metrics.judging.figures import HEADLINES, RunReport
 from webapp.metrics.judging.registry import HEADLINE_ADVICE, MEASURES, REFERENCES, measure_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 from webapp.notation import decimal_mark
 
@@ -82,3 +83,29 @@ def csv_bytes(rows: Iterable[Sequence[Cell]], *, style: CsvStyle = CsvStyle.PLAI
     writer.writerows([cell_text(cell, style) for cell in row] for row in rows)
     encoding = "utf-8-sig" if style is CsvStyle.EXCEL else "utf-8"
     return buffer.getvalue().encode(encoding)
+
+
+DECIMALS = 4
+PROBABILITIES = frozenset({"p", "p_holm"})
+"""Keys of p-values: of these four digits are kept, since very small ones matter."""
+
+
+def rounded(value: Any) -> Any:
+    """Return a JSON document with every figure to four decimals.
+
+    Files whose figures are recomputed exactly hold them unrounded.
+
+    >>> rounded({"value": 0.7999999999999999, "n": 3, "bounds": [1 / 3, None], "p": 2 / 2**21})
+    {'value': 0.8, 'n': 3, 'bounds': [0.3333, None], 'p': 9.537e-07}
+    """
+    if isinstance(value, Mapping):
+        return {key: _rounded(key, one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [rounded(one) for one in value]
+    return round(value, DECIMALS) if isinstance(value, float) else value
+
+
+def _rounded(key: object, value: Any) -> Any:
+    if key in PROBABILITIES and isinstance(value, float):
+        return float(f"{value:.{DECIMALS}g}")
+    return rounded(value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from webapp import notation
-from webapp.exporters.comparisons import difference_tables, words
-from webapp.exporters.comparisons.conclusions import conclusion
+from webapp.exporters.comparisons import document, words
+from webapp.exporters.comparisons.words import conclusion
 from webapp.exporters.frame.tables import Cell, Column, Table, stacked, word
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparisons.differences import Difference
@@ -121,7 +121,7 @@ def matrices(comparison: ConstraintComparison) -> Table:
 
 def differences(comparison: ConstraintComparison) -> Table:
     """Return every paired difference with its interval, n, counts, test and p-values."""
-    return difference_tables.difference_table(
+    return document.difference_table(
         "constraint_differences", comparison, (_pairing(), basis(comparison))
     )
 
@@ -129,7 +129,7 @@ def differences(comparison: ConstraintComparison) -> Table:
 def signed_ranks(comparison: ConstraintComparison) -> Table:
     """Return Wilcoxon's test of the mean CPRs by question."""
     notes = (basis(comparison),)
-    return difference_tables.signed_rank_table("constraint_signed_rank", comparison, notes)
+    return document.signed_rank_table("constraint_signed_rank", comparison, notes)
 
 
 def _pairing() -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from webapp.exporters.comparisons.json_file import interval_json, moment_json
 from webapp.exporters.exports.json_runs import VERDICTS, whole
-from webapp.exporters.frame.decimals import rounded
+from webapp.exporters.frame.csv_cells import rounded
 from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.clustered import ClusteredMean
 from webapp.metrics.phase_3.user_study import OwnAnswer, Person, UserStudyReport

@@ -25,7 +25,7 @@ from webapp.importers.runs.json_values import (
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.importers.runs.property_identity import identity
 from webapp.importers.runs.questions import looks_like
-from webapp.metrics.agreement.contradictions import VerdictByHand
+from webapp.metrics.agreement.report import VerdictByHand
 from webapp.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun
 
 _EXPECTED_FILE = "manual_input.json (manual_evaluations, constraint_overrides)"

@@ -9,24 +9,33 @@ difference of the means: both are given.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 from msgspec import Struct
 
-from webapp.metrics.comparisons.compared_runs import (
+from webapp.metrics.comparisons.differences import (
     ComparedQuery,
     ComparedRun,
+    Difference,
     counted,
+    differences,
     ranked,
     value_of,
 )
-from webapp.metrics.comparisons.differences import Difference, differences
-from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
-from webapp.metrics.comparisons.resampling import KEPT, Resampling
-from webapp.metrics.comparisons.significance import mean_intervals, weighted_mean_intervals
+from webapp.metrics.comparisons.significance import (
+    KEPT,
+    NO_INTERVAL,
+    Interval,
+    Resampling,
+    mean_intervals,
+    weighted_mean_intervals,
+)
+from webapp.metrics.comparisons.stability import Stability
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Figure, Totals, figures
 from webapp.metrics.judging.queries import QuerySummary
-from webapp.records import QueryState
+from webapp.records import Blindness, CannotTell, QueryState
 
 
 class FigureEstimate(Struct, frozen=True):
@@ -237,3 +246,57 @@ def _intervals(
         mean_intervals(samples, settings),
         weighted_mean_intervals(weights, composites, settings),
     )
+
+
+class RaterShare(Struct, frozen=True):
+    """One rater's part in the compared runs: verdicts on cards and empty lists."""
+
+    name: str
+    judgments: int
+
+
+class ComparisonPart(Struct, frozen=True):
+    """A wing's own comparison of the same runs, under its name in files.
+
+    The wing's modules ``comparison_part`` make it (services), write it (exporters) and show it
+    (web).
+    """
+
+    name: str
+    value: Any
+
+
+class ComparisonReport(Struct, frozen=True):
+    """All that the pages, reports and files of one comparison print.
+
+    ``phase`` is 1, 2 or ``None`` for runs chosen by hand. ``judged_until`` is when the last
+    verdict under the rule was given, ``None`` before the first. ``blindness`` counts how many
+    were given blind. ``version`` is the product's. ``badged`` is when blind raters began to see
+    the outcomes of the constraints on each card, ``record_shown`` when raters began to see the
+    facts that only a listing's record has, ``suggested`` when blind raters began to be offered a
+    grade; empty if never. ``files`` are the rated CSVs that were compared, empty for runs of a
+    study; the files do not name study, raters or blindness.
+    ``wordings_opened`` says how often blind raters opened answers as written, and how many did.
+    ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
+    ``parts`` are the wings' own comparisons of the same runs.
+    """
+
+    study: str
+    phase: int | None
+    comparison: Comparison
+    stability: Stability
+    raters: tuple[RaterShare, ...]
+    judged_until: datetime | None
+    blindness: Blindness
+    version: str
+    badged: tuple[datetime, ...] = ()
+    files: tuple[str, ...] = ()
+    record_shown: tuple[datetime, ...] = ()
+    suggested: tuple[datetime, ...] = ()
+    wordings_opened: tuple[int, int] = (0, 0)
+    parts: tuple[ComparisonPart, ...] = ()
+    cannot_tell: CannotTell | None = None
+
+    def part(self, name: str) -> Any:
+        """Return the wing's comparison of this name; ``None`` where there is none."""
+        return next((part.value for part in self.parts if part.name == name), None)

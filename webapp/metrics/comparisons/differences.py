@@ -2,26 +2,192 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, groupby
+from math import comb, erfc, sqrt
 from statistics import fmean, stdev
 from typing import Protocol
 
 from msgspec import Struct
 
-from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
-from webapp.metrics.comparisons.intervals import Interval
-from webapp.metrics.comparisons.resampling import KEPT, Resampling
-from webapp.metrics.comparisons.sign_test import sign_test
-from webapp.metrics.comparisons.signed_rank import SignedRank, signed_rank
 from webapp.metrics.comparisons.significance import (
+    KEPT,
+    Interval,
     Randomisation,
+    Resampling,
     holm,
     mean_intervals,
     randomisation_tests,
 )
+from webapp.metrics.judging.figures import MEANS
+from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.registry import Measure
+from webapp.records import EmptyOutcome, QueryState, Relevance
+
+
+class ComparedQuery(Struct, frozen=True):
+    """One question of the set as one run answered it, judged under one rule.
+
+    ``position`` is the question's in the set (from 1) and pairs the runs; ``query_id`` is
+    the run's own number for it. ``verdicts`` are those of its results in rank order, as the
+    study counts them (``ranking.counted``).
+    """
+
+    position: int
+    query_id: int
+    question: str
+    category: str
+    summary: QuerySummary
+    verdicts: tuple[Relevance | None, ...] = ()
+
+
+class ComparedRun(Struct, frozen=True):
+    """A run to compare: its id, a name that no other of the comparison has, its questions."""
+
+    run: str
+    name: str
+    search_method: str | None
+    llm: str | None
+    queries: tuple[ComparedQuery, ...]
+
+
+def counted(query: ComparedQuery, headline: str) -> float | None:
+    """The number of a question that a headline figure averages, ``None`` where it has none.
+
+    Coverage averages 1 for a question with results and 0 for one without.
+    """
+    if headline in MEANS:
+        return query.summary.span(MEANS[headline]).value
+    if headline == "coverage" and query.summary.state is not QueryState.UNREADABLE:
+        return float(query.summary.state is QueryState.RESULTS)
+    return None
+
+
+def ranked(values: Mapping[str, float | None]) -> tuple[tuple[str, ...], ...]:
+    """The keys from the largest value to the smallest, equal ones together in given order.
+
+    Values that differ in the 10th decimal only are equal; ``None`` has no place.
+
+    >>> ranked({"a": 0.5, "b": 0.75, "c": None, "d": 0.5})
+    (('b',), ('a', 'd'))
+    """
+    places: dict[float, list[str]] = {}
+    for key, value in values.items():
+        if value is not None:
+            places.setdefault(round(value, 9), []).append(key)
+    return tuple(tuple(places[value]) for value in sorted(places, reverse=True))
+
+
+def value_of(query: ComparedQuery, figure: str, *, false_negatives_at_zero: bool) -> float | None:
+    """The value of a headline figure for one question; ``None`` where it has none yet."""
+    summary = query.summary
+    false_negative = summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
+    if false_negatives_at_zero and false_negative:
+        return 0.0
+    return summary.span(MEANS[figure]).value
+
+
+def sign_test(one: int, other: int) -> float:
+    """The exact two-sided p-value of `one` against `other` (the sign test).
+
+    Null hypothesis: each case favours either side with probability 1/2. ``p = min(1, 2 x (sum
+    of C(n, i) for i from 0 to k) / 2^n)``: *n* the cases, *k* the smaller count. Ties
+    are not cases and are left out beforehand. Without cases the result is 1.
+    Reference: Conover (1999), Practical Nonparametric Statistics, section 3.4.
+
+    >>> sign_test(0, 5)  # 2 x 1/32
+    0.0625
+    """
+    if min(one, other) < 0:
+        raise ValueError("counts are 0 or more")
+    n = one + other
+    tail = sum(comb(n, i) for i in range(min(one, other) + 1))
+    ways: int = 2**n
+    return min(1.0, 2 * tail / ways)
+
+
+MOST_EXACT = 50
+"""With more differences that are not 0 the normal approximation takes over."""
+
+
+class SignedRank(Struct, frozen=True):
+    """The two-sided test over ``n`` differences that are not 0.
+
+    ``positive`` and ``negative`` are the sums of the ranks of differences above and below 0,
+    ``zeros`` counts the differences that were left out.
+    """
+
+    n: int
+    zeros: int
+    positive: float
+    negative: float
+    p: float
+    exact: bool
+
+
+def signed_rank(differences: Iterable[float]) -> SignedRank | None:
+    """The signed-rank test of paired `differences`; ``None`` without any.
+
+    Differences of 0 are left out, as Wilcoxon did (Pratt ranks them and leaves them out
+    then). The others are ranked by their size, equal sizes by the mean of their ranks. Null
+    hypothesis: each sign is a coin's. Exact up to ``MOST_EXACT`` differences, ties included:
+    the rank sum under all ``2^n`` signs. Above, the normal approximation with variance
+    ``n (n + 1) (2n + 1) / 24 - sum over ties of (t^3 - t) / 48`` and the continuity correction
+    of 0.5. Nothing but zeros gives 1.
+    Reference: Wilcoxon (1945), Individual comparisons by ranking methods. Biometrics
+    Bulletin 1(6), 80-83.
+
+    >>> signed_rank([0.25, 0.5, 0.75, 0.0])  # ranks 1, 2, 3; all + and all - of 8 signs
+    SignedRank(n=3, zeros=1, positive=6.0, negative=0.0, p=0.25, exact=True)
+    """
+    rounded = [round(difference, 9) for difference in differences]
+    if not rounded:
+        return None
+    kept = [difference for difference in rounded if difference]
+    sizes = Counter(abs(difference) for difference in kept)
+    doubled = _doubled_ranks(sizes)
+    ranks = [doubled[abs(difference)] for difference in kept]
+    positive = sum(rank for rank, difference in zip(ranks, kept, strict=True) if difference > 0)
+    smaller = min(positive, sum(ranks) - positive)
+    exact = len(kept) <= MOST_EXACT
+    return SignedRank(
+        n=len(kept),
+        zeros=len(rounded) - len(kept),
+        positive=positive / 2,
+        negative=(sum(ranks) - positive) / 2,
+        p=_exact(ranks, smaller) if exact else _approximate(sizes, smaller / 2),
+        exact=exact,
+    )
+
+
+def _doubled_ranks(sizes: Counter[float]) -> dict[float, int]:
+    """Twice the mid-rank of each size, which is a whole number."""
+    found, below = {}, 0
+    for size in sorted(sizes):
+        found[size] = 2 * below + sizes[size] + 1
+        below += sizes[size]
+    return found
+
+
+def _exact(ranks: Sequence[int], smaller: int) -> float:
+    """Twice the share of all signs whose rank sum is at most the smaller of the two."""
+    ways = [1] + [0] * smaller
+    for rank in ranks:
+        for total in range(smaller, rank - 1, -1):
+            ways[total] += ways[total - rank]
+    share: float = 2 * sum(ways) / 2 ** len(ranks)
+    return min(1.0, share)
+
+
+def _approximate(sizes: Counter[float], smaller: float) -> float:
+    n = sizes.total()
+    ties = sum(count**3 - count for count in sizes.values())
+    deviation = sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties / 48)
+    distance = n * (n + 1) / 4 - smaller
+    return erfc(max(0.0, distance - 0.5) / deviation / sqrt(2)) if distance else 1.0
+
 
 SMALL = 50
 """Below so many pairs a comparison calls itself small: only large differences can show."""

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun, counted, ranked
+from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun, counted, ranked
 from webapp.metrics.judging import queries
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, Sum, Totals, figures
 from webapp.records import QueryState

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from webapp.i18n import mark
-from webapp.metrics.comparisons.intervals import interval
-from webapp.metrics.comparisons.resampling import Bootstrap, item_times
+from webapp.metrics.comparisons.significance import Bootstrap, interval, item_times
 
 if TYPE_CHECKING:
     import numpy as np

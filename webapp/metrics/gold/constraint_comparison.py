@@ -20,7 +20,7 @@ from webapp.metrics.comparisons.differences import (
     headline_difference,
     tested,
 )
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraints import (
     ConstraintReport,
     Expected,

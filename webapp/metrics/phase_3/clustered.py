@@ -16,9 +16,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from webapp.i18n import mark
-from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
-from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, times_drawn
-from webapp.metrics.comparisons.significance import percentiles, weighed
+from webapp.metrics.comparisons.significance import (
+    MIN_UNITS,
+    NO_INTERVAL,
+    Interval,
+    Resampling,
+    percentiles,
+    times_drawn,
+    weighed,
+)
 from webapp.metrics.judging.figures import Sum
 
 if TYPE_CHECKING:

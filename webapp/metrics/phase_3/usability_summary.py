@@ -14,8 +14,7 @@ from math import cos, fsum, pi, sin, sqrt, tan
 from msgspec import Struct
 
 from webapp.i18n import mark
-from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
-from webapp.metrics.comparisons.resampling import MIN_UNITS
+from webapp.metrics.comparisons.significance import MIN_UNITS, NO_INTERVAL, Interval
 
 LOWEST, HIGHEST = 0.0, 100.0
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, QueryRow, Sum, Totals, figures
 from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.clustered import ClusteredMean, clustered_mean

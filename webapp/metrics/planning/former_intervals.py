@@ -11,9 +11,14 @@ from statistics import NormalDist, variance
 
 from msgspec.structs import replace
 
-from webapp.metrics.comparisons.intervals import Interval
-from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, times_drawn
-from webapp.metrics.comparisons.significance import percentiles, weighed
+from webapp.metrics.comparisons.significance import (
+    MIN_UNITS,
+    Interval,
+    Resampling,
+    percentiles,
+    times_drawn,
+    weighed,
+)
 from webapp.metrics.planning.assisted import AssistedMean, MeanEstimate
 from webapp.metrics.planning.distributions import normal_cdf, t_quantile
 from webapp.metrics.planning.sampling import SampledMean, Stratum, collapsed, sampled_mean

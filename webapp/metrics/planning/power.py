@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from webapp.metrics.comparisons.resampling import Resampling, places_drawn
-from webapp.metrics.comparisons.significance import randomisation_tests
+from webapp.metrics.comparisons.significance import Resampling, places_drawn, randomisation_tests
 from webapp.metrics.planning.distributions import (
     chi_square_quantile,
     noncentral_t_cdf,

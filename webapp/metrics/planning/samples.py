@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from webapp.metrics.comparisons.intervals import Interval
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Interval, Resampling
 from webapp.metrics.planning.chosen_rules import ChosenRule
 from webapp.metrics.planning.sampling import SampledMean
 

@@ -10,9 +10,14 @@ from math import fsum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
-from webapp.metrics.comparisons.resampling import MIN_UNITS, Resampling, times_drawn_with_ends
-from webapp.metrics.comparisons.significance import weighed
+from webapp.metrics.comparisons.significance import (
+    MIN_UNITS,
+    NO_INTERVAL,
+    Interval,
+    Resampling,
+    times_drawn_with_ends,
+    weighed,
+)
 from webapp.metrics.planning.distributions import t_quantile
 from webapp.metrics.planning.value_range import FURTHER, ValueRange
 

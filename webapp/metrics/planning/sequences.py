@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from webapp.metrics.comparisons.intervals import NO_INTERVAL, Interval
+from webapp.metrics.comparisons.significance import NO_INTERVAL, Interval
 from webapp.metrics.planning.value_range import ValueRange
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
-from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
-from webapp.metrics.comparisons.comparisons import compare
-from webapp.metrics.comparisons.report import ComparisonReport, RaterShare
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.comparisons import ComparisonReport, RaterShare, compare
+from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.queries import QueryJudgments, counted, summarise
 from webapp.services.comparisons.chosen_runs import FEWEST, comparable, names_of, phase_of

@@ -15,10 +15,9 @@ from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import ImportRefused, error, warning
-from webapp.metrics.comparisons.compared_runs import ComparedQuery, ComparedRun
-from webapp.metrics.comparisons.comparisons import compare
-from webapp.metrics.comparisons.report import ComparisonReport
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.comparisons import ComparisonReport, compare
+from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.figures import QueryRow, RunReport
 from webapp.records import Blindness, Problem

@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemJudgment
 from webapp.exporters.evaluations.machine_agreement_json import binary_json, correlation_json
-from webapp.metrics.agreement.machine_agreement import BinaryAgreement, binary_agreement
-from webapp.metrics.comparisons.resampling import Bootstrap
+from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.metrics.evaluations.rank_correlation import RankCorrelation, rank_correlation
 from webapp.services.evaluations import evaluations
 from webapp.services.evaluations.rows import FIGURES, GRADE, EvaluationKind, headline

@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
-from webapp.metrics.agreement.machine_agreement import BinaryAgreement, binary_agreement
-from webapp.metrics.comparisons.resampling import Bootstrap
+from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.metrics.gold.constraint_rules import Check, Outcome
 from webapp.metrics.gold.constraints import CardEvaluation, QueryEvaluation, evaluate_query
 from webapp.records import Relevance

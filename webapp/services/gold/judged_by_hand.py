@@ -12,8 +12,8 @@ from webapp.db.tables.study import Study
 from webapp.exporters.gold.manual_input import CARD
 from webapp.importers.agreement.manual_input import ManualResult
 from webapp.importers.runs.property_identity import identity
-from webapp.metrics.agreement.contradictions import VerdictByHand
-from webapp.services.agreement.conflicts import JudgedRun, NumberedQuestion
+from webapp.metrics.agreement.report import VerdictByHand
+from webapp.services.agreement.agreement import JudgedRun, NumberedQuestion
 from webapp.services.comparisons import chosen_runs
 from webapp.services.gold import card_decisions, constraints
 from webapp.services.judging.judged_things import from_row

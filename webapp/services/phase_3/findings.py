@@ -19,7 +19,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import CommentTheme, Participant
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Study
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import QueryRow
 from webapp.metrics.phase_3.user_study import (
     Comment,

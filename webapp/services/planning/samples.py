@@ -18,9 +18,8 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
-from webapp.metrics.comparisons.compared_runs import ComparedRun, value_of
-from webapp.metrics.comparisons.intervals import NO_INTERVAL
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.differences import ComparedRun, value_of
+from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
 from webapp.metrics.planning import draws
 from webapp.metrics.planning.draws import SampleDraw
 from webapp.metrics.planning.former_intervals import formerly_sampled

@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
-from webapp.metrics.comparisons.report import ComparisonPart
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.comparisons import ComparisonPart
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.settled import PART, SettledOrders
 from webapp.services.planning import settled
 from webapp.services.runs.reports import Rule

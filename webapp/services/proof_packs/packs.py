@@ -28,7 +28,7 @@ from webapp.exporters.proof_packs import pack
 from webapp.exporters.proof_packs.pack import Contents, Drawn, InputFile, PackedRun
 from webapp.failures import Conflict
 from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports

@@ -27,7 +27,7 @@ from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.exporters.exports.trec import TrecResult
 from webapp.importers.proof_packs.pack import Manifest, ManifestRun
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import RunReport
 from webapp.metrics.proof_packs import proof_files
 from webapp.metrics.proof_packs.evidence import SetQuestion, ShownQuery, ShownRun, Thing

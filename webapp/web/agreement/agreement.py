@@ -13,7 +13,7 @@ from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coeffici
 from webapp.metrics.agreement.coefficients import NoAgreement
 from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients
 from webapp.metrics.agreement.report import CannotTell, Consistency, ItemKind, KindAgreement
-from webapp.metrics.comparisons.resampling import Bootstrap
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.metrics.judging.registry import Measure
 from webapp.notation import MINUS
 from webapp.services.agreement import agreement

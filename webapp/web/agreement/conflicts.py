@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.agreement.contradictions import SignTest
-from webapp.services.agreement import conflicts
-from webapp.services.agreement.conflicts import (
+from webapp.metrics.agreement.report import SignTest
+from webapp.services.agreement import agreement
+from webapp.services.agreement.agreement import (
     MANUAL_FILE,
     RUN_FILE,
     ConflictsOfRuns,
@@ -74,7 +74,7 @@ class ConflictsPage(Struct, frozen=True):
 def show() -> str:
     """Show the form that takes the runs, and the report on those of the study."""
     with access.reading() as (session, rater):
-        found = conflicts.in_study(session, rater.study)
+        found = agreement.in_study(session, rater.study)
     page = ConflictsPage(SLOTS, _report(found, []) if found else None, is_of_study=True)
     return render_template("agreement/conflicts/page.html", **htmx.names(page))
 
@@ -94,14 +94,14 @@ def compare() -> Response:
 
 
 def _compared() -> ConflictsInWords:
-    in_folders, incomplete = conflicts.in_folders(_chosen_folder())
+    in_folders, incomplete = agreement.in_folders(_chosen_folder())
     pairs = [*_chosen_pairs(), *in_folders]
     if len(pairs) < 2:
         least = gettext(
             "Choose at least two runs, each with its results.json and its manual_input.json."
         )
         raise UnusableForm({"folder": least})
-    found = conflicts.compare(conflicts.judged_runs(pairs))
+    found = agreement.compare(agreement.judged_runs(pairs))
     left_out = [
         gettext("%(folder)s holds only one of the two files and was left out.", folder=folder)
         for folder in incomplete

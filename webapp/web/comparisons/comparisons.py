@@ -11,20 +11,22 @@ from flask import Blueprint, Response, render_template, request
 from msgspec import Struct
 
 from webapp import labels
-from webapp.exporters.comparisons import conclusions, difference_tables, tables, words
-from webapp.exporters.comparisons.answer import answer
+from webapp.exporters.comparisons import document, words
 from webapp.exporters.comparisons.charts import questions as questions_drawn
 from webapp.exporters.comparisons.charts.canvas import Drawing
 from webapp.exporters.comparisons.charts.pictures import KINDS, PictureChoice, drawing
+from webapp.exporters.comparisons.words import answer
 from webapp.exporters.frame.tables import Cell, Table
-from webapp.metrics.comparisons.comparisons import ComparedQuestionLine
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparedQuestionLine, ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.services.agreement import adjudications
 from webapp.services.comparisons import chosen_runs, comparisons
-from webapp.services.comparisons import questions as compared_questions
-from webapp.services.comparisons.chosen_runs import Candidate, DifferentQuestions, NothingToCompare
-from webapp.services.comparisons.questions import ComparedQuestion
+from webapp.services.comparisons.chosen_runs import (
+    Candidate,
+    ComparedQuestion,
+    DifferentQuestions,
+    NothingToCompare,
+)
 from webapp.services.runs import reports
 from webapp.services.study import blinding, studies
 from webapp.web.frame import access, htmx
@@ -190,13 +192,13 @@ def question(position: int) -> str:
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
         address = _address(request.args.getlist("runs"), rule)
-        found = compared_questions.find(session, rater.study, address.runs, position, rule)
+        found = chosen_runs.find(session, rater.study, address.runs, position, rule)
         is_blind = studies.is_blind(session, rater.study)
     if is_blind:
         with access.writing() as (session, rater):
             blinding.note_opened(session, rater.study, address.runs, position, access.now())
             session.commit()
-    states = tuple(tables.state(side.answer) for side in found.sides)
+    states = tuple(document.state(side.answer) for side in found.sides)
     page = ComparedQuestionPage(found, states, address, labels.rule(rule.name), is_blind)
     return render_template("comparisons/question.html", **htmx.names(page))
 
@@ -313,7 +315,7 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
     from webapp.exporters.comparisons.files import FORMATS
 
     comparison = report.comparison
-    questions = tables.questions(report)
+    questions = document.questions(report)
     rows = tuple(map(QuestionRow, comparison.questions, questions.rows))
     return ComparisonInWords(
         report=report,
@@ -325,20 +327,20 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
             *words.unasked(comparison),
             *(said for one in comparison.contenders for said in words.lacks(one)),
         ),
-        summary=tables.summary(report),
-        differences_said=conclusions.counted(comparison, conclusions.of(comparison, MAIN)),
-        main_conclusions=conclusions.every(comparison, MAIN),
-        conclusions=conclusions.every(comparison),
-        differences=difference_tables.differences(report),
-        signed_ranks=difference_tables.signed_ranks(report),
+        summary=document.summary(report),
+        differences_said=words.counted(comparison, words.of(comparison, MAIN)),
+        main_conclusions=words.every(comparison, MAIN),
+        conclusions=words.every(comparison),
+        differences=document.differences(report),
+        signed_ranks=document.signed_ranks(report),
         parts=tuple(_parts(report, address)),
-        categories=tables.by_category(report, address.figure),
+        categories=document.by_category(report, address.figure),
         category_figures={name: words.figure_name(name) for name in BY_CATEGORY},
         questions=questions,
         questions_said=questions_drawn.counted(comparison, address.drawn),
         question_rows=rows if address.in_order else tuple(sorted(rows, key=_least_moved)),
         stability=words.stability(report.stability),
-        stability_table=tables.stability(report),
+        stability_table=document.stability(report),
         drawings={kind: drawing(report, _choice(kind, address)) for kind in KINDS},
         pairs=tuple(_pairs(report, address)),
         formats=tuple(FORMATS),

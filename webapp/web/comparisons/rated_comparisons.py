@@ -12,7 +12,7 @@ from wtforms import Form
 
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.records import Problem
 from webapp.services.comparisons import rated_comparisons
 from webapp.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare

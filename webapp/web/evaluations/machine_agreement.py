@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from webapp.db.tables.evaluations import Evaluation
 from webapp.i18n import gettext
-from webapp.metrics.agreement import machine_agreement as binary
+from webapp.metrics.agreement import agreement as binary
+from webapp.metrics.agreement.agreement import BinaryAgreement, NoShare
 from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_KAPPA
-from webapp.metrics.agreement.machine_agreement import BinaryAgreement, NoShare
 from webapp.metrics.evaluations import rank_correlation as ranks
 from webapp.metrics.evaluations.rank_correlation import Correlation, RankCorrelation
 from webapp.metrics.evaluations.registry import EVALUATIONS

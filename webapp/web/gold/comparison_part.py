@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from webapp.exporters.comparisons.answer import answer
-from webapp.exporters.comparisons.conclusions import counted
+from webapp.exporters.comparisons.words import answer, counted
 from webapp.exporters.frame.tables import Table
 from webapp.exporters.gold import constraint_comparison_tables as tables
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.gold.constraint_comparison import PART, ConstraintComparison
 from webapp.web.comparisons.comparisons import Address
 from webapp.web.frame.rooms import ShownPart

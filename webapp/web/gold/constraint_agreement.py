@@ -6,9 +6,9 @@ from flask import Blueprint, render_template
 from msgspec import Struct
 
 from webapp.i18n import gettext
+from webapp.metrics.agreement.agreement import NO_SHARE_EXPLANATIONS, BinaryAgreement, NoShare
 from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_AGREEMENT
 from webapp.metrics.agreement.coefficients import NoAgreement
-from webapp.metrics.agreement.machine_agreement import EXPLANATIONS, BinaryAgreement, NoShare
 from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS
 from webapp.notation import RATIO, four
@@ -118,7 +118,7 @@ def _value(value: float | NoAgreement | NoShare | None, unit: str = RATIO) -> tu
     if isinstance(value, NoAgreement):
         return "-", gettext(NO_AGREEMENT[value])
     if isinstance(value, NoShare):
-        return "-", gettext(EXPLANATIONS[value])
+        return "-", gettext(NO_SHARE_EXPLANATIONS[value])
     return four(value, unit), ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webapp.exporters.planning import sample_part
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.planning.samples import PART, QuestionSample
 from webapp.web.comparisons.comparisons import Address
 from webapp.web.frame.rooms import ShownPart

@@ -232,7 +232,7 @@ def metrics(run_id: str) -> Response:
     from flask import jsonify
 
     from webapp.exporters.exports.metrics_tables import metrics_json
-    from webapp.exporters.frame.decimals import rounded
+    from webapp.exporters.frame.csv_cells import rounded
 
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())

@@ -13,8 +13,8 @@ from tests.exporters.comparisons.comparisons import (
     comparison_report,
     run,
 )
-from webapp.exporters.comparisons.charts import lettering
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.exporters.comparisons.charts import canvas
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONG = (
@@ -45,7 +45,7 @@ def said(svg: ET.Element) -> list[str]:
 def box(text: ET.Element) -> tuple[float, float, float, float]:
     """The left, right, top and bottom of a text at the widest a font may run."""
     size, x, y = (float(text.get(name, "0")) for name in ("font-size", "x", "y"))
-    wide = lettering.width(text.text or "", size)
+    wide = canvas.width(text.text or "", size)
     left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor", "start")]
     return left, left + wide, y - 0.8 * size, y + 0.2 * size
 

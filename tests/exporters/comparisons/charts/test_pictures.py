@@ -30,7 +30,7 @@ from webapp.exporters.comparisons.charts.pictures import (
     standalone,
 )
 from webapp.i18n import speaking
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 
 REPORTS: dict[str, Callable[[], ComparisonReport]] = {
     "small": three_runs,

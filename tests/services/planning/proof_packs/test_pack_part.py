@@ -19,7 +19,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import QuestionSet, Study
 from webapp.exporters.planning.machine_help import help_json
-from webapp.metrics.comparisons.resampling import Resampling
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.planning import machine_help, pack_part, samples, settled
 from webapp.services.proof_packs import packs
 from webapp.services.proof_packs.differences import DifferenceKind

@@ -2,13 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
 from xml.etree import ElementTree as ET
 
 from msgspec import Struct
 
-from webapp.exporters.comparisons.charts import lettering
 from webapp.printable import printable_line
+
+WIDER = 1.15
+ELLIPSIS = "…"
+OTHERS = 0.6
+FULL_WIDTH = 1.05
+
+# Advance widths in thousandths of the font's size, by the characters that have them.
+_ADVANCES = {
+    191: "'",
+    222: "ijl",
+    260: "|",
+    278: " !,./:;I[\\]ft",
+    333: "()-`r{}",
+    355: '"',
+    389: "*",
+    469: "^",
+    500: "Jckszvxy",
+    556: "#$0123456789?L_abdeghnopqu",
+    584: "+<=>~−",
+    611: "FTZ",
+    667: "&ABEKPSVXY",
+    722: "CDHNRUw",
+    778: "GOQ",
+    833: "Mm",
+    889: "%",
+    944: "W",
+    1015: "@…",
+}
+_WIDTHS = {letter: advance / 1000 for advance, letters in _ADVANCES.items() for letter in letters}
+
+_PIECES = re.compile(r"[^\s_/-]*[\s_/-]+|[^\s_/-]+")
+
+
+def width(text: str, size: float) -> float:
+    """Return the most room that `text` takes at a font size.
+
+    >>> width("", 12), width("ill", 12) < width("WWW", 12)
+    (0.0, True)
+    """
+    return WIDER * size * sum(map(_advance, text))
+
+
+def fitted(text: str, size: float, room: float) -> str:
+    """Return `text`, cut with an ellipsis where `room` is too small; never longer than it.
+
+    >>> fitted("vector_only", 12, 200), fitted("vector_only", 12, 45)
+    ('vector_only', 'vect…')
+    """
+    if width(text, size) <= room:
+        return text
+    kept = text
+    while kept and width(kept.rstrip() + ELLIPSIS, size) > room:
+        kept = kept[:-1]
+    return kept.rstrip() + ELLIPSIS if kept else ""
+
+
+def lines(text: str, size: float, room: float, *, most: int = 100) -> tuple[str, ...]:
+    """Return `text` broken after blanks, "_", "-" and "/" into lines within `room`.
+
+    Of more than `most` lines the rest is cut; so is a word that is longer than the room.
+
+    >>> lines("hybrid with reranking", 12, 90), lines("vector_only", 12, 60)
+    (('hybrid with', 'reranking'), ('vector_', 'only'))
+    """
+    found = list(_broken(text, size, room))
+    if len(found) > most:
+        found = [*found[: most - 1], text[len("".join(found[: most - 1])) :]]
+    return tuple(fitted(line.strip(), size, room) for line in found)
+
+
+def _broken(text: str, size: float, room: float) -> Iterator[str]:
+    """Yield the lines of `text`, which joined are `text` again."""
+    line = ""
+    for piece in _PIECES.findall(text):
+        if line and width((line + piece).rstrip(), size) > room:
+            yield line
+            line = ""
+        line += piece
+    if line:
+        yield line
+
+
+def _advance(letter: str) -> float:
+    if letter in _WIDTHS:
+        return _WIDTHS[letter]
+    if unicodedata.combining(letter):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return FULL_WIDTH
+    base = unicodedata.normalize("NFD", letter)[0]
+    return _WIDTHS.get(base, OTHERS)
+
 
 NARROW = 360
 """As wide as a phone: one unit is one pixel there."""
@@ -156,7 +250,7 @@ class Canvas:
     ) -> None:
         """Write `words` on their base line; if they are cut to `room`, a tooltip has them all."""
         said = printable_line(words)
-        shown = said if room is None else lettering.fitted(said, size, room)
+        shown = said if room is None else fitted(said, size, room)
         mark = self._mark("text", {"x": place[0], "y": place[1], "font-size": size}, fill)
         if anchor != "start":
             mark.set("text-anchor", anchor)
@@ -175,7 +269,7 @@ class Canvas:
         most: int = 100,
     ) -> float:
         """Write `words` in as many lines as they need, at `most`; return the height taken."""
-        found = lettering.lines(printable_line(words), size, room, most=most)
+        found = lines(printable_line(words), size, room, most=most)
         for number, line in enumerate(found):
             self.text((place[0], place[1] + size * (1 + number * LINE)), line, size=size, fill=fill)
         return len(found) * size * LINE
@@ -235,3 +329,55 @@ class Canvas:
 def _number(value: float) -> str:
     """`value` with two decimals at most: the same on every machine, and short."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+FONT = "Arimo"
+SHARPNESS = 2.0
+"""A PNG has so many pixels for each unit, so that it stays sharp on paper."""
+
+
+def svg_file(picture: Picture) -> bytes:
+    """Return the picture as an SVG file."""
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{picture.markup}\n'.encode()
+
+
+def png_file(picture: Picture) -> bytes:
+    """Return the picture as a PNG file."""
+    import resvg_py  # this and the PDF writer are loaded when somebody asks for such a file
+
+    picture.svg.set("font-family", FONT)
+    markup, fonts = picture.markup, [_font_file()]
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=markup, zoom=SHARPNESS, font_files=fonts, skip_system_fonts=True
+        )
+    )
+
+
+def pdf_file(picture: Picture) -> bytes:
+    """Return the picture as a PDF file of its own size, whose words can be selected."""
+    from reportlab.graphics import renderPDF
+    from reportlab.pdfgen.canvas import Canvas
+    from svglib.svglib import register_font, svg2rlg
+
+    register_font(FONT, _font_file())
+    picture.svg.set("font-family", FONT)
+    for text in picture.svg.iter("text"):
+        for tooltip in text.findall("title"):  # svglib would write it behind the text
+            text.remove(tooltip)
+    drawing = svg2rlg(BytesIO(picture.markup.encode()))
+    assert drawing is not None
+    written = BytesIO()
+    sheet = Canvas(written, (picture.width, picture.height), invariant=1)  # without the date
+    sheet.scale(picture.width / drawing.width, picture.height / drawing.height)
+    sheet.setTitle(picture.title)
+    sheet.setSubject(picture.description)
+    renderPDF.draw(drawing, sheet, 0, 0)
+    sheet.save()
+    return written.getvalue()
+
+
+def _font_file() -> str:
+    import fontpkg_arimo
+
+    return str(fontpkg_arimo.ROOT / "files" / "Arimo[wght].ttf")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from webapp import labels, notation
 from webapp.exporters.comparisons import words
-from webapp.exporters.comparisons.charts import lettering
+from webapp.exporters.comparisons.charts import canvas as lettering
 from webapp.exporters.comparisons.charts.canvas import (
     LINE,
     NORMAL,
@@ -19,8 +19,7 @@ from webapp.exporters.comparisons.charts.canvas import (
 )
 from webapp.exporters.comparisons.charts.tracks import top_of
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.comparisons.comparisons import Comparison, Contender
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
 from webapp.metrics.judging.figures import Figure
 from webapp.printable import printable_line
 

@@ -15,8 +15,7 @@ from webapp.exporters.comparisons.charts.canvas import (
     Picture,
 )
 from webapp.i18n import gettext
-from webapp.metrics.comparisons.comparisons import Comparison, Contender
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
 
 FIGURES = (
     "mean_precision_at_5",

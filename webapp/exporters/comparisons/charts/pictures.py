@@ -20,9 +20,11 @@ from webapp.exporters.comparisons.charts.canvas import (
     Drawing,
     Palette,
     Picture,
+    pdf_file,
+    png_file,
+    svg_file,
 )
-from webapp.exporters.comparisons.charts.picture_files import pdf_file, png_file, svg_file
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.notation import file_day
 
 __all__ = [

@@ -11,8 +11,7 @@ from msgspec import Struct
 from webapp import notation
 from webapp.exporters.comparisons.charts.canvas import LINE, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.i18n import gettext, mark
-from webapp.metrics.comparisons.comparisons import Comparison, Contender
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
 
 ROW = 62.0
 BAR = 12.0

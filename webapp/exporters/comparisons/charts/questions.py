@@ -22,9 +22,8 @@ from webapp.exporters.comparisons.charts.canvas import (
 )
 from webapp.exporters.comparisons.charts.tracks import EDGE, Track
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.comparisons.compared_runs import value_of
-from webapp.metrics.comparisons.comparisons import Comparison
-from webapp.metrics.comparisons.report import ComparisonReport
+from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport
+from webapp.metrics.comparisons.differences import value_of
 
 FIGURE = "mean_precision_at_5"
 MOST = 60

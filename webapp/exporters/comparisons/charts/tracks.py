@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from webapp import notation
 from webapp.exporters.comparisons import words
-from webapp.exporters.comparisons.charts import lettering
+from webapp.exporters.comparisons.charts import canvas as lettering
 from webapp.exporters.comparisons.charts.canvas import SMALL, WIDE, Canvas
-from webapp.metrics.comparisons.intervals import Interval
+from webapp.metrics.comparisons.significance import Interval
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.judging.registry import measure_of
 
