@@ -39,8 +39,11 @@ document.addEventListener("visibilitychange", () => document.hidden || wake());
 export function send(event, hear) {
   Object.assign(event, { rater, hear, event_id: fresh(), client_time: event.client_time ?? Date.now(), made: true });
   waiting.push(event);
-  hear(event, trouble ? "unsaved" : "saving");
-  store(event).then(work);
+  hear(event, "saving");
+  store(event).then(() => {
+    if (trouble) hear(event, "unsaved"); // kept by now: the page may be left
+    work();
+  });
 }
 
 /** Let `hear` have what waits from earlier pages; `overlay` is told all that the page cannot know. */

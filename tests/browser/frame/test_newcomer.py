@@ -111,13 +111,13 @@ def _runs(server: Server) -> list[str]:
 
 
 def _rate_the_first_question(rating: RatingPage) -> None:
-    """✓✗✓✓✗ ✗✗✗?✓: P@5 is 3/5, overall 4/9, the first relevant at rank 1; quality 3."""
+    """✓✗✓✓✗ ✗✗✗?✓: P@5 is 3/5, overall 4/10, the first relevant at rank 1; quality 3."""
     rating.expect_question(1)
     rating.expect_figure("mean_precision_at_5", question="-", run="-")
     rating.press(*"ytyyt", *"tttry")
     rating.expect_saved(10)
     rating.expect_figure("mean_precision_at_5", question="0,60", run="0,60")
-    rating.expect_figure("mean_overall_precision", question="0,44", run="0,44")
+    rating.expect_figure("mean_overall_precision", question="0,40", run="0,40")
     rating.expect_figure("mrr", question="1,00", run="1,00")
     rating.press("3")
     rating.expect_question(2)
@@ -137,4 +137,4 @@ def _expect_same_csv(server: Server, rating: RatingPage, run_id: str) -> None:
     assert done.returncode == 0, done.stderr
     assert downloaded == written.read_bytes()
     first = downloaded.decode().splitlines()[1]
-    assert ",10,4,1,0.4444,0.6000,1.0000,1,3," in first
+    assert ",10,4,1,0.4000,0.6000,1.0000,1,3," in first
