@@ -20,13 +20,13 @@ from tests.conftest import NOW
 from tests.fuzzing.kinds import Kind, Wrong
 from tests.services.judging import rated_studies
 from tests.web import visitors
-from tests.web.knocks import OWN_ANSWER, ROLES, is_open_to, is_refused, knocks
 from tests.web.phase_3 import participants
+from tests.web.roles import OWN_ANSWER, ROLES, is_open_to, is_refused, knocks
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.services.study import studies
-from webapp.web.frame import rooms
+from webapp.web import feature
 
 NOBODY = "http://127.0.0.1:9"
 """A chatbot that is never there."""
@@ -90,7 +90,7 @@ class Roles(Kind[Asking]):
         """Ask, in a browser that carries the cookie of the role; hold the outcome."""
         status = self._asked(given)
         is_open = given.endpoint is not None and is_open_to(
-            given.role, rooms.stated(given.endpoint)
+            given.role, feature.stated(given.endpoint)
         )
         if is_open and status is None:  # the owner may have put this one out meanwhile
             self.cookies[given.role] = self._entered(given.role)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from flask import Flask
 
 from tests.web.conftest import in_english
-from webapp.web.frame import rooms
+from webapp.web import feature
 
 
 def marked(menu: str, endpoint: str | None) -> list[str]:
     """Return the entries of a menu that are marked on the page of an endpoint."""
-    return [one.endpoint for one in rooms.menu(menu) if rooms.is_current(one, endpoint)]
+    return [one.endpoint for one in feature.menu(menu) if feature.is_current(one, endpoint)]
 
 
 def marked_twice(app: Flask, menu: str) -> list[str]:
     """Return the pages on which several entries of a menu, which has some, are marked."""
-    assert rooms.menu(menu)
+    assert feature.menu(menu)
     return [endpoint for endpoint in app.view_functions if len(marked(menu, endpoint)) > 1]
 
 

@@ -15,7 +15,7 @@ from tests.web.conftest import in_english
 from tests.web.places import assert_explained
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
-from webapp.web.frame.rooms import menu
+from webapp.web.feature import menu
 
 EMPTY = re.compile(r"[^.:]*\b(?:yet|needs two|No item waits|Nothing of)\b[^.:]*")
 FURTHER = ("/gold/", "/items/", "/study/participants/", "/agreement?of=cards")

@@ -16,7 +16,7 @@ from tests.web import visitors
 from tests.web.conftest import PART
 from tests.web.template_names import files_named
 from webapp.config import resource
-from webapp.web.frame import rooms
+from webapp.web import feature
 from webapp.web.frame.access import RATER
 
 TEMPLATES = ("frame/layout.html", "rating/judgments/page.html", "rating/rate/page.html")
@@ -50,7 +50,7 @@ def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
     named = {"joined/frame/app.css", "joined/frame/page.js"}.union(*map(files_named, TEMPLATES))
 
     assert len(named) >= 7
-    assert named <= set(rooms.kept_files())
+    assert named <= set(feature.kept_files())
 
 
 def test_another_version_of_a_file_is_another_worker(

@@ -7,8 +7,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.web import visitors
-from tests.web.doors import assert_closed, refused_at_open_doors, stored_by_links_from_elsewhere
 from tests.web.phase_3 import participants
+from tests.web.roles import assert_closed, refused_at_open_doors, stored_by_links_from_elsewhere
 
 
 @pytest.fixture(name="participant")

@@ -7,14 +7,14 @@ from flask import Flask
 from tests.web import visitors
 from tests.web.phase_3 import participants
 from tests.web.template_names import files_named
-from webapp.web.frame import rooms
+from webapp.web import feature
 
 
 def test_the_worker_keeps_all_that_the_page_of_an_own_question_is_made_of() -> None:
     named = files_named("phase_3/own_questions/answer.html")
 
     assert len(named) >= 2
-    assert named <= set(rooms.kept_files())
+    assert named <= set(feature.kept_files())
 
 
 def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:

@@ -29,9 +29,9 @@ from webapp.services.comparisons.chosen_runs import (
 )
 from webapp.services.runs import reports
 from webapp.services.study import blinding, studies
+from webapp.web.feature import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.downloads import attached
-from webapp.web.frame.rooms import ShownPart
 from webapp.web.study import rules
 from webapp.web.study.rules import RuleChoice
 

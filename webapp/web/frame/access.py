@@ -31,10 +31,9 @@ from webapp.services.people import sign_in
 from webapp.services.phase_3 import links
 from webapp.services.phase_3.links import ParticipantBadge
 from webapp.services.study import studies
+from webapp.web.feature import Role, role_for
 from webapp.web.frame import badges, hosts, htmx
-from webapp.web.frame.doors import Door
 from webapp.web.frame.origins import SAFE_METHODS, is_from_here, is_from_our_pages
-from webapp.web.frame.rooms import door
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -246,17 +245,17 @@ def _check() -> None:
         raise FromElsewhere
     if asking.key and request.headers.get(RATER, asking.key) != asking.key:
         raise AnotherRater
-    wanted = door(request.endpoint)
-    if wanted != Door.ANYBODY:
+    wanted = role_for(request.endpoint)
+    if wanted != Role.ANYBODY:
         _admit(asking, wanted)
     if "\x00" in request.path:  # no name has a NUL, and PostgreSQL refuses a query with one
         raise NotFound
 
 
-def _admit(asking: Visitor, wanted: Door) -> None:
+def _admit(asking: Visitor, wanted: Role) -> None:
     if asking.is_shut_out:
         raise NotFromHere
-    if wanted == Door.GUESTS:
+    if wanted == Role.GUESTS:
         if asking.guest_id is None:
             raise NotTakingPart
         return
@@ -264,7 +263,7 @@ def _admit(asking: Visitor, wanted: Door) -> None:
         raise NotForGuests
     if asking.rater_id is None:
         raise NotSignedIn
-    if wanted == Door.OWNER and not asking.is_owner:
+    if wanted == Role.OWNER and not asking.is_owner:
         raise NotYours
 
 

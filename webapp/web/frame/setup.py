@@ -16,6 +16,7 @@ from webapp.i18n import gettext, ngettext, no_key, own_name
 from webapp.notation import decimal_mark
 from webapp.printable import LogLineFormatter, printable, printable_line
 from webapp.services.study import studies
+from webapp.web import feature
 from webapp.web.frame import (
     access,
     badges,
@@ -27,7 +28,6 @@ from webapp.web.frame import (
     language,
     markdown,
     ratios,
-    rooms,
     site,
     workers,
 )
@@ -56,8 +56,8 @@ def join(app: Flask, database_url: str) -> None:
     default_handler.setFormatter(LogLineFormatter(LOG_LINE))
     _set_up_templates(app)
     app.url_map.converters["int"] = _StoredNumber
-    for pages in rooms.every():
-        for blueprint in pages.blueprints:
+    for each in feature.features():
+        for blueprint in each.blueprints:
             app.register_blueprint(blueprint)
     workers.set_up(app)
 
@@ -97,9 +97,9 @@ def _set_up_templates(app: Flask) -> None:
         # A filter on a constant is evaluated once, in the language of the first reader.
         decimal_mark=decimal_mark,
         work_left=labels.work_left,
-        menu=rooms.menu,
-        parts=rooms.parts,
-        is_current=rooms.is_current,
+        menu=feature.menu,
+        parts=feature.parts,
+        is_current=feature.is_current,
     )
     for name in (
         *("figure", "number", "rupiah", "price", "full_price"),

@@ -15,7 +15,8 @@ from flask import Blueprint, Response, current_app, g, render_template, url_for
 from werkzeug.exceptions import NotFound
 
 from webapp.i18n import LANGUAGES, speaking
-from webapp.web.frame import rooms, site
+from webapp.web import feature
+from webapp.web.frame import site
 from webapp.web.frame.access import Visitor
 
 blueprint = Blueprint("shell", __name__)
@@ -27,7 +28,7 @@ WORKER = "frame/service_worker.js"
 def worker() -> Response:
     """Return the service worker, which knows the version of every file it is to keep."""
     script = Path(_folder(), WORKER).read_text("utf-8")
-    files = [site.static_address(name) for name in rooms.kept_files()]
+    files = [site.static_address(name) for name in feature.kept_files()]
     said = [script, *files, *(_offline(code) for code in LANGUAGES)]
     offline_pages = {code: url_for("shell.offline", language=code) for code in LANGUAGES}
     shell = {

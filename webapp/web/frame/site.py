@@ -14,9 +14,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from webapp import notation
 from webapp.i18n import LANGUAGES, direction, language, own_name
 from webapp.services.study import studies
+from webapp.web.feature import MenuEntry, menu
 from webapp.web.frame import access, joined, ratios
 from webapp.web.frame.access import NotSignedIn
-from webapp.web.frame.rooms import MenuEntry, menu
 
 
 class Site(Struct, frozen=True):

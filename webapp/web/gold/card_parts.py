@@ -8,7 +8,7 @@ from webapp.db.tables.people import Rater
 from webapp.services.rating import blind_page
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import RatingPage
-from webapp.web.frame.rooms import ShownPart
+from webapp.web.feature import ShownPart
 from webapp.web.gold import card_badges
 from webapp.web.gold.card_badges import Badges
 from webapp.web.rating.parts import CardParts

@@ -12,7 +12,7 @@ from webapp.exporters.gold import constraint_comparison_tables as tables
 from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.gold.constraint_comparison import PART, ConstraintComparison
 from webapp.web.comparisons.comparisons import Address
-from webapp.web.frame.rooms import ShownPart
+from webapp.web.feature import ShownPart
 from webapp.web.gold import constraint_figures
 from webapp.web.gold.constraint_figures import MatrixCell
 

@@ -12,7 +12,7 @@ from webapp.exporters.frame.tables import Table
 from webapp.exporters.planning import machine_help as words
 from webapp.services.planning import machine_help, settled
 from webapp.services.runs import reports
-from webapp.web.frame.rooms import ShownPart
+from webapp.web.feature import ShownPart
 
 WIDTH = 0.2
 """The width of an interval that is shown unless another is asked for: plus or minus 0.1."""

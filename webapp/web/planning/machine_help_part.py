@@ -5,7 +5,7 @@ from __future__ import annotations
 from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.planning.machine_help import PART, MachineHelp
 from webapp.web.comparisons.comparisons import Address
-from webapp.web.frame.rooms import ShownPart
+from webapp.web.feature import ShownPart
 
 STYLES: tuple[str, ...] = ()
 

@@ -22,9 +22,9 @@ from webapp.metrics.planning.plans import RatingPlan, RatingPlanWish
 from webapp.metrics.planning.power import Demand
 from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import plans
+from webapp.web.feature import ShownPart
 from webapp.web.frame import forms
 from webapp.web.frame.fields import ChoiceField, DecimalField, LineField, WholeField
-from webapp.web.frame.rooms import ShownPart
 
 POWERS = {"80": 0.8, "90": 0.9, "95": 0.95}
 DIFFERENCES = {"mean_response_quality": 0.5}

@@ -19,9 +19,9 @@ from webapp.services.planning import rules, samples
 from webapp.services.planning.next_question import AFTERWARDS, GO_ON, STOP
 from webapp.services.planning.rules import RuleKind
 from webapp.services.study import assignments, studies
+from webapp.web.feature import ShownPart
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.fields import ChoiceField
-from webapp.web.frame.rooms import ShownPart
 from webapp.web.planning import machine_help, plan, sample, settled
 
 blueprint = Blueprint("planning", __name__, url_prefix="/study/planning")

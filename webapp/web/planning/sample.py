@@ -18,9 +18,9 @@ from webapp.exporters.planning import sample as sample_words
 from webapp.services.planning import plans, rules, samples
 from webapp.services.planning.rules import RuleKind
 from webapp.services.planning.samples import SampleTooSmall, SampleWish
+from webapp.web.feature import ShownPart
 from webapp.web.frame import access, forms
 from webapp.web.frame.fields import ChoiceField, DecimalField, LineField, WholeField
-from webapp.web.frame.rooms import ShownPart
 from webapp.web.planning.plan import PlannedPair, pairs_of
 
 blueprint = Blueprint("samples", __name__, url_prefix="/study/planning")

@@ -6,7 +6,7 @@ from webapp.exporters.planning import sample_part
 from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.planning.samples import PART, QuestionSample
 from webapp.web.comparisons.comparisons import Address
-from webapp.web.frame.rooms import ShownPart
+from webapp.web.feature import ShownPart
 
 STYLES: tuple[str, ...] = ()
 

@@ -13,7 +13,7 @@ from webapp.metrics.planning.settled import SettledOrders
 from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import rules, settled
 from webapp.services.runs import reports
-from webapp.web.frame.rooms import ShownPart
+from webapp.web.feature import ShownPart
 
 STYLES = ("comparisons/comparisons.css", "planning/planning.css")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.planning.settled import PART, SettledOrders
 from webapp.web.comparisons.comparisons import Address
-from webapp.web.frame.rooms import ShownPart
+from webapp.web.feature import ShownPart
 from webapp.web.planning import settled
 
 STYLES = ("planning/planning.css",)

@@ -22,9 +22,9 @@ from webapp.services.rating.pages import JudgedCard, MovingFigures, RatingPage
 from webapp.services.rating.particulars import Background
 from webapp.services.runs import runs
 from webapp.services.study import studies
+from webapp.web.feature import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
-from webapp.web.frame.rooms import ShownPart
 from webapp.web.rating import clicks, figures, parts
 from webapp.web.rating.clicks import CardsForm, RatingForm
 from webapp.web.rating.figures import ClickedCounts, FigureRow, UndefinedReason

@@ -11,7 +11,7 @@ from webapp.db.tables.people import Rater
 from webapp.services.evaluations import item_rating
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import RatingPage
-from webapp.web.frame.rooms import ShownPart
+from webapp.web.feature import ShownPart
 
 
 class CardParts(Struct, frozen=True):

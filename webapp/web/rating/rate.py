@@ -30,9 +30,9 @@ from webapp.services.rating.tasks import onward
 from webapp.services.runs import runs
 from webapp.services.runs.runs import RunOverview
 from webapp.services.study import studies
+from webapp.web.feature import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
-from webapp.web.frame.rooms import ShownPart
 from webapp.web.rating import clicks, figures, parts
 from webapp.web.rating.clicks import BlindRatingForm
 from webapp.web.rating.figures import AnswersPanel, UndefinedReason

@@ -13,8 +13,8 @@ from webapp.services.rating.shares import Progress
 from webapp.services.runs import runs, sample_runs
 from webapp.services.runs.runs import RunOverview
 from webapp.services.study.standing import rater_standing
+from webapp.web.feature import ShownPart
 from webapp.web.frame import access, formatting, htmx
-from webapp.web.frame.rooms import ShownPart
 from webapp.web.rating import parts
 from webapp.web.study import steps
 from webapp.web.study.steps import StudyStep

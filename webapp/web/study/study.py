@@ -30,8 +30,8 @@ from webapp.services.study.standing import (
     StudyStanding,
     study_standing,
 )
+from webapp.web.feature import ShownPart
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.rooms import ShownPart
 from webapp.web.planning import settled
 from webapp.web.study.forms import StudyForm
 

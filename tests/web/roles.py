@@ -1,22 +1,88 @@
-"""Every address asked for by one role: whom its door lets in, and what is stored by it."""
+"""Every address with every verb, and whom its door lets in: the matrix of roles.
+
+The list of addresses is the application's own, so that none is forgotten.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
+from werkzeug.routing import AnyConverter, IntegerConverter, Rule
 from werkzeug.test import TestResponse
 
 from tests.web import visitors
-from tests.web.knocks import OWN_ANSWER, Knock, is_open_to, is_refused, knocks
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.people import Attempt
-from webapp.web.frame.doors import Door
+from webapp.web import feature
+from webapp.web.feature import Role
+
+ROLES = ("owner", "rater", "participant", "stranger")
+OWN_ANSWER = {"sign_in.choose", "sign_in.set_first", "sign_in.leave"}
+"""Those that decide by themselves whom they answer, or end the sign-in; see test_sign_in."""
+PLACES = {
+    "name": "answers.csv",
+    "run_id": "unknown",
+    "task_id": "unknown",
+    "token": "unknown",
+    "filename": "frame/app.css",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Knock:
+    """One address asked for with one verb."""
+
+    endpoint: str
+    path: str
+    method: str
+    role: Role | None
+
+
+def rules(app: Flask) -> list[Rule]:
+    """Return every address of the application, always in the same order."""
+    return sorted(app.url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint))
+
+
+def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
+    """Yield every address, its places filled, with every verb it takes."""
+    adapter = app.url_map.bind("localhost")
+    for rule in rules(app):
+        values = {name: filled(rule, name, run_id) for name in rule.arguments}
+        path = adapter.build(rule.endpoint, values, force_external=False)
+        for method in sorted(rule.methods or ()):
+            yield Knock(rule.endpoint, path, method, feature.stated(rule.endpoint))
+
+
+def filled(rule: Rule, name: str, run_id: str) -> object:
+    """Return the value at a place of an address."""
+    if name == "run_id":
+        return run_id
+    converter = rule._converters[name]
+    if isinstance(converter, AnyConverter):
+        return min(converter.items)
+    return 1 if isinstance(converter, IntegerConverter) else PLACES.get(name, "unknown")
+
+
+def is_refused(status: int, location: str) -> bool:
+    """Whether nobody was let in: not signed in, not the owner, not taking part."""
+    return status in {401, 403} or (status == 303 and "/sign-in?next=" in location)
+
+
+def is_open_to(role: str, needed: Role | None) -> bool:
+    """Return the matrix itself."""
+    if needed == Role.GUESTS or role == "participant":
+        return needed == Role.ANYBODY or (needed == Role.GUESTS and role == "participant")
+    if needed == Role.ANYBODY or role == "owner":
+        return True
+    return needed == Role.RATERS and role == "rater"
+
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -59,7 +125,7 @@ def refused_at_open_doors(app: Flask, client: FlaskClient, role: str) -> list[tu
     Forms are sent last.
     """
     cookie = cookie_of(client, app)
-    opened = [knock for knock in knocks(app) if is_open_to(role, knock.door)]
+    opened = [knock for knock in knocks(app) if is_open_to(role, knock.role)]
     return [
         (knock.method, knock.path, answer.status)
         for knock in sorted(opened, key=lambda knock: knock.method == "POST")
@@ -78,7 +144,7 @@ def assert_closed(app: Flask, client: FlaskClient, role: str, run_id: str) -> No
     cookie = cookie_of(client, app)
     before = everything(database)
     both = zip(knocks(app, run_id), knocks(app), strict=True)
-    closed = [(knock, away) for knock, away in both if not is_open_to(role, knock.door)]
+    closed = [(knock, away) for knock, away in both if not is_open_to(role, knock.role)]
     assert len(closed) > 30
 
     for knock, away in closed:
@@ -87,7 +153,7 @@ def assert_closed(app: Flask, client: FlaskClient, role: str, run_id: str) -> No
             assert is_refused(answer.status_code, answer.headers.get("Location", "")), knock
         for secret in ("hybrid", "test_results.json", "Question 1", str(database.description)):
             assert secret not in answer.text, knock
-        if role == "rater" and knock.door == Door.OWNER:
+        if role == "rater" and knock.role == Role.OWNER:
             other = as_seen_by(app, cookie, away)
             assert answer.status_code == other.status_code == 403
             assert answer.text == other.text

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from markupsafe import escape
 
 from tests.web import places
-from webapp.web.frame import rooms
+from webapp.web import feature
 
 MARKED = [
     ("owner", "judgments.show", "runs.index"),
@@ -39,7 +39,7 @@ def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str | None, marked: str
 
 
 def test_the_pages_of_the_study_are_four_groups() -> None:
-    groups = rooms.menu("study")
+    groups = feature.menu("study")
 
     assert [group.endpoint for group in groups] == [
         "study.show",
@@ -47,21 +47,21 @@ def test_the_pages_of_the_study_are_four_groups() -> None:
         "study.standing",
         "study.more",
     ]
-    assert all(rooms.menu(group.pages or "") for group in groups)
+    assert all(feature.menu(group.pages or "") for group in groups)
 
 
 def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_group(client: FlaskClient) -> None:
-    for group in rooms.menu("study"):
-        entries = rooms.menu(group.pages or "")
+    for group in feature.menu("study"):
+        entries = feature.menu(group.pages or "")
         for shown in (group, *entries):
             page = client.get(url(client, shown.endpoint)).text
-            beside = entries if not shown.pages or shown is group else rooms.menu(shown.pages)
+            beside = entries if not shown.pages or shown is group else feature.menu(shown.pages)
             for entry in beside:
                 assert f'href="{url(client, entry.endpoint)}"' in page, (shown.label, entry.label)
 
 
 def test_what_few_studies_need_is_one_page_that_says_for_whom_each_is(client: FlaskClient) -> None:
-    few = rooms.menu("more")
+    few = feature.menu("more")
     page = client.get("/study/more").text
 
     assert {entry.endpoint for entry in few} == {

@@ -1,36 +1,29 @@
-"""All pages of the app: those of the frame, and those of each room."""
+"""What a feature adds to the pages of the app, and who may open which address.
+
+``webapp.web.features`` lists every feature. An address without a role is the owner's.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from enum import StrEnum
 from functools import cache
-from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Blueprint
 from msgspec import Struct, field
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.study import Study
-from webapp.web.frame.doors import Door
 
-FEATURES = (
-    "runs",
-    "rating",
-    "study",
-    "people",
-    "agreement",
-    "comparisons",
-    "workers",
-    "gold",
-    "evaluations",
-    "machine_judges",
-    "phase_3",
-    "proof_packs",
-    "offline",
-    "planning",
-)
-"""The folders of pages in the order of the menus."""
+
+class Role(StrEnum):
+    """The people for whom an address is open."""
+
+    ANYBODY = "anybody"
+    RATERS = "raters"
+    GUESTS = "guests"
+    OWNER = "owner"
 
 
 class MenuEntry(Struct, frozen=True):
@@ -54,73 +47,77 @@ class MenuEntry(Struct, frozen=True):
     about: str = ""
 
 
-class Pages(Struct, frozen=True):
-    """The pages of a room: its blueprints, and the door of each of them or of one endpoint.
+class Feature(Struct, frozen=True):
+    """The pages of a feature: its blueprints with their role, or of single endpoints in ``roles``.
 
-    ``entries`` are its links in menus, ``parts`` its templates in the pages of other rooms, by
+    ``entries`` are its links in menus, ``parts`` its templates in the pages of other features, by
     the name of the place where such a page includes them. ``under`` names, by blueprint, the
     entry of the owner's menu under which its pages are. ``kept`` are the static files that a
     browser keeps for a time without a network.
     """
 
-    blueprints: tuple[Blueprint, ...]
-    doors: Mapping[str, Door]
+    name: str
+    blueprints: Mapping[Blueprint, Role]
+    roles: Mapping[str, Role] = field(default_factory=dict)
     entries: tuple[MenuEntry, ...] = ()
     parts: Mapping[str, str] = field(default_factory=dict)
     under: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
 
 
-class ShownPart(Struct, frozen=True):
-    """A part of a page that a wing brings: ``shown`` is what its template shows."""
+class ShownPart(NamedTuple):
+    """A part of a page that a feature adds: ``shown`` is what its template shows."""
 
     template: str
     shown: Any
 
 
-def every() -> Iterator[Pages]:
-    """Yield the pages of the frame and of every room."""
-    for folder in ("frame", *FEATURES):  # late: the views ask for doors themselves
-        yield import_module(f"webapp.web.{folder}.pages").PAGES
+def features() -> tuple[Feature, ...]:
+    """Return every feature."""
+    from webapp.web.features import FEATURES  # late: its views ask for roles and menus
+
+    return FEATURES
 
 
 @cache
-def doors() -> dict[str, Door]:
-    """Return the doors of all pages, by blueprint or endpoint."""
-    return {"static": Door.ANYBODY} | {
-        name: door for pages in every() for name, door in pages.doors.items()
-    }
+def roles() -> dict[str, Role]:
+    """Return the roles that pages are open to, by blueprint or endpoint."""
+    found = {"static": Role.ANYBODY}
+    for feature in features():
+        found |= {blueprint.name: role for blueprint, role in feature.blueprints.items()}
+        found |= feature.roles
+    return found
 
 
-def stated(endpoint: str) -> Door | None:
-    """Return the door of an endpoint, its own or its blueprint's; ``None`` if there is none."""
-    return doors().get(endpoint) or doors().get(endpoint.partition(".")[0])
+def stated(endpoint: str) -> Role | None:
+    """Return the role of an endpoint, its own or its blueprint's; ``None`` if there is none."""
+    return roles().get(endpoint) or roles().get(endpoint.partition(".")[0])
 
 
-def door(endpoint: str | None) -> Door:
-    """Return the door of an endpoint; open to anybody where no page is."""
+def role_for(endpoint: str | None) -> Role:
+    """Return the role that an endpoint needs; open to anybody where no page is."""
     if endpoint is None:
-        return Door.ANYBODY
-    return stated(endpoint) or Door.OWNER
+        return Role.ANYBODY
+    return stated(endpoint) or Role.OWNER
 
 
 @cache
 def menu(name: str) -> tuple[MenuEntry, ...]:
     """Return the entries of a menu, in their order."""
-    found = (entry for pages in every() for entry in pages.entries if entry.menu == name)
+    found = (entry for feature in features() for entry in feature.entries if entry.menu == name)
     return tuple(sorted(found, key=lambda entry: entry.place))
 
 
 @cache
 def parts(place: str) -> tuple[str, ...]:
-    """Return the templates that rooms bring to a place of a page, in the order of the rooms."""
-    return tuple(pages.parts[place] for pages in every() if place in pages.parts)
+    """Return the templates that features add to a place of a page, in their order."""
+    return tuple(feature.parts[place] for feature in features() if place in feature.parts)
 
 
 @cache
 def kept_files() -> tuple[str, ...]:
     """Return the static files that a browser keeps for a time without a network."""
-    return tuple(name for pages in every() for name in pages.kept)
+    return tuple(name for feature in features() for name in feature.kept)
 
 
 def is_current(entry: MenuEntry, endpoint: str | None) -> bool:
@@ -139,4 +136,4 @@ def is_current(entry: MenuEntry, endpoint: str | None) -> bool:
 @cache
 def _owner_entries() -> dict[str, str]:
     """Return, by blueprint, the entry of the owner's menu under which its pages are."""
-    return {name: entry for pages in every() for name, entry in pages.under.items()}
+    return {name: entry for feature in features() for name, entry in feature.under.items()}

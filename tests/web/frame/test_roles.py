@@ -13,16 +13,16 @@ from flask.testing import FlaskClient
 
 from tests.web import visitors
 from tests.web.conftest import PART, QUERIES, stored
-from tests.web.doors import (
+from tests.web.roles import (
     assert_closed,
     everything,
     refused_at_open_doors,
+    rules,
     stored_by_links_from_elsewhere,
 )
-from tests.web.knocks import rules
 from webapp.db.engine import Database
-from webapp.web.frame import rooms
-from webapp.web.frame.doors import Door
+from webapp.web import feature
+from webapp.web.feature import Role
 
 FOR_ANYBODY = {
     *("static", "joined", "health", "shell", "language", "ratios", "guides"),
@@ -54,20 +54,23 @@ def enter(app: Flask, role: str) -> FlaskClient:
 
 
 def test_every_address_states_its_door(app: Flask) -> None:
-    assert [rule.rule for rule in rules(app) if rooms.stated(rule.endpoint) is None] == []
+    assert [rule.rule for rule in rules(app) if feature.stated(rule.endpoint) is None] == []
 
 
 def test_nothing_but_what_is_listed_here_is_open_to_others_than_the_owner(app: Flask) -> None:
     for rule in rules(app):
-        door, names = rooms.stated(rule.endpoint), {rule.endpoint, rule.endpoint.partition(".")[0]}
+        door, names = (
+            feature.stated(rule.endpoint),
+            {rule.endpoint, rule.endpoint.partition(".")[0]},
+        )
         if rule.endpoint in OWNER_ONLY_IN_OPEN_BLUEPRINTS:
-            assert door == Door.OWNER
+            assert door == Role.OWNER
         elif names & FOR_PARTICIPANTS:
-            assert door == Door.GUESTS
+            assert door == Role.GUESTS
         elif names & FOR_ANYBODY:
-            assert door == Door.ANYBODY
+            assert door == Role.ANYBODY
         else:
-            assert door == (Door.RATERS if names & FOR_RATERS else Door.OWNER), rule.rule
+            assert door == (Role.RATERS if names & FOR_RATERS else Role.OWNER), rule.rule
 
 
 @pytest.mark.parametrize("role", ["owner", "rater", "stranger"])
