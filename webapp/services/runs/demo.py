@@ -65,4 +65,4 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
             for name, questions in rated["runs"].items()
             for number, row in questions.items()
         ]
-        samples.rate(session, rater, given, now, PACE)
+        samples.rate(session, rater, given, now, PACE, blind=place > 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import count
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from webapp.importers.runs import json_runs
 from webapp.records import Click
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
+from webapp.services.rating import pool
+from webapp.services.rating.pool import POOL, Unit
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -98,8 +101,13 @@ def rate(
     given: Iterable[SampleRating],
     now: datetime,
     pace: timedelta = timedelta(0),
+    *,
+    blind: bool = False,
 ) -> None:
-    """Give a rater's ratings in one sitting, with `pace` between two clicks."""
+    """Give a rater's ratings in one sitting, with `pace` between two clicks.
+
+    Where `blind`, on the pages of the rater's tasks, else on those of the runs.
+    """
     ratings = list(given)
     in_runs = Query.run_id.in_({rating.run_id for rating in ratings})
     queries = {
@@ -114,14 +122,22 @@ def rate(
         if said not in {None, ""}:
             changes.append(TargetChange(target, str(said), Click(name, now + next(clicks) * pace)))
 
+    @cache
+    def task(unit: Unit) -> str:
+        return pool.give(session, rater, unit, POOL, now).id
+
     for rating in ratings:
         query = queries[rating.run_id, rating.query_id]
+        run_id = query.run_id if query.question.context_dependent else None
+        task_id = task(Unit(query.question_id, run_id)) if blind else None
+        page = None if blind else query.id
         for rank, verdict in rating.verdicts.items():
-            target = Target.verdict(things[query.id, rank], query.id)
+            target = Target("verdict", things[query.id, rank], page, task_id)
             say(target, verdict, f"{rating.name}-{rank}")
-        say(Target.rating(query, "quality"), rating.quality, rating.name)
-        say(Target.rating(query, "notes"), rating.notes, rating.name)
-        say(Target.verdict(query.emptiness_id, query.id), rating.empty_outcome, rating.name)
+        say(Target.rating(query, "quality", task_id), rating.quality, rating.name)
+        say(Target.rating(query, "notes", task_id), rating.notes, rating.name)
+        emptiness = Target("verdict", query.emptiness_id, page, task_id)
+        say(emptiness, rating.empty_outcome, rating.name)
     events.lock(session, rater)
     events.record_all(session, rater, changes)
     events.refresh(session, rater, [change.target for change in changes])
