@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from listings import DemoListing
 
-from webapp.metrics.evaluations.eval_sets import version
+from webapp.metrics.evaluations.json_answers import eval_set_version
 
 
 def _told(one: DemoListing) -> str:
@@ -97,6 +97,6 @@ def json_answers(listings: Sequence[DemoListing]) -> dict[str, object]:
         "index_version": "2026-02",
         "model_id": "openai",
         "adapter_id": "none",
-        "eval_set_version": version("json", items),
+        "eval_set_version": eval_set_version("json", items),
         "items": items,
     }

@@ -17,7 +17,7 @@ from random import Random
 from tests.fuzzing import mutations
 from tests.fuzzing.kinds import Kind, Wrong
 from webapp.importers.runs import property_cards
-from webapp.metrics.evaluations import sentences
+from webapp.metrics.evaluations import answers
 from webapp.printable import printable
 from webapp.web.frame import markdown
 
@@ -198,7 +198,7 @@ WAYS: tuple[Callable[[str], object], ...] = (
     markdown.intro,
     printable,
     markdown.line,
-    sentences.sentences,
+    answers.sentences,
 )
 
 

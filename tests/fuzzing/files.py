@@ -21,7 +21,7 @@ from webapp.chatbot.failures import CallFailed
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.study import Study
-from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.i18n import LANGUAGES, speaking
 from webapp.importers.collecting import collected_runs
 from webapp.importers.evaluations import expected_json
@@ -30,14 +30,14 @@ from webapp.importers.proof_packs import pack as proof_pack
 from webapp.importers.proof_packs.pack import UnusablePack
 from webapp.importers.runs import csv_ratings, problems, questions
 from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.evaluations import eval_sets
+from webapp.metrics.evaluations import json_answers
 from webapp.records import Problem
 from webapp.services.agreement import agreement
 from webapp.services.agreement.agreement import HandJudgedRun
 from webapp.services.evaluations import files as evaluation_files
 from webapp.services.evaluations import scoring
+from webapp.services.evaluations.evaluations import EvaluationKind as Scored
 from webapp.services.evaluations.files import ScoringSettings
-from webapp.services.evaluations.rows import EvaluationKind as Scored
 from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.exports import exports, rated_files, ratings
 from webapp.services.judging import live_metrics
@@ -245,7 +245,7 @@ def _read_outputs(_ground: Ground, data: bytes) -> None:
     ]
     asked = samples.as_bytes(listed)
     provenance = {name: value for name, value in whole.items() if name != "items"}
-    provenance["eval_set_version"] = eval_sets.version("questions", listed)
+    provenance["eval_set_version"] = json_answers.eval_set_version("questions", listed)
 
     def both() -> None:
         answered = expected_json.join(

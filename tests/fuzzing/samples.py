@@ -15,7 +15,7 @@ from webapp.config import resource
 from webapp.db.engine import Database
 from webapp.exporters.frame.csv_cells import CsvStyle
 from webapp.importers.runs import json_runs
-from webapp.metrics.evaluations import eval_sets
+from webapp.metrics.evaluations import json_answers as eval_sets
 from webapp.services.exports import exports
 from webapp.services.proof_packs import packs as proof_packs
 from webapp.services.runs import reports
@@ -164,7 +164,7 @@ def json_answers() -> bytes:
 
 def outputs() -> bytes:
     """Return an output apart from the set of JSON answers, with its provenance."""
-    version = eval_sets.version("json", scored_files.JSON_SET["items"])
+    version = eval_sets.eval_set_version("json", scored_files.JSON_SET["items"])
     stated = scored_files.PROVENANCE | {"eval_set_version": version}
     return scored_files.lines(stated, {"id": "j1", "output": "{}"})
 

@@ -6,11 +6,11 @@ from webapp.i18n import mark
 from webapp.services.evaluations.item_rating import has_items
 from webapp.web.agreement import adjudications, agreement, conflicts
 from webapp.web.comparisons import comparisons, rated_comparisons
-from webapp.web.evaluations import downloads, evaluations, item_rating, machine_agreement
+from webapp.web.evaluations import evaluations, item_rating, machine_agreement
 from webapp.web.feature import Feature, MenuEntry, Role
 from webapp.web.frame import guides, health, joined, language, ratios, shell
 from webapp.web.gold import card_decisions, constraint_agreement, constraints, gold
-from webapp.web.machine_judges import beside_people, judges
+from webapp.web.machine_judges import judges
 from webapp.web.offline import offline
 from webapp.web.people import history, raters, sign_in
 from webapp.web.phase_3 import findings, own_questions, participants, questionnaires, user_studies
@@ -160,14 +160,13 @@ FEATURES = (
         "evaluations",
         blueprints={
             evaluations.blueprint: Role.OWNER,
-            downloads.blueprint: Role.OWNER,
             machine_agreement.blueprint: Role.OWNER,
             item_rating.blueprint: Role.RATERS,
         },
         entries=(
             MenuEntry(
                 *("more", 10, "evaluations.index", mark("Evaluation")),
-                sections=("evaluations", "evaluation_downloads", "machine_agreement"),
+                sections=("evaluations", "machine_agreement"),
                 about=mark(
                     "For studies that score cited answers, retrieved chunks or answers in JSON by "
                     "fixed rules, with people beside the machine."
@@ -182,11 +181,11 @@ FEATURES = (
     ),
     Feature(
         "machine_judges",
-        blueprints={judges.blueprint: Role.OWNER, beside_people.blueprint: Role.OWNER},
+        blueprints={judges.blueprint: Role.OWNER},
         entries=(
             MenuEntry(
                 *("more", 30, "machine_judges.index", mark("Machine judges")),
-                sections=("machine_judges", "machine_beside_people"),
+                sections=("machine_judges",),
                 about=mark(
                     "For studies in which a language model judges the same cards as people do, "
                     "and is compared with them."

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.services.evaluations.scored_files import PROVENANCE
-from webapp.metrics.evaluations.json_outputs import FIELDS, LISTS
+from webapp.metrics.evaluations.json_answers import FIELDS, LISTS
 
 EXAMPLE = {name: ["a"] if name in LISTS else "a" for name in FIELDS}
 

@@ -17,8 +17,8 @@ from tests.services.evaluations.scored_files import EXAMPLE
 from webapp.chatbot import mappings
 from webapp.chatbot.client import Chatbot
 from webapp.importers.evaluations import expected_json
-from webapp.metrics.evaluations import eval_sets
-from webapp.services.evaluations import json_answering, json_prompt
+from webapp.metrics.evaluations import json_answers
+from webapp.services.evaluations import json_answering
 
 CONTEXT = {"source_path": "a.md", "text": "Ada tiga kamar, {question} sertifikat hak milik."}
 QUESTIONS: list[dict[str, Any]] = [
@@ -95,7 +95,7 @@ def test_every_question_is_asked_once_and_scored_without_further_options(
         "model": None,
     }
     assert type(rows[2]["latency_ms"]) is int
-    assert head["eval_set_version"] == eval_sets.version("question_v2", QUESTIONS)
+    assert head["eval_set_version"] == json_answers.eval_set_version("question_v2", QUESTIONS)
 
     scored = relevansi(
         tmp_path, "score", "json-v2", "--questions", questions,
@@ -106,8 +106,8 @@ def test_every_question_is_asked_once_and_scored_without_further_options(
     assert found["summary"]["eval_score_avg"] == pytest.approx(200 / 3)
     assert found["reasons"] == {"code_fence": 1}
     assert found["provenance"] == {
-        "prompt_sha256": json_prompt.digest(),
-        "prompt_version": json_prompt.VERSION,
+        "prompt_sha256": json_answering.prompt_digest(),
+        "prompt_version": json_answering.PROMPT_VERSION,
         "index_version": f"contexts of {head['eval_set_version']}",
         "model_id": "kecil-7b",
         "adapter_id": "none",
@@ -327,7 +327,10 @@ def test_another_prompt_needs_another_version() -> None:
     """A changed prompt needs a new version, and this pair with it."""
     first = "020142a82a9a0ecec1830922e9c2ded16125771f7fc751421207376e680edb2e"
 
-    assert (json_prompt.VERSION, json_prompt.digest()) == ("eval_json_v2/1", first)
+    assert (json_answering.PROMPT_VERSION, json_answering.prompt_digest()) == (
+        "eval_json_v2/1",
+        first,
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.evaluations.score_files import EXAMPLE, GOOD, file, json_file, lines
 from tests.cli.relevansi import document, relevansi
 from tests.services.evaluations.scored_files import PROVENANCE
-from webapp.metrics.evaluations import eval_sets
+from webapp.metrics.evaluations import json_answers
 
 
 def test_json_answers_carry_their_provenance(tmp_path: Path) -> None:
@@ -113,7 +113,9 @@ def test_questions_and_outputs_are_joined(tmp_path: Path) -> None:
     questions = [{"id": n, "expected": {"answer_example": EXAMPLE}} for n in (1, 2)]
     outputs = lines(tmp_path, {"id": 1, "output": GOOD})
     stated = file(
-        tmp_path, "p.json", PROVENANCE | {"eval_set_version": eval_sets.version("q", questions)}
+        tmp_path,
+        "p.json",
+        PROVENANCE | {"eval_set_version": json_answers.eval_set_version("q", questions)},
     )
     done = relevansi(
         tmp_path, "score", "json-v2", "--questions", file(tmp_path, "q.json", questions),

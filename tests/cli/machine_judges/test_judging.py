@@ -17,8 +17,8 @@ from tests.conftest import NOW
 from tests.services.machine_judges import machines
 from tests.stored_studies import study_in
 from webapp.cli.machine_judges import judging
-from webapp.services.machine_judges import beside_people, judges
-from webapp.services.machine_judges.sessions import MOST_AT_ONCE
+from webapp.services.machine_judges import judges
+from webapp.services.machine_judges.calls import MOST_AT_ONCE
 from webapp.services.workers.loop import WorkLoop
 
 
@@ -169,7 +169,7 @@ def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(
     listed = document(judge(tmp_path, bot, "raters", "--json"))["raters"]
     with study_in(tmp_path) as (session, study):
         found = judges.named(session, study, "Mesin")
-        beside_people.release(session, study, found, NOW)
+        judges.release(session, study, found, NOW)
     used = document(judge(tmp_path, bot, *metrics))
 
     assert (refused.returncode, exported.returncode) == (1, 1)

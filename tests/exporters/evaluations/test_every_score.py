@@ -13,20 +13,19 @@ from hypothesis import strategies as st
 
 from tests.metrics.evaluations import scoring_oracle as oracle
 from tests.services.evaluations.scored_files import PROVENANCE
-from webapp.exporters.evaluations.score_documents import (
-    answer_item,
-    chunk_item,
-    json_item,
-)
+from webapp.exporters.evaluations.score_documents import answer_item, chunk_item, json_item
 from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.metrics.evaluations import answers, chunks, json_answers
-from webapp.metrics.evaluations.answer_summary import AnswerSummary
-from webapp.metrics.evaluations.answers import AnswerRow, AnswerScale, AnswerScore
+from webapp.metrics.evaluations.answers import (
+    AnswerRow,
+    AnswerScale,
+    AnswerScore,
+    AnswerSummary,
+    sentences,
+)
 from webapp.metrics.evaluations.chunks import ChunkMeans, ChunkRow
-from webapp.metrics.evaluations.json_outputs import FIELDS, read_output
-from webapp.metrics.evaluations.sentences import sentences
-from webapp.metrics.evaluations.similarity import LexicalEmbedder
-from webapp.metrics.evaluations.soft_match import cover, likeness
+from webapp.metrics.evaluations.json_answers import FIELDS, read_output
+from webapp.metrics.evaluations.similarity import LexicalEmbedder, cover, likeness
 
 # --- Answers ---------------------------------------------------------------------------
 
@@ -79,7 +78,7 @@ def answer_rows(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def read_answer(row: dict[str, Any]) -> AnswerRow:
-    found = next(cited_answers.read("a.jsonl", io.BytesIO(json.dumps(row).encode())))
+    found = next(cited_answers.read_answers("a.jsonl", io.BytesIO(json.dumps(row).encode())))
     assert isinstance(found, tuple)
     return found[1]
 

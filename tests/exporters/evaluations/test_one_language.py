@@ -12,13 +12,13 @@ from tests.exporters.one_language import foreign, text_of
 from tests.services.evaluations import scored_files
 from tests.services.gold.gold_files import gold_bytes, v2_file
 from webapp import labels
-from webapp.cli.evaluations.score_tables import constraints_table, report_table
+from webapp.cli.evaluations.scoring import constraints_table, report_table
 from webapp.exporters.evaluations import score_documents, score_reports
 from webapp.exporters.frame.tables import Document
 from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
 from webapp.metrics.evaluations.answers import AnswerScale
-from webapp.metrics.evaluations.json_answer_summary import Gate
+from webapp.metrics.evaluations.json_answers import Gate
 from webapp.metrics.gold.constraints import MissingRule
 from webapp.records import Problem
 from webapp.services.evaluations import scoring

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.exporters.evaluations.score_documents import WaitingRows
 
 VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 ROWS = st.lists(st.dictionaries(st.text(), VALUES | st.lists(VALUES, max_size=3), max_size=4))

@@ -10,7 +10,7 @@ import pytest
 
 from tests.importers.runs.blank_signs import NOTHING
 from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET
-from webapp.importers.evaluations import cited_answers, expected_json, retrieved_chunks
+from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.importers.evaluations.expected_json import UnusableProvenance
 from webapp.records import Problem
 
@@ -23,7 +23,7 @@ def test_a_value_of_a_cited_answer_that_says_nothing_is_not_stated(text: str) ->
     names = ("usage", "latency_ms", "action", "claim_similarities", "contexts", "temperature")
     row = {"id": "1", "answer": "-", "question": text} | dict.fromkeys(names, text)
 
-    (found,) = cited_answers.read("a.jsonl", BytesIO(json.dumps(row).encode()))
+    (found,) = cited_answers.read_answers("a.jsonl", BytesIO(json.dumps(row).encode()))
 
     assert not isinstance(found, Problem)
     read = found[1]
@@ -38,7 +38,7 @@ def test_a_value_of_a_cited_answer_that_says_nothing_is_not_stated(text: str) ->
 def test_a_dash_is_no_gold_answer_and_tidak_ada_is_one(text: str, gold: str | None) -> None:
     row = json.dumps({"id": "1", "answer": "Ada.", "gold": text}).encode()
 
-    (found,) = cited_answers.read("a.jsonl", BytesIO(row))
+    (found,) = cited_answers.read_answers("a.jsonl", BytesIO(row))
 
     assert not isinstance(found, Problem)
     assert found[1].gold == gold
@@ -48,7 +48,7 @@ def test_a_dash_is_no_gold_answer_and_tidak_ada_is_one(text: str, gold: str | No
 def test_a_dash_among_chunks_has_no_words(text: str) -> None:
     row = {"id": "1", "expected_answer": text, "retrieved_chunks": [text, "tiga - empat kamar"]}
 
-    (found,) = retrieved_chunks.read(
+    (found,) = cited_answers.read_chunks(
         "c.jsonl", BytesIO(json.dumps(row | {"strategy": text}).encode())
     )
 

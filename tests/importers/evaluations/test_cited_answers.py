@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from webapp.i18n import speaking
-from webapp.importers.evaluations import cited_answers, retrieved_chunks
+from webapp.importers.evaluations import cited_answers
 from webapp.importers.runs import problems
 from webapp.metrics.evaluations.answers import AnswerRow, LlmCall
 from webapp.metrics.evaluations.chunks import ChunkRow
@@ -32,7 +32,7 @@ ROW: dict[str, Any] = {
 
 def read(*rows: object) -> list[tuple[int, AnswerRow] | Problem]:
     data = "\n".join(json.dumps(row) for row in rows).encode()
-    return list(cited_answers.read("a.jsonl", io.BytesIO(data)))
+    return list(cited_answers.read_answers("a.jsonl", io.BytesIO(data)))
 
 
 def test_a_row_is_read_with_all_it_says() -> None:
@@ -116,7 +116,7 @@ def test_chunks_are_read_with_their_strategy() -> None:
         {"id": 3, "expected_answer": "a", "retrieved_chunks": ["b", 5]},
     ]
     data = "\n".join(json.dumps(row) for row in rows).encode()
-    found = list(retrieved_chunks.read("c.jsonl", io.BytesIO(data)))
+    found = list(cited_answers.read_chunks("c.jsonl", io.BytesIO(data)))
 
     assert found[:2] == [
         (1, ChunkRow("1", "", "a", ("b",), "kecil")),

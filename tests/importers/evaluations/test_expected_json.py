@@ -18,7 +18,7 @@ from webapp.importers.evaluations.expected_json import (
     UnusableProvenance,
 )
 from webapp.importers.runs import problems
-from webapp.metrics.evaluations import eval_sets
+from webapp.metrics.evaluations import json_answers
 from webapp.metrics.evaluations.json_answers import Context, JsonQuestion
 
 EXAMPLE: dict[str, Any] = {
@@ -46,7 +46,7 @@ def read(document: object) -> JsonAnswerSet:
 
 def version(*questions: object) -> dict[str, str]:
     """The provenance of answers to these questions."""
-    return {**PROVENANCE, "eval_set_version": eval_sets.version("q", questions)}
+    return {**PROVENANCE, "eval_set_version": json_answers.eval_set_version("q", questions)}
 
 
 def join(questions: object, *lines: object, **stated: object) -> JsonAnswerSet:

@@ -7,14 +7,14 @@ import io
 import pytest
 
 from webapp.i18n import speaking
-from webapp.importers.evaluations import json_lines
-from webapp.importers.evaluations.json_lines import JsonLine
+from webapp.importers.evaluations import cited_answers
+from webapp.importers.evaluations.cited_answers import JsonLine
 from webapp.importers.runs import problems
 from webapp.records import Problem
 
 
 def read(data: bytes) -> list[JsonLine | Problem]:
-    return list(json_lines.read("a.jsonl", io.BytesIO(data)))
+    return list(cited_answers.read_lines("a.jsonl", io.BytesIO(data)))
 
 
 def test_each_line_is_one_object_with_its_number() -> None:
@@ -44,7 +44,7 @@ def test_a_bad_line_is_told_and_the_next_one_read(line: bytes, told: str) -> Non
 
 
 def test_an_endless_line_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_lines, "MAX_LINE_BYTES", 16)
+    monkeypatch.setattr(cited_answers, "MAX_LINE_BYTES", 16)
     long, good = read(b'{"a": "' + b"x" * 100 + b'"}\n{"a": 2}\n')
 
     assert isinstance(long, Problem)
@@ -61,7 +61,7 @@ def test_a_line_is_read_only_when_it_is_asked_for() -> None:
             return super().readline(-1 if size is None else size)
 
     file = Counting(b'{"a": 1}\n' * 1000)
-    rows = json_lines.read("a.jsonl", file)
+    rows = cited_answers.read_lines("a.jsonl", file)
     for position in range(1, 500):
         next(rows)
         assert file.n == position

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from webapp.exporters.evaluations.score_documents import ANSWER_ITEM, answer_item, answer_summary
-from webapp.metrics.evaluations.answer_summary import AnswerSummary
 from webapp.metrics.evaluations.answers import (
     AnswerRow,
     AnswerScale,
+    AnswerSummary,
     LlmCall,
     SimilaritiesDoNotFit,
     Support,
     WhyUndefined,
+    match_gold,
     score,
 )
-from webapp.metrics.evaluations.gold_answers import match
 from webapp.metrics.evaluations.similarity import (
     DEFAULT_TAU_SIM,
     LEXICAL_TAU_SIM,
@@ -133,7 +133,7 @@ def test_when_a_system_abstains(answer: str, action: str | None, abstain: bool) 
     ],
 )
 def test_em_and_f1_on_normalised_words(answer: str, gold: str, em: int, f1: float) -> None:
-    found = match(answer, gold)
+    found = match_gold(answer, gold)
 
     assert found.em == em
     assert found.f1 == pytest.approx(f1)

@@ -9,18 +9,19 @@ from typing import Any
 import pytest
 
 from webapp.exporters.evaluations.score_documents import JSON_ITEM, json_item, json_summary
-from webapp.metrics.evaluations.json_answer_summary import Gate, JsonSummary
 from webapp.metrics.evaluations.json_answers import (
     WEIGHTS,
     Context,
+    Gate,
     JsonQuestion,
     JsonScore,
+    JsonSummary,
     evidence_of,
     keywords,
+    read_output,
     score,
 )
-from webapp.metrics.evaluations.json_outputs import read_output
-from webapp.metrics.evaluations.soft_match import cover, likeness
+from webapp.metrics.evaluations.similarity import cover, likeness
 
 EXAMPLE: dict[str, Any] = {
     "target_audience": "home buyers",

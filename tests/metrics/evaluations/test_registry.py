@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.metrics.evaluations.answer_summary import AnswerSummary
+from webapp.metrics.evaluations.answers import AnswerSummary
 from webapp.metrics.evaluations.chunks import FIGURES
-from webapp.metrics.evaluations.json_answers import WEIGHTS
-from webapp.metrics.evaluations.json_outputs import CLASSES
+from webapp.metrics.evaluations.json_answers import CLASSES, WEIGHTS
 from webapp.metrics.evaluations.registry import (
     ANSWER_MEASURES,
     CHUNK_MEASURES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.metrics.evaluations.sentences import sentences
+from webapp.metrics.evaluations.answers import sentences
 
 
 @pytest.mark.parametrize(

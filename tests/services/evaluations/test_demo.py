@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import Evaluation, ItemJudgment
 from webapp.metrics.comparisons.significance import Bootstrap
-from webapp.services.evaluations import machine_agreement
-from webapp.services.evaluations.rows import EvaluationKind
+from webapp.services.evaluations import item_rating
+from webapp.services.evaluations.evaluations import EvaluationKind
 
 
 def test_two_people_judged_items_and_every_kind_is_there_once(demo_session: Session) -> None:
@@ -21,6 +21,6 @@ def test_two_people_judged_items_and_every_kind_is_there_once(demo_session: Sess
 def test_people_and_the_machine_disagree_about_some_parts(demo_session: Session) -> None:
     drawn = Bootstrap(resamples=10)
     for evaluation in demo_session.scalars(select(Evaluation)):
-        found = machine_agreement.report(demo_session, evaluation, bootstrap=drawn).overall
+        found = item_rating.machine_agreement(demo_session, evaluation, bootstrap=drawn).overall
         assert found.machine_only + found.people_only > 0, evaluation.kind
         assert found.both + found.neither > found.machine_only + found.people_only

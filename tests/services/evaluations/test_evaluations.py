@@ -16,23 +16,24 @@ from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, d
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
-from webapp.exporters.evaluations import score_files
-from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.exporters.evaluations import score_documents
+from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.significance import Bootstrap
-from webapp.metrics.evaluations import eval_sets
+from webapp.metrics.evaluations import json_answers
 from webapp.records import Click
-from webapp.services.evaluations import (
-    evaluations,
-    item_judgments,
-    machine_agreement,
-)
+from webapp.services.evaluations import evaluations, item_rating
 from webapp.services.evaluations import (
     files as evaluation_files,
 )
-from webapp.services.evaluations.evaluations import Show, UnknownEvaluation, UnknownItem
+from webapp.services.evaluations.evaluations import (
+    COLUMNS,
+    EvaluationKind,
+    Show,
+    UnknownEvaluation,
+    UnknownItem,
+)
 from webapp.services.evaluations.files import NothingScored, ScoringSettings, TooManyRows
-from webapp.services.evaluations.rows import COLUMNS, EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.judging.events import EventIdTaken, NotToJudge
 from webapp.services.people import raters
@@ -93,9 +94,9 @@ def test_a_download_is_what_the_command_line_writes_bit_for_bit(
     ours = evaluations.find(session, study, stored.id)
     results = evaluations.results(session, ours)
     if ending == "json":
-        pieces = score_files.json_file(ours.head, results)
+        pieces = score_documents.json_file(ours.head, results)
     else:
-        pieces = score_files.csv_file(COLUMNS[kind], results)
+        pieces = score_documents.csv_file(COLUMNS[kind], results)
 
     assert b"".join(pieces).decode() == theirs.stdout
 
@@ -213,7 +214,7 @@ def test_questions_and_outputs_apart_are_one_evaluation(
     session, study = sqlite_session
     top = {key: value for key, value in JSON_SET.items() if key != "items"}
     questions = [{k: v for k, v in one.items() if k != "output"} for one in JSON_SET["items"]]
-    top["eval_set_version"] = eval_sets.version("questions", questions)
+    top["eval_set_version"] = json_answers.eval_set_version("questions", questions)
     outputs = [{"id": one["id"], "output": one["output"]} for one in JSON_SET["items"]]
     found = kept(
         session,
@@ -236,20 +237,20 @@ def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
     def said() -> dict[str, int]:
         return dict(evaluations.item(session, found, rater, 1).judged)
 
-    item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
-    item_judgments.judge(session, rater, found, 1, "0", 0, click(2))
-    item_judgments.judge(session, rater, found, 1, "grade", 4, click(3))
+    item_rating.judge(session, rater, found, 1, "0", 1, click(1))
+    item_rating.judge(session, rater, found, 1, "0", 0, click(2))
+    item_rating.judge(session, rater, found, 1, "grade", 4, click(3))
     assert said() == {"0": 0, "grade": 4}
-    assert item_judgments.undo(session, rater, found, click(4)) == 1
-    assert item_judgments.undo(session, rater, found, click(4)) == 1  # sent twice: once
+    assert item_rating.undo(session, rater, found, click(4)) == 1
+    assert item_rating.undo(session, rater, found, click(4)) == 1  # sent twice: once
     assert said() == {"0": 0}
-    item_judgments.undo(session, rater, found, click(5))
+    item_rating.undo(session, rater, found, click(5))
     assert said() == {"0": 1}
-    item_judgments.judge(session, rater, found, 1, "0", None, click(6))
+    item_rating.judge(session, rater, found, 1, "0", None, click(6))
     assert said() == {}
-    item_judgments.undo(session, rater, found, click(7))
-    item_judgments.undo(session, rater, found, click(8))
-    assert item_judgments.undo(session, rater, found, click(9)) is None
+    item_rating.undo(session, rater, found, click(7))
+    item_rating.undo(session, rater, found, click(8))
+    assert item_rating.undo(session, rater, found, click(9)) is None
     assert said() == {}
     assert session.scalar(select(func.count()).select_from(ItemEvent)) == 8
 
@@ -258,12 +259,12 @@ def test_the_same_click_twice_changes_nothing_and_another_one_by_its_name_is_ref
     session: Session, study: Study, rater: Rater
 ) -> None:
     found = kept(session, study, EvaluationKind.ANSWERS)
-    item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
-    item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
+    item_rating.judge(session, rater, found, 1, "0", 1, click(1))
+    item_rating.judge(session, rater, found, 1, "0", 1, click(1))
 
     assert session.scalar(select(func.count()).select_from(ItemEvent)) == 1
     with pytest.raises(EventIdTaken):
-        item_judgments.judge(session, rater, found, 1, "1", 1, click(1))
+        item_rating.judge(session, rater, found, 1, "1", 1, click(1))
 
 
 @pytest.mark.parametrize(("part", "value"), [("9", 1), ("grade", 6), ("0", 2), ("main_topic", 1)])
@@ -275,9 +276,9 @@ def test_what_is_not_there_cannot_be_judged(
     found = kept(session, study, EvaluationKind.ANSWERS)
 
     with pytest.raises(NotToJudge):
-        item_judgments.judge(session, rater, found, 1, part, value, click(1))
+        item_rating.judge(session, rater, found, 1, part, value, click(1))
     with pytest.raises(UnknownItem):
-        item_judgments.judge(session, rater, found, 99, "0", 1, click(1))
+        item_rating.judge(session, rater, found, 99, "0", 1, click(1))
     with pytest.raises(UnknownEvaluation):
         evaluations.find(session, study, "gone")
 
@@ -301,9 +302,9 @@ def test_the_machine_is_put_beside_the_majority_and_the_median_of_people(
         (rater, 3, "grade", 5),
     ]
     for number, (who, position, part, value) in enumerate(say):
-        item_judgments.judge(session, who, found, position, part, value, click(number))
+        item_rating.judge(session, who, found, position, part, value, click(number))
 
-    report = machine_agreement.report(session, found, bootstrap=FEW)
+    report = item_rating.machine_agreement(session, found, bootstrap=FEW)
 
     assert (report.n_raters, report.n_items, report.n_graded) == (2, 3, 3)
     overall = report.overall
@@ -326,11 +327,11 @@ def test_fields_of_json_answers_are_told_apart(
     session, study = sqlite_session
     rater = studies.raters(session, study)[0]
     found = kept(session, study, EvaluationKind.JSON)
-    item_judgments.judge(session, rater, found, 1, "main_topic", 1, click(1))
-    item_judgments.judge(session, rater, found, 2, "main_topic", 0, click(2))
-    item_judgments.judge(session, rater, found, 1, "grounding", 1, click(3))
+    item_rating.judge(session, rater, found, 1, "main_topic", 1, click(1))
+    item_rating.judge(session, rater, found, 2, "main_topic", 0, click(2))
+    item_rating.judge(session, rater, found, 1, "grounding", 1, click(3))
 
-    fields = machine_agreement.report(session, found, bootstrap=FEW).fields
+    fields = item_rating.machine_agreement(session, found, bootstrap=FEW).fields
 
     assert list(fields) == ["main_topic", "grounding"]
     assert (fields["main_topic"].people_only, fields["main_topic"].neither) == (1, 1)
@@ -344,8 +345,8 @@ def test_deleting_takes_items_and_judgments_and_leaves_the_log_of_clicks(
         kept(session, study, EvaluationKind.ANSWERS),
         kept(session, study, EvaluationKind.CHUNKS),
     )
-    item_judgments.judge(session, rater, found, 1, "0", 1, click(1))
-    item_judgments.judge(session, rater, other, 1, "0", 1, click(2))
+    item_rating.judge(session, rater, found, 1, "0", 1, click(1))
+    item_rating.judge(session, rater, other, 1, "0", 1, click(2))
     cost = evaluations.deletion_cost(session, found)
     gone = found.id
 
@@ -363,8 +364,8 @@ def test_deleting_takes_items_and_judgments_and_leaves_the_log_of_clicks(
 def test_a_deleted_rater_takes_their_words_on_items_along(session: Session, study: Study) -> None:
     found = kept(session, study, EvaluationKind.ANSWERS)
     other = studies.add_rater(session, study, "Ani", NOW)
-    item_judgments.judge(session, other, found, 1, "0", 1, click(1))
-    item_judgments.undo(session, other, found, click(2))
+    item_rating.judge(session, other, found, 1, "0", 1, click(1))
+    item_rating.undo(session, other, found, click(2))
     session.flush()
 
     raters.delete_rater(session, other, NOW)

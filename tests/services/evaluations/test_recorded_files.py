@@ -11,7 +11,7 @@ from tests.services.evaluations.scored_files import ANSWERS, lines
 from tests.services.evaluations.test_evaluations import kept
 from tests.services.runs.runs import card, query, run
 from webapp.db.tables.study import Study
-from webapp.services.evaluations.rows import EvaluationKind
+from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.runs import imports, source_files
 from webapp.services.runs.imports import Labels

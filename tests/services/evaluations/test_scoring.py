@@ -19,8 +19,7 @@ from webapp.importers.evaluations.expected_json import JsonAnswerSet
 from webapp.importers.runs import problems
 from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
 from webapp.metrics.evaluations.chunks import ChunkScore
-from webapp.metrics.evaluations.json_answer_summary import Gate
-from webapp.metrics.evaluations.json_outputs import FIELDS, LISTS
+from webapp.metrics.evaluations.json_answers import FIELDS, LISTS, Gate
 from webapp.metrics.gold.constraints import MissingRule
 from webapp.records import Problem
 from webapp.services.evaluations import scoring

@@ -16,9 +16,8 @@ from webapp.chatbot.client import Patience
 from webapp.config import JudgeEndpoint
 from webapp.db.tables.machine_judges import MachineJudge, MachineSession
 from webapp.db.tables.study import Study
-from webapp.services.machine_judges import judges, prompts, sessions
-from webapp.services.machine_judges.calls import JudgeCall, JudgeWork
-from webapp.services.machine_judges.sessions import Terms
+from webapp.services.machine_judges import calls, judges, prompts
+from webapp.services.machine_judges.calls import JudgeCall, JudgeWork, Terms
 from webapp.services.workers.loop import Nothing
 
 MODEL = "small-model-1"
@@ -76,7 +75,7 @@ def worked(
     now: datetime = NOW,
 ) -> MachineSession:
     """Start a judge, let it work until it ends, and return the session."""
-    found = sessions.start(session, judge, at, terms or Terms(), now)
+    found = calls.start(session, judge, at, terms or Terms(), now)
     work = JudgeWork(judge.rater_id, at, QUICK)
     while (call := work.claim(session, now)) is not Nothing.MORE:
         assert isinstance(call, JudgeCall)

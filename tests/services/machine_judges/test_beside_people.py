@@ -32,9 +32,9 @@ from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import Target
-from webapp.services.machine_judges import beside_people
-from webapp.services.machine_judges.beside_people import TooLittleShared
-from webapp.services.machine_judges.sessions import Terms
+from webapp.services.machine_judges import judges
+from webapp.services.machine_judges.calls import Terms
+from webapp.services.machine_judges.judges import TooLittleShared
 from webapp.services.people import history, invitations, raters, sign_in
 from webapp.services.people.invitations import MachineIsNotInvited
 from webapp.services.people.sign_in import Badge
@@ -113,7 +113,7 @@ def test_no_figure_of_people_moves_when_a_machine_has_judged_everything(
     worked(session, judge, machines.endpoint(bot), now=NOW - timedelta(days=1))
     after = everything_of_people(session, study)
 
-    assert beside_people.report(session, study, judge).machine_judged == N
+    assert judges.beside_people(session, study, judge).machine_judged == N
     assert after == before
     assert "Mesin" not in after
     assert live_metrics.check(session) == []
@@ -131,7 +131,7 @@ def test_the_agreement_is_that_of_other_tools_and_its_table_is_counted_by_hand(
     verdicts = {f"p{n}a": "1" for n in range(1, 16)} | {f"p{n}b": "0" for n in range(1, 16)}
     say(session, ani, verdicts | {"p2b": "1", "p4a": "unsure"})
     worked(session, judge, machines.endpoint(bot))
-    found = beside_people.report(session, study, judge)
+    found = judges.beside_people(session, study, judge)
 
     yes, no, unsure = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
     assert dict(found.table) == {
@@ -161,7 +161,7 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     say(session, person(session, study, "Ani"), {f"p{n}a": "1" for n in range(1, 16)})
     worked(session, judge, machines.endpoint(bot))
     with pytest.raises(TooLittleShared) as few:
-        beside_people.release(session, study, judge, NOW)
+        judges.release(session, study, judge, NOW)
     assert few.value.args == (14,)  # of 15 the machine cannot tell one
     assert "machine Mesin" not in {rule.name for rule in reports.rules(session, study)}
     for name in ("rater Mesin", "machine Mesin"):
@@ -169,7 +169,7 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
             reports.rule_of(session, study, name)
 
     say(session, person(session, study, "Ani"), {f"p{n}b": "0" for n in range(1, 16)})
-    beside_people.release(session, study, judge, NOW)
+    judges.release(session, study, judge, NOW)
     rule = reports.rule_of(session, study, "rater Mesin")
     run_id = chosen_runs.candidates(session, study)[0].run
     report = reports.report(session, study, run_id, rule)
@@ -191,7 +191,7 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     (line,) = session.scalars(select(LogEntry).where(LogEntry.action == "release machine judge"))
     assert line.new == "n = 29, kappa = 0.9311"  # (28/29 - 420/841) / (1 - 420/841)
 
-    beside_people.withdraw(session, study, judge, NOW)
+    judges.withdraw(session, study, judge, NOW)
     with pytest.raises(MachineNotReleased):
         reports.rule_of(session, study, "machine Mesin")
     actions = session.scalars(select(LogEntry.action).order_by(LogEntry.id.desc()).limit(1)).all()

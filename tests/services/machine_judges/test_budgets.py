@@ -17,12 +17,9 @@ from tests.services.rating.blind_raters import stored
 from tests.services.runs.runs import card, query
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.study import Study
-from webapp.services.machine_judges import estimates, sessions
-from webapp.services.machine_judges.calls import JudgeCall, JudgeWork
-from webapp.services.machine_judges.sessions import (
-    SessionState,
-    Terms,
-)
+from webapp.services.machine_judges import calls as sessions
+from webapp.services.machine_judges import prompts
+from webapp.services.machine_judges.calls import JudgeCall, JudgeWork, SessionState, Terms
 from webapp.services.workers.loop import Nothing
 
 
@@ -142,14 +139,14 @@ def test_the_estimate_is_a_quarter_of_the_characters_until_five_answers_tell_mor
     session: Session, bot: Bot, judge: MachineJudge
 ) -> None:
     at = machines.endpoint(bot)
-    before = estimates.estimate(session, judge)
+    before = prompts.estimate(session, judge)
     worked(session, judge, at, Terms(most_calls=5))
-    after = estimates.estimate(session, judge)
+    after = prompts.estimate(session, judge)
 
     sent = sum(len(one["messages"][0]["content"]) for one in bot.asked)
     assert (before.things, before.completion_tokens, before.measured) == (CARDS, 6 * 60, 0)
     assert before.prompt_tokens == -(-(sent + len(after.example)) // 4)
     assert (after.things, after.completion_tokens, after.measured) == (1, 20, 5)
     assert after.prompt_tokens == -(-len(after.example) * 5 * 300 // sent)
-    assert estimates.cost(1_000_000, 100_000, 0.15, 0.6) == pytest.approx(0.21)
-    assert estimates.cost(1, 1, None, 0.6) is None
+    assert prompts.cost(1_000_000, 100_000, 0.15, 0.6) == pytest.approx(0.21)
+    assert prompts.cost(1, 1, None, 0.6) is None

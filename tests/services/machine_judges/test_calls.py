@@ -25,16 +25,19 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import Card, Relevance
 from webapp.services.judging import live_metrics
-from webapp.services.machine_judges import judges, progress, sessions
-from webapp.services.machine_judges.calls import JudgeCall, JudgeWork
-from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
-from webapp.services.machine_judges.prompts import UnfitPrompt
-from webapp.services.machine_judges.sessions import (
+from webapp.services.machine_judges import calls as progress
+from webapp.services.machine_judges import calls as sessions
+from webapp.services.machine_judges import judges
+from webapp.services.machine_judges.calls import (
     AlreadyRunning,
+    JudgeCall,
+    JudgeWork,
     NothingToJudge,
     SessionState,
     Terms,
 )
+from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
+from webapp.services.machine_judges.prompts import UnfitPrompt
 from webapp.services.people import raters
 from webapp.services.people.raters import NameTaken
 from webapp.services.runs import runs
@@ -239,8 +242,8 @@ def test_a_call_whose_caller_died_is_made_again_and_counted(
     assert isinstance(died, JudgeCall)
     soon, later = NOW + ALIVE - timedelta(seconds=1), NOW + ALIVE
     assert work.claim(session, soon) is Nothing.YET
-    assert sessions.state(session, begun, soon) == SessionState.RUNNING
-    assert sessions.state(session, begun, later + timedelta(1)) == SessionState.INTERRUPTED
+    assert sessions.state_of(session, begun, soon) == SessionState.RUNNING
+    assert sessions.state_of(session, begun, later + timedelta(1)) == SessionState.INTERRUPTED
     seen = []
     while isinstance(call := work.claim(session, later), JudgeCall):
         seen.append(call.lease.key)

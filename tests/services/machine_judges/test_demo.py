@@ -7,13 +7,13 @@ from sqlalchemy.orm import Session
 
 from tests.demo import study_of
 from webapp.db.tables.machine_judges import MachineCall
-from webapp.services.machine_judges import beside_people, judges
+from webapp.services.machine_judges import judges
 
 
 def test_a_machine_judged_everything_and_was_released(demo_session: Session) -> None:
     study = study_of(demo_session)
     (judge,) = judges.lines(demo_session, study)
-    beside = beside_people.report(demo_session, study, judges.find(demo_session, study, judge.id))
+    beside = judges.beside_people(demo_session, study, judges.find(demo_session, study, judge.id))
 
     assert demo_session.scalar(select(func.count()).select_from(MachineCall)) == judge.judged == 522
     assert judge.released_at is not None

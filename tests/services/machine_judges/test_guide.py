@@ -8,7 +8,7 @@ import pytest
 
 from webapp.chatbot.failures import CallFailed
 from webapp.config import JudgeEndpoint, Settings, UnusableSetting
-from webapp.services.machine_judges import beside_people, calls, estimates, prompts, sessions
+from webapp.services.machine_judges import calls, judges, prompts
 from webapp.services.workers.leases import ALIVE
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "machine-judge.md").read_text("utf-8")
@@ -16,13 +16,13 @@ WORDS = {2: "one more try", 5: "five"}
 
 
 def test_the_guide_states_the_numbers_of_the_code() -> None:
-    characters, tokens = estimates.CHARACTERS_PER_TOKEN, estimates.COMPLETION_TOKENS
+    characters, tokens = prompts.CHARACTERS_PER_TOKEN, prompts.COMPLETION_TOKENS
     patience = calls.PATIENCE
     for said in (
-        f"at least {beside_people.FEWEST_SHARED} cards",
+        f"at least {judges.FEWEST_SHARED} cards",
         f"divided by {characters} and {tokens} for each answer",
-        f"once {WORDS[estimates.FEWEST_MEASURED]} answers",
-        f"{WORDS[sessions.MOST_FAILURES]} cards in a row",
+        f"once {WORDS[prompts.FEWEST_MEASURED]} answers",
+        f"{WORDS[calls.MOST_FAILURES]} cards in a row",
         f"within {patience.seconds:g} seconds | {WORDS[patience.tries]}",
         f"after {ALIVE.total_seconds():g} seconds",
         *(f"`{word}`" for word in prompts.VERDICTS),
@@ -34,7 +34,7 @@ def test_the_guide_states_the_numbers_of_the_code() -> None:
 def test_every_way_to_fail_is_told_in_words() -> None:
     kinds = {kind.code for kind in CallFailed.__subclasses__()} - {"other_session"}
 
-    assert kinds <= set(sessions.SENTENCES)
+    assert kinds <= set(calls.SENTENCES)
 
 
 @pytest.mark.parametrize("variable", ["URL", "MODEL", "KEY_VARIABLE"])

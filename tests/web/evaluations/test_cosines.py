@@ -15,7 +15,7 @@ from tests.services.evaluations.scored_files import (
 from tests.web.evaluations.scored import rows, send, text
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation
-from webapp.services.evaluations import embedders
+from webapp.services.evaluations import scoring
 
 
 def test_cosines_come_from_words_or_the_configured_endpoint_and_from_no_other(
@@ -90,7 +90,7 @@ def test_an_endpoint_that_gives_no_vectors_is_told_and_nothing_is_stored(
 def test_an_endpoint_that_is_silent_is_given_up_and_told(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch, without_cosines: bytes
 ) -> None:
-    monkeypatch.setattr(embedders, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(scoring, "TIMEOUT_SECONDS", 0.2)
     with serving(seconds=20) as (url, _):
         configure(monkeypatch, url)
         answer = send(client, "answers", without_cosines, embedder="endpoint")

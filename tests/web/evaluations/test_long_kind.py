@@ -17,7 +17,7 @@ from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem
 from webapp.db.tables.runs import Upload
-from webapp.services.evaluations import embedders, long_kind
+from webapp.services.evaluations import long_kind, scoring
 from webapp.services.study import studies
 from webapp.services.workers import long_work
 from webapp.web.frame.access import now
@@ -118,8 +118,8 @@ def test_an_endpoint_that_gives_no_vectors_is_named(
 ) -> None:
     kept = [{k: v for k, v in row.items() if k != "claim_similarities"} for row in ANSWERS]
     with serving(503) as (url, _):
-        monkeypatch.setenv(embedders.ENDPOINT_VARIABLE, url)
-        monkeypatch.setenv(embedders.MODEL_VARIABLE, "small")
+        monkeypatch.setenv(scoring.ENDPOINT_VARIABLE, url)
+        monkeypatch.setenv(scoring.MODEL_VARIABLE, "small")
         page = client.get(done(app, client, "answers", lines(*kept), embedder="endpoint")).text
 
     assert f"{url}/embeddings" in page

@@ -29,8 +29,8 @@ from tests.web.machine_judges.judged_runs import (
 from webapp.db.engine import Database
 from webapp.db.tables.machine_judges import MachineSession
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.services.machine_judges import judges, sessions
-from webapp.services.machine_judges.sessions import Terms
+from webapp.services.machine_judges import calls, judges
+from webapp.services.machine_judges.calls import Terms
 from webapp.services.people import raters
 from webapp.services.study import studies
 from webapp.services.workers.leases import ALIVE
@@ -152,7 +152,7 @@ def test_a_restart_of_the_server_goes_on_by_itself(
     address = make(client)
     with web_database.writing() as session:
         at = app.config["JUDGE"]
-        sessions.start(session, judge_of(session), at, Terms(), access.now())
+        calls.start(session, judge_of(session), at, Terms(), access.now())
         session.commit()
     assert bot.asked == []
     set_up(app)
@@ -172,7 +172,7 @@ def test_a_session_that_nobody_works_on_is_told_so_and_can_go_on(
     with web_database.writing() as session:
         long_ago = access.now() - ALIVE - timedelta(minutes=1)
         at = app.config["JUDGE"]
-        sessions.start(session, judge_of(session), at, Terms(), long_ago)
+        calls.start(session, judge_of(session), at, Terms(), long_ago)
         session.commit()
     assert "It has stopped: the program" in client.get(address).text
     client.post(f"{address}/resume")

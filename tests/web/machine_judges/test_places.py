@@ -11,8 +11,8 @@ from tests.web import places
 @pytest.mark.parametrize(
     ("menu", "endpoint", "marked"),
     [
-        ("study", "machine_beside_people.show", "study.more"),
-        ("more", "machine_beside_people.show", "machine_judges.index"),
+        ("study", "machine_judges.show_beside", "study.more"),
+        ("more", "machine_judges.show_beside", "machine_judges.index"),
     ],
 )
 def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> None:

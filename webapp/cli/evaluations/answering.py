@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from webapp.cli.evaluations.score_output import questions_in
+from webapp.cli.evaluations.scoring import questions_in
 from webapp.cli.frame import progress
 from webapp.cli.frame.options import FILE, naming, timeout_option, tries_option
-from webapp.cli.frame.output import say, write
+from webapp.cli.frame.output import say, write, write_file
 from webapp.i18n import gettext, ngettext
 from webapp.importers.evaluations.expected_json import JsonQuestionSet
 
@@ -108,15 +108,15 @@ def json_v2_command(**options: Any) -> None:
 
 def _print_prompt(output: Path | None) -> None:
     """Write the prompt itself to a file, or print it below its version and hash."""
-    from webapp.services.evaluations import json_prompt
+    from webapp.services.evaluations import json_answering
 
     if output is not None:
-        write(json_prompt.text().encode(), output)
+        write(json_answering.prompt_text().encode(), output)
         return
-    say(f"prompt_version: {json_prompt.VERSION}")
-    say(f"prompt_sha256: {json_prompt.digest()}")
+    say(f"prompt_version: {json_answering.PROMPT_VERSION}")
+    say(f"prompt_sha256: {json_answering.prompt_digest()}")
     say("")
-    write(json_prompt.text().encode(), None)
+    write(json_answering.prompt_text().encode(), None)
 
 
 def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
@@ -228,3 +228,41 @@ def _left_over(answering: Answering, failed: int) -> str:
             n=left,
         )
     return gettext("%(n)s questions have no answer; --resume asks them again.", n=left)
+
+
+@click.group("eval-set")
+def eval_set_command() -> None:
+    """Draw dev sets from questions with expected JSON answers, and name sets by content."""
+
+
+@eval_set_command.command("make")
+@click.argument("questions", type=FILE)
+@click.option("--n", type=click.IntRange(min=1), required=True, help="How many questions.")
+@click.option("--seed", type=int, default=42, show_default=True, help="Same seed, same set.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The set; its name without the ending is the set's name.",
+)
+def make_command(questions: Path, n: int, seed: int, output: Path) -> None:
+    """Draw N questions of QUESTIONS, each expected main topic in proportion.
+
+    Prints the version of the set: name@SHA-1 of the file, which is canonical JSON.
+    """
+    from webapp.services.evaluations import json_answering
+
+    asked = questions_in(questions)
+    made = json_answering.make_dev_set(asked, output.stem, n, seed)
+    write_file(output, made.data)
+    say(made.version)
+    for topic, count in made.topics.items():
+        say(f"  {topic or '-'}: {count}", err=True)
+
+
+@eval_set_command.command("version")
+@click.argument("questions", type=FILE)
+def version_command(questions: Path) -> None:
+    """Print the version of the set in QUESTIONS: name@SHA-1 of its canonical JSON."""
+    say(questions_in(questions).version)

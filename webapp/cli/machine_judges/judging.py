@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import asdict
 
 from webapp.cli.frame import database, progress
 from webapp.cli.frame.options import FILE, as_json_option
-from webapp.cli.frame.output import say
-from webapp.cli.machine_judges.agreement import agreement_command, print_json
+from webapp.cli.frame.output import say, write_json
 from webapp.config import JudgeEndpoint
 from webapp.i18n import gettext, language, ngettext
 from webapp.printable import name_line
@@ -22,9 +22,89 @@ if TYPE_CHECKING:
 
     from webapp.db.engine import Database
     from webapp.db.tables.machine_judges import MachineJudge
-    from webapp.services.machine_judges.calls import JudgeWork
-    from webapp.services.machine_judges.estimates import TokenEstimate
-    from webapp.services.machine_judges.sessions import Terms
+    from webapp.services.machine_judges.calls import JudgeWork, Terms
+    from webapp.services.machine_judges.judges import BesidePeople
+    from webapp.services.machine_judges.prompts import TokenEstimate
+
+
+@click.command("agreement")
+@click.argument("name")
+@as_json_option
+def agreement_command(name: str, *, as_json: bool) -> None:
+    """Show how far the judge NAME agrees with people; its figures are put in use on its page."""
+    from webapp.services.machine_judges import judges
+
+    with database.reading() as (session, study):
+        judge = judges.named(session, study, name)
+        found = judges.beside_people(session, study, judge)
+        used = judge.released_at is not None
+    if as_json:
+        print_json(_document(found, used=used))
+        return
+    for line in _agreement_lines(found):
+        say(line)
+
+
+def print_json(document: object) -> None:
+    """Print one JSON document."""
+    write_json(document, indent=2, default=_plain)
+
+
+def _plain(value: object) -> str:
+    isoformat = getattr(value, "isoformat", None)
+    return str(isoformat()) if isoformat else str(value)
+
+
+def _document(found: BesidePeople, *, used: bool) -> dict[str, Any]:
+    """Return the agreement as plain values; without a value a figure is null, with its reason."""
+    from webapp.metrics.agreement.registry import coefficients
+
+    figures = coefficients(found.agreement)
+    return {
+        "n": found.n,
+        "figures_in_use": used,
+        "table": [
+            {"machine": str(machine), "people": str(people), "cards": count}
+            for (machine, people), count in sorted(found.table.items())
+        ],
+        "agreement": {
+            name: {
+                "value": one.value,
+                "lower": one.lower,
+                "upper": one.upper,
+                "why_undefined": one.why_undefined,
+            }
+            for name, one in figures.items()
+            if name != "fleiss_kappa"
+        },
+        "cards": [
+            {
+                "question": one.position,
+                "title": one.card.title,
+                "machine": str(one.machine),
+                "people": str(one.people),
+                "reason": one.reason,
+            }
+            for one in found.cards
+        ],
+    }
+
+
+def _agreement_lines(found: BesidePeople) -> Iterator[str]:
+    from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
+
+    yield gettext("n = %(n)s cards that both decided", n=found.n)
+    for name, one in coefficients(found.agreement).items():
+        if name == "fleiss_kappa":
+            continue
+        label = gettext(COEFFICIENTS[name].label)
+        if one.value is None:
+            yield f"{label}: -"
+        elif one.lower is None or one.upper is None:
+            yield f"{label}: {one.value:.4f}"
+        else:
+            yield f"{label}: {one.value:.4f} ({one.lower:.4f} .. {one.upper:.4f})"
+
 
 PRICE = click.FloatRange(min=0)
 LEAST = click.IntRange(min=1)
@@ -109,12 +189,12 @@ def estimate_command(
     as_json: bool,
 ) -> None:
     """Say what is left for the judge NAME and what that would cost; nothing is asked."""
-    from webapp.services.machine_judges import estimates, judges
+    from webapp.services.machine_judges import judges, prompts
 
     with database.reading() as (session, study):
         judge = judges.named(session, study, name)
-        found = estimates.estimate(session, judge, max_calls)
-    money = estimates.cost(
+        found = prompts.estimate(session, judge, max_calls)
+    money = prompts.cost(
         found.prompt_tokens, found.completion_tokens, prompt_price, completion_price
     )
     if as_json:
@@ -155,8 +235,7 @@ def run_command(
 
     Interrupted, it is stopped; the same command goes on with what is left.
     """
-    from webapp.services.machine_judges.calls import JudgeWork
-    from webapp.services.machine_judges.sessions import Terms
+    from webapp.services.machine_judges.calls import JudgeWork, Terms
 
     endpoint = _configured()
     terms = Terms(prompt_price, completion_price, currency[:8], max_calls, max_tokens, at_once)
@@ -209,14 +288,14 @@ def _told(found: TokenEstimate, money: float | None, currency: str) -> str:
 
 def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> TokenEstimate:
     """Return the estimate, once it was shown and agreed to."""
-    from webapp.services.machine_judges import estimates, sessions
+    from webapp.services.machine_judges import calls, prompts
 
     with opened.writing() as session:
         judge = _named(session, name)
-        found = estimates.estimate(session, judge, terms.most_calls)
+        found = prompts.estimate(session, judge, terms.most_calls)
     if not found.things:
-        raise sessions.NothingToJudge(name)
-    money = estimates.cost(
+        raise calls.NothingToJudge(name)
+    money = prompts.cost(
         found.prompt_tokens, found.completion_tokens, terms.prompt_price, terms.completion_price
     )
     say(_told(found, money, terms.currency), err=True)
@@ -226,11 +305,11 @@ def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> TokenEst
 
 
 def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -> int:
-    from webapp.services.machine_judges import sessions
+    from webapp.services.machine_judges import calls
 
     with opened.writing() as session:
         judge = _named(session, name)
-        sessions.start(session, judge, endpoint, terms, database.now())
+        calls.start(session, judge, endpoint, terms, database.now())
         session.commit()
         return judge.rater_id
 
@@ -258,10 +337,10 @@ def _work(
 
 
 def _stop(opened: Database, name: str) -> None:
-    from webapp.services.machine_judges import sessions
+    from webapp.services.machine_judges import calls
 
     with opened.writing() as session:
-        sessions.stop(session, _named(session, name), database.now())
+        calls.stop(session, _named(session, name), database.now())
         session.commit()
 
 
@@ -274,9 +353,9 @@ def _named(session: Session, name: str) -> MachineJudge:
 
 def _tell_end(opened: Database, name: str) -> None:
     """Print what the session took and how it ended; raises where it failed or was stopped."""
-    from webapp.services.machine_judges import progress as machine_progress
-    from webapp.services.machine_judges import sessions
-    from webapp.services.machine_judges.sessions import SessionState
+    from webapp.services.machine_judges import calls
+    from webapp.services.machine_judges import calls as machine_progress
+    from webapp.services.machine_judges.calls import SessionState
 
     with opened.writing() as session:
         work = machine_progress.work(session, _named(session, name), database.now())
@@ -302,6 +381,6 @@ def _tell_end(opened: Database, name: str) -> None:
             )
         )
     if last.state == SessionState.FAILING:
-        raise click.ClickException(gettext(sessions.SENTENCES[last.why or ""]))
+        raise click.ClickException(gettext(calls.SENTENCES[last.why or ""]))
     if last.state == SessionState.STOPPED:
         raise click.ClickException(gettext("Stopped; the same command goes on with what is left."))

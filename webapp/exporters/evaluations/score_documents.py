@@ -5,17 +5,21 @@ Undefined is null. Figures are unrounded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from types import TracebackType
+from typing import IO, Any, Self
 
 from msgspec.structs import asdict
 
-from webapp.metrics.evaluations.answer_summary import AnswerFigure, AnswerSummary
-from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
+from webapp.exporters.frame.csv_cells import csv_bytes
+from webapp.metrics.agreement.agreement import BinaryAgreement, NoShare
+from webapp.metrics.evaluations.answers import AnswerFigure, AnswerScale, AnswerScore, AnswerSummary
 from webapp.metrics.evaluations.chunks import FIGURES, ChunkMeans, ChunkScore, ChunkSummary
-from webapp.metrics.evaluations.json_answer_summary import JsonSummary
-from webapp.metrics.evaluations.json_answers import JsonScore
+from webapp.metrics.evaluations.json_answers import JsonScore, JsonSummary
+from webapp.metrics.evaluations.rank_correlation import Correlation, RankCorrelation
 
 ANSWER_ITEM = (
     "id",
@@ -208,3 +212,112 @@ def _figure(name: str, value: float | None, n: int, why: object = None) -> dict[
 
 def _part_means(summary: JsonSummary) -> dict[str, float | None]:
     return {name: number(value) for name, value in summary.part_means.items()}
+
+
+Item = Mapping[str, Any]
+
+
+def json_entry(item: Item, *, is_first: bool) -> bytes:
+    """One item of the list as the file has it, after the separator from the item before it."""
+    start = "\n  " if is_first else ",\n  "
+    return (start + json.dumps(item, ensure_ascii=False)).encode()
+
+
+def json_start(head: Item) -> bytes:
+    """The start of the file above the items: the keys of `head`, and the list opened."""
+    text = json.dumps(head, ensure_ascii=False, indent=1)
+    return text.removesuffix("\n}").encode() + b',\n "items": ['
+
+
+def json_end(n: int) -> bytes:
+    """The end of the file, which closes the list of `n` items."""
+    return b"\n ]\n}\n" if n else b"]\n}\n"
+
+
+def csv_line(item: Item, columns: Sequence[str]) -> bytes:
+    """One item as a line of the table."""
+    return csv_bytes([[item.get(column) for column in columns]])
+
+
+def json_file(head: Item, items: Iterable[Item]) -> Iterator[bytes]:
+    """The whole JSON file, piece by piece."""
+    yield json_start(head)
+    n = 0
+    for item in items:
+        yield json_entry(item, is_first=not n)
+        n += 1
+    yield json_end(n)
+
+
+def csv_file(columns: Sequence[str], items: Iterable[Item]) -> Iterator[bytes]:
+    """The whole table, header first, line by line."""
+    yield csv_bytes([columns])
+    for item in items:
+        yield csv_line(item, columns)
+
+
+class WaitingRows:
+    """Rows in the order in which they came, as often as they are wanted; ``n`` counts them.
+
+    >>> with WaitingRows() as rows:
+    ...     rows.add({"id": "q1", "f1": 0.1})
+    ...     rows.n, list(rows), list(rows)
+    (1, [{'id': 'q1', 'f1': 0.1}], [{'id': 'q1', 'f1': 0.1}])
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        wrong: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Take one row in."""
+        self._file.write(json.dumps(row).encode() + b"\n")
+        self.n += 1
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        self._file.seek(0)
+        return (json.loads(line) for line in self._file)
+
+
+def binary_json(found: BinaryAgreement) -> dict[str, Any]:
+    """The confusion table of machine and people, and the figures that follow from it."""
+    kappa = found.kappa
+    why = {"cohen_kappa": kappa.why_undefined, "precision": found.precision, "recall": found.recall}
+    return {
+        "n": found.n,
+        "both": found.both,
+        "machine_only": found.machine_only,
+        "people_only": found.people_only,
+        "neither": found.neither,
+        "agreed": found.agreed,
+        "cohen_kappa": {"value": kappa.value, "lower": kappa.lower, "upper": kappa.upper},
+        "precision": None if isinstance(found.precision, NoShare) else found.precision,
+        "recall": None if isinstance(found.recall, NoShare) else found.recall,
+        "why_undefined": {name: str(one) for name, one in why.items() if isinstance(one, str)},
+    }
+
+
+def correlation_json(found: RankCorrelation) -> dict[str, Any]:
+    """Both rank correlations with their intervals and n."""
+    why = found.why_undefined
+    return {
+        "n": found.n,
+        "spearman": _interval(found.spearman),
+        "kendall_tau_b": _interval(found.kendall),
+        "why_undefined": None if why is None else str(why),
+    }
+
+
+def _interval(found: Correlation) -> dict[str, float | None]:
+    return {"value": found.value, "lower": found.lower, "upper": found.upper}

@@ -3,16 +3,108 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import Field
 
-from webapp.importers.evaluations import json_lines
-from webapp.importers.evaluations.json_lines import JsonLine, read_row, wrong_value
-from webapp.importers.runs.json_values import FromFile, Unanswered, Unsaid
+from webapp.importers.runs.blanks import is_blank_sign
+from webapp.importers.runs.json_documents import load
+from webapp.importers.runs.json_values import FromFile, Unanswered, Unsaid, kind_of, read_object
+from webapp.importers.runs.problems import UnreadableFile, error
 from webapp.metrics.evaluations.answers import SETTINGS, AnswerRow, LlmCall
+from webapp.metrics.evaluations.chunks import ChunkRow
 from webapp.records import Problem
+
+MAX_LINE_BYTES = 16 * 2**20
+
+_BLANKS = b"\xef\xbb\xbf \t\r\n"
+_OF_A_LINE = {"value_missing": "line_value_missing", "value_wrong": "line_value_wrong"}
+Model = TypeVar("Model", bound=FromFile)
+
+
+class JsonLine(Struct, frozen=True):
+    """One line of the file `name`, counted from 1, with the object it holds."""
+
+    name: str
+    number: int
+    value: dict[str, object]
+
+
+def read_lines(name: str, file: BinaryIO) -> Iterator[JsonLine | Problem]:
+    """Every line of `file` as the object it holds, or as what is wrong with it.
+
+    Blank lines are passed over; a byte order mark at the start is too.
+    """
+    for number, data in enumerate(_raw_lines(file), 1):
+        if data is None:
+            limit = MAX_LINE_BYTES // 2**20
+            yield error("line_too_long", name, {"limit": limit}, line=number)
+        elif data.strip(_BLANKS):
+            yield _line(name, number, data.rstrip(b"\r\n"))
+
+
+def count_lines(name: str, file: BinaryIO) -> int:
+    r"""The number of lines that ``read`` would yield.
+
+    >>> import io
+    >>> count("a.jsonl", io.BytesIO(b"{}\n\n{bad"))
+    2
+    """
+    return sum(1 for _ in read_lines(name, file))
+
+
+def read_row(kind: type[Model], line: JsonLine) -> tuple[Model | None, list[Problem]]:
+    """The row that `line` holds, or none: any wrong value costs the line."""
+    outcomes = dict.fromkeys(("", *kind.model_fields), "line_left_out")
+    row, wrong = read_object(kind, line.value, file=line.name, place="", outcomes=outcomes)
+    told = [replace(p, code=_OF_A_LINE[p.code], line=line.number, query_id=None) for p in wrong]
+    return (None if told else row), told
+
+
+def wrong_value(line: JsonLine, place: str, found: object, expected: str) -> Problem:
+    """The problem that `place` in `line` holds something other than `expected`."""
+    words = {"place": place, "found": kind_of(found), "expected": expected}
+    return error(
+        "line_value_wrong", line.name, words | {"outcome": "line_left_out"}, line=line.number
+    )
+
+
+def _raw_lines(file: BinaryIO) -> Iterator[bytes | None]:
+    """Each line, ``None`` for one beyond the limit, of which nothing more is kept."""
+    while data := file.readline(MAX_LINE_BYTES):
+        if len(data) < MAX_LINE_BYTES or data.endswith(b"\n"):
+            yield data
+            continue
+        while rest := file.readline(MAX_LINE_BYTES):
+            if rest.endswith(b"\n"):
+                break
+        yield None
+
+
+def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
+    try:
+        value, impossible = load(name, data, expected="answers_file")
+    except UnreadableFile as refused:
+        return _broken(name, number, refused.problem)
+    if not isinstance(value, dict):
+        looks = {"found": kind_of(value), "expected": "object"}
+        return error("line_not_an_object", name, looks, line=number)
+    if impossible:
+        place = str(impossible[0].details["place"])
+        return wrong_value(JsonLine(name, number, value), place, None, "number")
+    return JsonLine(name, number, value)
+
+
+def _broken(name: str, number: int, why: Problem) -> Problem:
+    if why.code == "not_utf8":
+        return error("line_not_utf8", name, line=number)
+    if why.code == "not_json" and "found" in why.details:
+        looks = {"found": why.details["found"], "expected": "object"}
+        return error("line_not_an_object", name, looks, line=number)
+    return error("line_broken", name, {"column": why.details.get("column", 1)}, line=number)
+
 
 Number = int | float
 Identity = Annotated[str | int, Field(description="text_or_number")]
@@ -67,7 +159,7 @@ class UsageOf(FromFile):
     completion_tokens: Tokens = None
 
 
-def read(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | Problem]:
+def read_answers(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | Problem]:
     """Every row with the number of its line, or what is wrong with the line.
 
     A row with a wrong value is left out; one without a question, contexts, usage or latency
@@ -75,7 +167,7 @@ def read(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | Problem]
     has one of ``SETTINGS`` holds for the rows below it that do not state their own.
     """
     shared: dict[str, float] = {}
-    for line in json_lines.read(name, file):
+    for line in read_lines(name, file):
         if isinstance(line, Problem):
             yield line
             continue
@@ -91,14 +183,14 @@ def read(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | Problem]
             yield line.number, row
 
 
-def count(name: str, file: BinaryIO) -> int:
+def count_answers(name: str, file: BinaryIO) -> int:
     r"""The number of rows of a file, usable or not; a line of settings is not a row.
 
     >>> import io
     >>> count("a.jsonl", io.BytesIO(b'{"top_p": 0}\n{"id": 1}\n{bad'))
     2
     """
-    lines = json_lines.read(name, file)
+    lines = read_lines(name, file)
     return sum(isinstance(line, Problem) or not _is_of_settings(line) for line in lines)
 
 
@@ -173,3 +265,35 @@ def _inner(line: JsonLine, raw: dict[str, Any]) -> JsonLine:
 def _placed(problem: Problem, place: str) -> Problem:
     inner = problem.details.get("place", "")
     return replace(problem, details={**problem.details, "place": f"{place}.{inner}".strip(".")})
+
+
+class ChunksInFile(FromFile):
+    """One question with its chunks as the file has it."""
+
+    id: Identity
+    expected_answer: str = Field(description="text")
+    retrieved_chunks: list[str] = Field(description="list_of_texts")
+    question: str = ""
+    strategy: Annotated[str | None, Unsaid] = None
+
+
+def read_chunks(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Problem]:
+    """Every row with the number of its line, or what is wrong with the line."""
+    for line in read_lines(name, file):
+        if isinstance(line, Problem):
+            yield line
+            continue
+        row, wrong = read_row(ChunksInFile, line)
+        if row is None:
+            yield from wrong
+            continue
+        yield (
+            line.number,
+            ChunkRow(
+                row_id=str(row.id),
+                question=row.question,
+                expected_answer="" if is_blank_sign(row.expected_answer) else row.expected_answer,
+                retrieved_chunks=tuple(c for c in row.retrieved_chunks if not is_blank_sign(c)),
+                strategy=(row.strategy or "").strip() or None,
+            ),
+        )

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha1
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 from msgspec import Struct, field
 from msgspec.structs import replace
+from pydantic import Field
 
-from webapp.importers.evaluations import json_lines
-from webapp.importers.evaluations.expected_items import ItemReading, Output, some
-from webapp.importers.evaluations.json_lines import read_row
+from webapp.importers.evaluations import cited_answers
+from webapp.importers.evaluations.cited_answers import Identity, read_row
 from webapp.importers.runs.blanks import is_blank_sign
 from webapp.importers.runs.json_documents import load
+from webapp.importers.runs.json_values import FromFile, Unsaid, kind_of, read_object
 from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.importers.runs.questions import looks_like
-from webapp.metrics.evaluations import eval_sets
-from webapp.metrics.evaluations.json_answers import Context, JsonQuestion
+from webapp.metrics.evaluations import json_answers
+from webapp.metrics.evaluations.json_answers import FIELDS, Context, JsonQuestion
 from webapp.metrics.runs.provenance import (
     MODEL_PARTS,
     PROVENANCE,
@@ -27,6 +29,158 @@ from webapp.metrics.runs.provenance import (
     stated_provenance,
 )
 from webapp.records import Problem
+
+SHOWN_IDS = 10
+_SCORED_FIELDS = tuple(name for name in FIELDS if name != "source_map")
+_EXPECTED_KEYS = frozenset({"answer_example", "source_map"})
+_CALL_KEYS = frozenset({"usage", "latency_ms", "tries", "model"})
+"""The keys that ``relevansi answer`` writes beside an output."""
+
+_TOP_KEYS = frozenset(
+    {
+        *PROVENANCE,
+        *("provenance", "items", "questions"),
+        *("endpoint", "retriever", "temperature", "max_tokens"),
+    }
+)
+
+Contexts = Annotated[list[dict[str, Any]] | None, Unsaid]
+
+
+class ExpectedItemInFile(FromFile):
+    """One question with its expected answer; the output is checked separately."""
+
+    id: Identity
+    expected: dict[str, Any] = Field(description="object")
+    question: str = ""
+    output: object = None
+    context: Contexts = Field(None, description="list_of_objects")
+    contexts: Contexts = Field(None, description="list_of_objects")
+
+
+class Output(FromFile):
+    """One line of an outputs file."""
+
+    id: Identity
+    output: object = None
+    context: Contexts = Field(None, description="list_of_objects")
+    contexts: Contexts = Field(None, description="list_of_objects")
+
+
+class ContextInFile(FromFile):
+    """One text that the model was given."""
+
+    source_path: str = Field(description="text")
+    text: str = Field(description="text")
+
+
+class ItemReading(Struct):
+    """One file while it is read: its problems, and the keys that are not read."""
+
+    name: str
+    problems: list[Problem] = field(default_factory=list)
+    _unknown: Counter[str] = field(default_factory=Counter)
+    _without: dict[str, list[str]] = field(default_factory=dict)
+
+    def item(self, raw: object, place: str) -> JsonQuestion | None:
+        """The question in `raw`, with its output if that is there."""
+        outcomes = dict.fromkeys(("", *ExpectedItemInFile.model_fields), "entry_left_out")
+        item, wrong = read_object(
+            ExpectedItemInFile, raw, file=self.name, place=place, outcomes=outcomes
+        )
+        self.problems += wrong
+        if item is None:
+            return None
+        example = item.expected.get("answer_example")
+        if not isinstance(example, dict):
+            words = {"place": f"{place}.expected.answer_example", "found": kind_of(example)}
+            words |= {"expected": "object", "outcome": "entry_left_out"}
+            self.problems.append(error("value_wrong", self.name, words))
+            return None
+        example = _stated(example)
+        self._look_over(item, example)
+        return JsonQuestion(
+            row_id=str(item.id),
+            question=item.question,
+            expected=example,
+            output=self.text(item.output, f"{place}.output"),
+            contexts=self.contexts(item, place) or (),
+        )
+
+    def text(self, value: object, place: str) -> str | None:
+        """The raw text of the model; anything else fails as not JSON and is reported."""
+        if value is None or isinstance(value, str):
+            return value
+        words = {"place": place, "found": kind_of(value), "expected": "text"}
+        words["outcome"] = "fails_as_not_json"
+        self.problems.append(error("value_wrong", self.name, words))
+        return None
+
+    def contexts(self, row: ExpectedItemInFile | Output, place: str) -> tuple[Context, ...] | None:
+        """The contexts that can be used, ``None`` where the row has none of its own."""
+        key = "context" if row.context is not None else "contexts"
+        listed = getattr(row, key)
+        if listed is None:
+            return None
+        if row.context is not None and row.contexts is not None:
+            self._unknown["contexts"] += 1  # beside "context" it is not read
+        return tuple(self._contexts(listed, f"{place}.{key}"))
+
+    def unread(self, row: FromFile) -> None:
+        """Count the keys of a row that nothing reads."""
+        self._count("", row.model_extra or {}, _CALL_KEYS)
+
+    def unread_at_top(self, document: Mapping[str, object]) -> None:
+        """Count the keys at the top of the file that nothing reads."""
+        self._count("", document, _TOP_KEYS)
+
+    def remarks(self) -> Iterator[Problem]:
+        """A warning for every key that nothing reads and every expected field not given."""
+        for key, n in self._unknown.items():
+            yield warning("key_unread", self.name, {"key": key, "count": n})
+        for name, ids in self._without.items():
+            words: dict[str, str | int] = {"field": name, "count": len(ids), "ids": some(ids)}
+            yield warning("expected_field_missing", self.name, words)
+
+    def _look_over(self, item: ExpectedItemInFile, example: Mapping[str, Any]) -> None:
+        self.unread(item)
+        self._count("expected.", item.expected, _EXPECTED_KEYS)
+        self._count("expected.answer_example.", example, frozenset(FIELDS))
+        for name in _SCORED_FIELDS:
+            if name not in example:
+                self._without.setdefault(name, []).append(str(item.id))
+
+    def _contexts(self, listed: Iterable[object], place: str) -> Iterator[Context]:
+        for position, raw in enumerate(listed):
+            known, wrong = read_object(
+                ContextInFile,
+                raw,
+                file=self.name,
+                place=f"{place}[{position}]",
+                outcomes={"": "value_ignored"},
+            )
+            self.problems += wrong
+            if known is not None:
+                yield Context(known.source_path, known.text)
+
+    def _count(self, place: str, keys: Iterable[str], known: frozenset[str]) -> None:
+        self._unknown.update(f"{place}{key}" for key in keys if key not in known)
+
+
+def _stated(example: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the expected fields; a dash or the like expects nothing, as a field and as an item."""
+    return {
+        name: [item for item in value if not is_blank_sign(item)]
+        if isinstance(value, list)
+        else value
+        for name, value in example.items()
+        if not is_blank_sign(value)
+    }
+
+
+def some(ids: Sequence[str]) -> str:
+    """The first ids, with a sign that there are more."""
+    return ", ".join(ids[:SHOWN_IDS]) + (", ..." if len(ids) > SHOWN_IDS else "")
 
 
 class UnusableJsonAnswers(ImportRefused):
@@ -102,7 +256,7 @@ def read_questions(name: str, data: bytes) -> JsonQuestionSet:
     reading = ItemReading(name, list(numbers))
     reading.unread_at_top(top)
     found = _questions(reading, listed, "")
-    version = eval_sets.version(PurePath(name).stem, listed)
+    version = json_answers.eval_set_version(PurePath(name).stem, listed)
     return JsonQuestionSet(
         questions=tuple(question for question, _ in found),
         raw=tuple(raw for _, raw in found),
@@ -204,7 +358,7 @@ def _questions(
 def _answers(reading: ItemReading, file: BinaryIO, known: set[str]) -> _Answers:
     """The outputs of the questions in `known`, and the provenance that the file states."""
     found = _Answers()
-    for line in json_lines.read(reading.name, file):
+    for line in cited_answers.read_lines(reading.name, file):
         if isinstance(line, Problem):
             reading.problems.append(line)
             continue

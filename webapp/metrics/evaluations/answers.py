@@ -8,14 +8,125 @@ Without either, overlap and faithfulness of an answer that has claims are undefi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+import string
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from msgspec import Struct, field
 
-from webapp.metrics.evaluations.gold_answers import GoldMatch, match
-from webapp.metrics.evaluations.sentences import Sentence, sentences, without_citations
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
+from webapp.metrics.judging.figures import Mean, Percentiles
+
+_CITATION = re.compile(r"\[CIT:([\w-]+)\]")
+_CITATIONS = r"(?:\s*\[CIT:[\w-]+\])"
+_END = re.compile(rf"[.!?](?:{_CITATIONS}+[.!?]*|(?=\s|\Z))")
+_SAYS_SOMETHING = re.compile(r"[^\W_]")
+
+DO_NOT_KNOW = frozenset({"i don't know", "i dont know", "tidak tahu", "saya tidak tahu"})
+"""Sentences that claim nothing, in lower case and without closing marks."""
+
+
+class Sentence(Struct, frozen=True):
+    """One sentence: its place in the answer, its text there, and the ids it cites in order.
+
+    ``claim`` is the text without citations, which is what is compared with a context.
+    """
+
+    start: int
+    end: int
+    text: str
+    claim: str
+    citations: tuple[str, ...]
+
+    @property
+    def is_do_not_know(self) -> bool:
+        """Whether it is an I-don't-know sentence, with or without citations."""
+        words = " ".join(self.claim.replace("\u2019", "'").split()).lower()
+        return words.rstrip(".!? ") in DO_NOT_KNOW
+
+
+def sentences(answer: str) -> tuple[Sentence, ...]:
+    """The sentences of `answer` in order.
+
+    >>> [s.citations for s in sentences("Ada 3 kamar [CIT:a]. Luas 90 m2. [CIT:b] Tidak tahu!")]
+    [('a',), ('b',), ()]
+    """
+    return tuple(
+        _sentence(answer, start, end)
+        for start, end in _pieces(answer)
+        if _SAYS_SOMETHING.search(answer, start, end)
+    )
+
+
+def without_citations(answer: str) -> str:
+    """`answer` with every citation taken out.
+
+    >>> without_citations("Ada 3 kamar [CIT:a].")
+    'Ada 3 kamar  .'
+    """
+    return _CITATION.sub(" ", answer)
+
+
+def _pieces(answer: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in _END.finditer(answer):
+        yield start, end.end()
+        start = end.end()
+    yield start, len(answer)
+
+
+def _sentence(answer: str, start: int, end: int) -> Sentence:
+    text = answer[start:end]
+    start += len(text) - len(text.lstrip())
+    text = text.strip()
+    return Sentence(
+        start=start,
+        end=start + len(text),
+        text=text,
+        claim=_CITATION.sub("", text).strip(),
+        citations=tuple(_CITATION.findall(text)),
+    )
+
+
+_ARTICLES = frozenset({"a", "an", "the"})
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+class GoldMatch(Struct, frozen=True):
+    """How far an answer is its gold answer."""
+
+    em: int
+    f1: float
+
+
+def normalised(text: str) -> tuple[str, ...]:
+    """The words of `text` in lower case, without ASCII punctuation and a, an, the.
+
+    >>> normalised("The price: Rp 800-juta!")
+    ('price', 'rp', '800juta')
+    """
+    words = text.lower().translate(_NO_PUNCTUATION).split()
+    return tuple(word for word in words if word not in _ARTICLES)
+
+
+def match_gold(answer: str, gold: str) -> GoldMatch:
+    """`answer` against `gold`: EM 1 or 0, F1 over the words with their repetitions.
+
+    F1 = 2 PR / (P + R) = 2 common / (words of the answer + words of gold). Both empty: 1
+    and 1; one empty: 0 and 0.
+
+    >>> found = match("rumah dua kamar", "rumah tiga kamar")
+    >>> found.em, round(found.f1, 4)
+    (0, 0.6667)
+    """
+    given, wanted = normalised(answer), normalised(gold)
+    common = (Counter(given) & Counter(wanted)).total()
+    words = len(given) + len(wanted)
+    f1 = 2 * common / words if words else 1.0
+    return GoldMatch(int(given == wanted), f1)
+
 
 ABSTAIN = "ABSTAIN"
 GIVEN_SIMILARITIES = "claim_similarities"
@@ -250,4 +361,109 @@ def _verdicts(
 def _gold(row: AnswerRow, *, keep_citations: bool) -> GoldMatch | None:
     if row.gold is None:
         return None
-    return match(row.answer if keep_citations else without_citations(row.answer), row.gold)
+    return match_gold(row.answer if keep_citations else without_citations(row.answer), row.gold)
+
+
+class AnswerFigure(Struct, frozen=True):
+    """One figure of the summary with the number of answers it rests on."""
+
+    value: float | None
+    n: int
+    why_undefined: WhyUndefined | None = None
+
+
+_MEANS = {
+    "avg_faithfulness": WhyUndefined.NO_EMBEDDER,
+    "avg_overlap": WhyUndefined.NO_EMBEDDER,
+    "avg_em": WhyUndefined.NO_GOLD,
+    "avg_f1": WhyUndefined.NO_GOLD,
+    "abstain_rate": WhyUndefined.NO_ROW,
+    "avg_total_tokens": WhyUndefined.NO_USAGE,
+    "avg_prompt_tokens": WhyUndefined.NO_USAGE,
+    "avg_completion_tokens": WhyUndefined.NO_USAGE,
+}
+"""The means by name, with why one has no value although there are answers."""
+
+
+class StatedSetting(Struct, frozen=True):
+    """The least and the greatest value that answers state of a setting, and how many do."""
+
+    lowest: float
+    highest: float
+    n: int
+
+
+class AnswerSummary(Struct):
+    """The figures over every answer added; order does not matter.
+
+    ``n_unmeasured`` counts answers with claims but without cosines. Where no answer with
+    claims was measured while some could not be, overlap and faithfulness are undefined:
+    else they would be the figures of the answers without claims, whose overlap is 0 by definition.
+    """
+
+    count: int = 0
+    idk_with_citation_count: int = 0
+    n_unmeasured: int = 0
+    n_measured: int = 0
+    n_given: int = 0
+    judged: Mean = field(default_factory=Mean)
+    latencies: Percentiles = field(default_factory=Percentiles)
+    settings: dict[str, StatedSetting] = field(default_factory=dict)
+    _means: dict[str, Mean] = field(default_factory=lambda: {name: Mean() for name in _MEANS})
+
+    def add(self, score: AnswerScore) -> None:
+        """Take one answer in."""
+        self.count += 1
+        self.idk_with_citation_count += score.idk_with_citation
+        self.n_unmeasured += score.overlap is None
+        self.n_measured += score.overlap is not None and score.claim_sentences > 0
+        self.n_given += score.row.claim_similarities is not None
+        self.judged.add(score.row.faithfulness_judge)
+        self.latencies.add(score.row.latency_ms)
+        for name, setting in score.row.settings.items():
+            self._state(name, setting)
+        values = (
+            score.faithfulness,
+            score.overlap,
+            None if score.gold is None else score.gold.em,
+            None if score.gold is None else score.gold.f1,
+            score.abstain,
+            score.total_tokens,
+            score.prompt_tokens,
+            score.completion_tokens,
+        )
+        for mean, value in zip(self._means.values(), values, strict=True):
+            mean.add(value)
+
+    def figures(self) -> dict[str, AnswerFigure]:
+        """Every figure by name in the order in which they are shown, count first."""
+        found = {"count": AnswerFigure(self.count, self.count)}
+        found |= {name: self._mean(name) for name in _MEANS}
+        for name, value in zip(
+            ("p50_latency_ms", "p95_latency_ms"), self.latencies.at(0.5, 0.95), strict=True
+        ):
+            found[name] = self._figure(value, self.latencies.n, WhyUndefined.NO_LATENCY)
+        found["idk_with_citation_count"] = AnswerFigure(self.idk_with_citation_count, self.count)
+        return found
+
+    def embedder(self, scale: AnswerScale) -> str | None:
+        """The source of the cosines, ``None`` when there were none."""
+        names = [GIVEN_SIMILARITIES] if self.n_given else []
+        names += [scale.embedder.name] if scale.embedder else []
+        return " + ".join(names) or None
+
+    def _state(self, name: str, value: float) -> None:
+        known = self.settings.get(name) or StatedSetting(value, value, 0)
+        self.settings[name] = StatedSetting(
+            min(known.lowest, value), max(known.highest, value), known.n + 1
+        )
+
+    def _mean(self, name: str) -> AnswerFigure:
+        mean, why = self._means[name], _MEANS[name]
+        biased = why is WhyUndefined.NO_EMBEDDER and self.n_unmeasured and not self.n_measured
+        return AnswerFigure(None, 0, why) if biased else self._figure(mean.value, mean.n, why)
+
+    def _figure(self, value: float | None, n: int, why: WhyUndefined) -> AnswerFigure:
+        if value is not None:
+            return AnswerFigure(value, n)
+        return AnswerFigure(None, n, why if self.count else WhyUndefined.NO_ROW)

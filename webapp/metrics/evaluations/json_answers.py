@@ -6,21 +6,141 @@ with a reason (``json_outputs``), and stays in every mean.
 
 from __future__ import annotations
 
+import json
+import random
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from fractions import Fraction
+from hashlib import sha1
 from typing import Any
 
 from msgspec import Struct, field
 
-from webapp.metrics.evaluations.json_outputs import (
-    CLASSES,
-    MOST_ITEMS,
-    ReadOutput,
-    SchemaFailure,
-    read_output,
+from webapp.failures import Refused
+from webapp.i18n import mark
+from webapp.metrics.evaluations.similarity import Coverage, Likeness, cover, likeness
+
+CLASSES = ("target_audience", "main_topic", "sub_topic")
+LISTS = ("detailed_description", "predicted_questions", "source_map")
+FIELDS = (
+    *CLASSES,
+    "detailed_description",
+    "original_evidence",
+    "source_map",
+    "predicted_questions",
 )
-from webapp.metrics.evaluations.soft_match import Coverage, Likeness, cover, likeness
+"""The seven fields of an output."""
+
+MOST_ITEMS = {"detailed_description": 8, "predicted_questions": 5}
+"""How many items a list may have; more is a warning."""
+
+_FENCE = "```"
+_CUT_OFF = re.compile(r"(?:-|\.|[eE][+-]?)?")
+_LONGEST_ESCAPE = 6
+_LITERALS = ("true", "false", "null")
+_TRIES = 20
+"""Opening braces tried in text around an object; the search stays linear."""
+
+
+class SchemaFailure(StrEnum):
+    """Why an output scores 0."""
+
+    NOT_JSON = "not_json"
+    TRUNCATED = "truncated"
+    CODE_FENCE = "code_fence"
+    EXTRA_TEXT = "extra_text"
+    NOT_AN_OBJECT = "not_an_object"
+    MISSING_FIELD = "missing_field"
+    WRONG_TYPE = "wrong_type"
+
+
+class ReadOutput(Struct, frozen=True):
+    """The fields of an output, or the reason why there are none, with the field it concerns.
+
+    ``field`` names the first field that is missing or of the wrong type.
+    """
+
+    fields: Mapping[str, Any] | None
+    reason: SchemaFailure | None = None
+    field: str | None = None
+
+
+def read_output(output: str | None) -> ReadOutput:
+    """The seven fields in `output`, the whole of it, trimmed, being one JSON object.
+
+    In this order: no JSON at all, cut off, in a code fence or with text around it; another
+    value than an object; a field missing; a list that is none or a text that is none.
+
+    >>> read_output('{"main_topic": "rumah"}').field
+    'target_audience'
+    >>> str(read_output('{"main_topic": "ru').reason)
+    'truncated'
+    """
+    text = (output or "").strip()
+    try:
+        value = json.loads(text, parse_int=float, parse_constant=_refuse)
+    except (ValueError, RecursionError) as wrong:
+        return ReadOutput(None, why_no_json(text, wrong))
+    if not isinstance(value, dict):
+        return ReadOutput(None, SchemaFailure.NOT_AN_OBJECT)
+    return _checked(value)
+
+
+def _checked(value: dict[str, Any]) -> ReadOutput:
+    for name in FIELDS:
+        if name not in value:
+            return ReadOutput(None, SchemaFailure.MISSING_FIELD, name)
+    for name in FIELDS:
+        if not isinstance(value[name], list if name in LISTS else str):
+            return ReadOutput(None, SchemaFailure.WRONG_TYPE, name)
+    return ReadOutput({name: value[name] for name in FIELDS})
+
+
+def why_no_json(text: str, wrong: Exception) -> SchemaFailure:
+    """Why reading `text` as JSON failed with `wrong`: fenced, cut off, surrounded, or none."""
+    if text.startswith(_FENCE):
+        return SchemaFailure.CODE_FENCE
+    if text.startswith(("{", "[")) and _is_cut_off(text, wrong):
+        return SchemaFailure.TRUNCATED
+    return SchemaFailure.EXTRA_TEXT if _holds_object(text) else SchemaFailure.NOT_JSON
+
+
+def _is_cut_off(text: str, wrong: Exception) -> bool:
+    """Whether reading failed only because the text ends: nothing else is wrong before."""
+    if not isinstance(wrong, json.JSONDecodeError) or wrong.msg == "Extra data":
+        return False
+    if wrong.msg.startswith("Unterminated string"):
+        return True
+    rest = text[wrong.pos :]
+    if wrong.msg.startswith("Invalid \\"):
+        return len(rest) <= _LONGEST_ESCAPE and not rest.endswith(("}", "]"))
+    if _CUT_OFF.fullmatch(rest):
+        return True
+    return any(word.startswith(rest) for word in _LITERALS)
+
+
+def _holds_object(text: str) -> bool:
+    """Whether `text` contains a whole object."""
+    decoder = json.JSONDecoder(parse_int=float, parse_constant=_refuse)
+    start = text.find("{")
+    for _ in range(_TRIES):
+        if start < 0:
+            return False
+        try:
+            decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            start = text.find("{", start + 1)
+        else:
+            return True
+    return False
+
+
+def _refuse(constant: str) -> None:
+    """NaN and Infinity, which Python reads but JSON does not have."""
+    raise ValueError(constant)
+
 
 WEIGHTS = {
     "target_audience": Fraction(10, 100),
@@ -219,3 +339,118 @@ def _list_in(outer: object, key: str) -> list[Any]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+class Gate(Struct, frozen=True):
+    """The thresholds that the averages must reach; an equal average reaches them."""
+
+    min_average: Fraction = Fraction(95)
+    min_pass_rate: Fraction = Fraction(98, 100)
+
+
+class JsonSummary(Struct):
+    """The figures over every answer added; order does not matter."""
+
+    gate: Gate = field(default_factory=Gate)
+    count: int = 0
+    n_schema_ok: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    too_long: Counter[str] = field(default_factory=Counter)
+    _score: Fraction = Fraction(0)
+    _parts: dict[str, Fraction] = field(default_factory=lambda: dict.fromkeys(WEIGHTS, Fraction(0)))
+
+    def add(self, score: JsonScore) -> None:
+        """Take one answer in, a failed one as 0."""
+        self.count += 1
+        self.n_schema_ok += score.schema_ok
+        if score.reason is not None:
+            self.reasons[str(score.reason)] += 1
+        self.too_long.update(score.too_long)
+        self._score += score.score
+        for name, part in score.parts.items():
+            self._parts[name] += part
+
+    @property
+    def average(self) -> Fraction | None:
+        """The mean score over all answers, ``None`` without any."""
+        return self._score / self.count if self.count else None
+
+    @property
+    def schema_pass_rate(self) -> Fraction | None:
+        """Answers that are the object that was asked for / all answers."""
+        return Fraction(self.n_schema_ok, self.count) if self.count else None
+
+    @property
+    def gate_passed(self) -> bool:
+        """Whether both averages reach the gate; nothing scored passes nothing."""
+        average, rate = self.average, self.schema_pass_rate
+        if average is None or rate is None:
+            return False
+        return average >= self.gate.min_average and rate >= self.gate.min_pass_rate
+
+    @property
+    def part_means(self) -> Mapping[str, Fraction | None]:
+        """The mean of every part from 0 to 1 over all answers."""
+        return {
+            name: total / self.count if self.count else None for name, total in self._parts.items()
+        }
+
+
+class TooFewQuestions(Refused):
+    """More questions are ``wanted`` than there are; the argument says how many there are."""
+
+    message = mark("%(name)s questions can be used; --n asks for %(wanted)s")
+    remedy = mark("Ask for fewer.")
+
+
+def canonical(questions: Sequence[object]) -> bytes:
+    """The canonical JSON of a set: its list of questions, keys sorted, without blanks, UTF-8.
+
+    >>> canonical([{"id": 1, "question": "房?", "a": [1, 2]}]).decode()
+    '[{"a":[1,2],"id":1,"question":"房?"}]'
+    """
+    text = json.dumps(questions, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text.encode()
+
+
+def eval_set_version(name: str, questions: Sequence[object]) -> str:
+    """``name@<sha1>`` of a set, the SHA-1 being that of its canonical JSON.
+
+    >>> version("dev", [])
+    'dev@97d170e1550eee4afc0af065b78cda302a97674c'
+    """
+    return f"{name}@{sha1(canonical(questions), usedforsecurity=False).hexdigest()}"
+
+
+def shares(topics: Sequence[str], n: int) -> dict[str, int]:
+    """How many of `n` questions each topic gets, in proportion by the largest remainder.
+
+    Topics with equal remainders come in the order in which they first occur.
+
+    >>> shares(["a"] * 5 + ["b"] * 3 + ["c"] * 2, 4)  # 2.0, 1.2, 0.8
+    {'a': 2, 'b': 1, 'c': 1}
+    """
+    sizes, total = Counter(topics), len(topics)
+    if n > total:
+        raise TooFewQuestions(total, wanted=n)
+    given = {topic: n * size // total for topic, size in sizes.items()}
+    rest = sorted(sizes, key=lambda topic: -(n * sizes[topic] % total))  # keeps the order of ties
+    for topic in rest[: n - sum(given.values())]:
+        given[topic] += 1
+    return given
+
+
+def draw_dev_set(topics: Sequence[str], n: int, *, seed: int) -> list[int]:
+    """The positions of `n` questions drawn from those with these topics, in their order.
+
+    Within a topic each question is as likely as the next; the same seed draws the same.
+
+    >>> draw(["a", "b", "a", "b"], 2, seed=42) == draw(["a", "b", "a", "b"], 2, seed=42)
+    True
+    """
+    chance = random.Random(seed)  # noqa: S311 - a sample that can be repeated, no secret
+    drawn: list[int] = []
+    for topic, share in shares(topics, n).items():
+        positions = [position for position, own in enumerate(topics) if own == topic]
+        drawn += chance.sample(positions, share)
+    return sorted(drawn)

@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.evaluations import Evaluation
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.metrics.evaluations.similarity import LexicalEmbedder
 from webapp.records import Click
-from webapp.services.evaluations import evaluations, files, item_judgments, item_rating
+from webapp.services.evaluations import evaluations, files, item_rating
+from webapp.services.evaluations.evaluations import GRADE, EvaluationKind
 from webapp.services.evaluations.files import ScoringSettings
-from webapp.services.evaluations.rows import GRADE, EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.study import studies
 
@@ -59,9 +59,7 @@ def _judge(session: Session, rater: Rater, evaluation: Evaluation, at: datetime)
             said.append(good)
             name = f"demo-{evaluation.kind}-{rater.id}-{position}-{number}"
             click = Click(name, at)
-            item_judgments.judge(
-                session, rater, evaluation, position, part["key"], int(good), click
-            )
+            item_rating.judge(session, rater, evaluation, position, part["key"], int(good), click)
         grade = round(5 * sum(said) / len(said)) if said else (position + rater.id) % 3 + 2
         click = Click(f"demo-{evaluation.kind}-{rater.id}-{position}", at)
-        item_judgments.judge(session, rater, evaluation, position, GRADE, grade, click)
+        item_rating.judge(session, rater, evaluation, position, GRADE, grade, click)

@@ -11,20 +11,20 @@ from typing import Any
 from msgspec import Struct, field
 
 from webapp.exporters.evaluations import score_documents as documents
-from webapp.exporters.evaluations.waiting_rows import WaitingRows
-from webapp.importers.evaluations import cited_answers, expected_json, json_lines
+from webapp.exporters.evaluations.score_documents import WaitingRows
+from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet
 from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.problems import ImportRefused, UnreadableFile, error
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
 from webapp.metrics.evaluations.chunks import ChunkScore
-from webapp.metrics.evaluations.json_answer_summary import Gate
+from webapp.metrics.evaluations.json_answers import Gate
 from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder
 from webapp.records import Problem
-from webapp.services.evaluations import rows as evaluation_rows
+from webapp.services.evaluations import evaluations as evaluation_rows
 from webapp.services.evaluations import scoring
-from webapp.services.evaluations.rows import EvaluationKind, ScoredRow
+from webapp.services.evaluations.evaluations import EvaluationKind, ScoredRow
 from webapp.services.evaluations.scoring import NamedBytes, ScoredFile
 from webapp.steps import Tell, nobody
 
@@ -166,7 +166,9 @@ def score(
 
 def _rows(kind: EvaluationKind, file: NamedBytes) -> int:
     """How many rows a file has, usable or not."""
-    count = cited_answers.count if kind is EvaluationKind.ANSWERS else json_lines.count
+    count = (
+        cited_answers.count_answers if kind is EvaluationKind.ANSWERS else cited_answers.count_lines
+    )
     return count(file.name, io.BytesIO(file.data))
 
 

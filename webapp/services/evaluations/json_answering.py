@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections import Counter
 from collections.abc import Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +25,41 @@ from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.evaluations.retriever import Retriever
 from webapp.chatbot.failures import CallFailed
+from webapp.config import resource
 from webapp.failures import Conflict, Refused
 from webapp.i18n import gettext, mark
-from webapp.importers.evaluations import json_lines
+from webapp.importers.evaluations import cited_answers
 from webapp.importers.evaluations.expected_json import JsonQuestionSet
+from webapp.metrics.evaluations import json_answers
 from webapp.metrics.evaluations.json_answers import JsonQuestion
 from webapp.metrics.runs.provenance import MODEL_PARTS, PROVENANCE, stated_provenance
 from webapp.records import Problem
-from webapp.services.evaluations import json_prompt
+
+PROMPT_VERSION = "eval_json_v2/1"
+"""Another text needs another version."""
+
+_PLACE = re.compile(r"\{(question|contexts)\}")
+
+
+@cache
+def prompt_text() -> str:
+    """The prompt as its file has it, with the places {contexts} and {question}."""
+    return (resource("templates") / "evaluations" / "eval_json_v2.md").read_text("utf-8")
+
+
+def prompt_digest() -> str:
+    """The SHA-256 of the prompt."""
+    return sha256(prompt_text().encode()).hexdigest()
+
+
+def filled_prompt(question: JsonQuestion) -> str:
+    """The message to the model, filled in one pass: no text can open another place."""
+    contexts = (
+        f"[source_path: {context.source_path}]\n{context.text}" for context in question.contexts
+    )
+    values = {"question": question.question, "contexts": "\n\n".join(contexts) or "(none)"}
+    return _PLACE.sub(lambda place: values[place[1]], prompt_text())
+
 
 TEMPERATURE = 0
 _MAY_STAND_THERE = ("index_version", *MODEL_PARTS)
@@ -159,8 +190,8 @@ def head(
     if retriever is None:
         stated.setdefault("index_version", f"contexts of {asked.version}")
     stated |= {
-        "prompt_sha256": json_prompt.digest(),
-        "prompt_version": json_prompt.VERSION,
+        "prompt_sha256": prompt_digest(),
+        "prompt_version": PROMPT_VERSION,
         "eval_set_version": asked.version,
     }
     return {
@@ -190,7 +221,7 @@ def go_on(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering
         data = file.read()
         file.truncate(data.rfind(b"\n") + 1)
         file.seek(0)
-        for line in json_lines.read(path.name, file):
+        for line in cited_answers.read_lines(path.name, file):
             if isinstance(line, Problem):
                 continue
             if "id" in line.value:
@@ -247,7 +278,7 @@ def _answer(
         found = retriever.retrieve(question.row_id, question.question)
         answering.check_index(found.index_version)
         question = replace(question, contexts=found.contexts)
-    message = json_prompt.filled(question)
+    message = filled_prompt(question)
     return question, chatbot.ask(Message(message=message, session_id="", user_id="", method=""))
 
 
@@ -272,3 +303,27 @@ def _check_same(path: Path, theirs: Mapping[str, object], head: Mapping[str, Any
 
 def _stated(value: object) -> str:
     return gettext("none") if value is None else str(value)
+
+
+class DevSet(Struct, frozen=True):
+    """A drawn set as its file, its version, and how many questions each topic has in it."""
+
+    data: bytes
+    version: str
+    topics: Mapping[str, int]
+
+
+def make_dev_set(asked: JsonQuestionSet, name: str, n: int, seed: int) -> DevSet:
+    """`n` questions of `asked`, in proportion to their expected main topics, in file order.
+
+    The file is the canonical JSON itself, so the SHA-1 of its bytes is the one in its version.
+    Raises ``TooFewQuestions``.
+    """
+    topics = [str(q.expected.get("main_topic") or "").strip() for q in asked.questions]
+    positions = json_answers.draw_dev_set(topics, n, seed=seed)
+    drawn = [asked.raw[position] for position in positions]
+    return DevSet(
+        data=json_answers.canonical(drawn),
+        version=json_answers.eval_set_version(name, drawn),
+        topics=Counter(topics[position] for position in positions),
+    )

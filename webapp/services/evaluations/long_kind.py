@@ -13,14 +13,13 @@ from sqlalchemy.orm import Session
 
 from webapp import i18n
 from webapp.db.tables.study import Study
-from webapp.exporters.evaluations.waiting_rows import WaitingRows
+from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.evaluations.json_answer_summary import Gate
-from webapp.services.evaluations import embedders, evaluations, files
-from webapp.services.evaluations.embedders import EmbedderUnusable, VectorEmbedder
+from webapp.metrics.evaluations.json_answers import Gate
+from webapp.services.evaluations import evaluations, files, scoring
+from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.files import ScoringSettings
-from webapp.services.evaluations.rows import EvaluationKind
-from webapp.services.evaluations.scoring import NamedBytes
+from webapp.services.evaluations.scoring import EmbedderUnusable, NamedBytes, VectorEmbedder
 from webapp.services.runs import uploads
 from webapp.services.workers.long_work import Finish, Make
 from webapp.steps import Tell
@@ -91,7 +90,7 @@ def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell)
             average, rate = map(Fraction, wanted["gate"])
             settings = ScoringSettings(
                 kind=EvaluationKind(wanted["kind"]),
-                embedder=embedders.chosen(wanted["embedder"]),
+                embedder=scoring.chosen_embedder(wanted["embedder"]),
                 tau_sim=wanted["tau_sim"],
                 keep_citations=wanted["keep_citations"],
                 gate=Gate(average, rate),

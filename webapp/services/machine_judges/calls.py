@@ -5,15 +5,18 @@ A call whose caller died is known by its lease (see ``workers.leases``) and is m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
-from sqlalchemy import and_, or_, select
+from msgspec.structs import asdict, replace
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
+from webapp.chatbot import mappings
 from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.client import Chatbot, Patience
 from webapp.chatbot.failures import CallFailed, NotTheContract
@@ -21,25 +24,192 @@ from webapp.chatbot.mappings import MissingKey
 from webapp.config import JudgeEndpoint
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
-from webapp.i18n import SOURCE_LANGUAGE, gettext, speaking
+from webapp.db.tables.study import Question
+from webapp.failures import Conflict
+from webapp.i18n import SOURCE_LANGUAGE, gettext, mark, speaking
 from webapp.importers.runs.json_documents import storable_text
 from webapp.records import Click
 from webapp.services.judging import events
 from webapp.services.judging.events import Target
-from webapp.services.machine_judges import estimates, judges, prompts, sessions
-from webapp.services.machine_judges.prompts import MachineVerdict, UnreadableVerdict
-from webapp.services.machine_judges.sessions import (
-    MISSING_KEY,
-    MOST_FAILURES,
-    OTHER_CONFIGURATION,
-    UNEXPECTED,
-    CallState,
-    SessionState,
-    mapping,
-)
+from webapp.services.judging.judged_things import from_row
+from webapp.services.machine_judges import judges, prompts
+from webapp.services.machine_judges.prompts import FENCED, MachineVerdict, UnreadableVerdict
+from webapp.services.runs.reports import UnknownRater
+from webapp.services.study import studies
 from webapp.services.workers import leases
 from webapp.services.workers.leases import Lease
 from webapp.services.workers.loop import Nothing, OutsideWork
+
+MOST_FAILURES = 5
+"""The failed calls in a row that end a session: repeating them would only cost money."""
+MOST_AT_ONCE = MOST_FAILURES
+"""The most calls at once: with more, too many could fail before the first one is back."""
+MISSING_KEY, OTHER_CONFIGURATION, UNEXPECTED = "missing_key", "other_configuration", "unexpected"
+
+SENTENCES: Mapping[str, str] = {
+    **prompts.EXPLANATIONS,
+    "not_reached": mark("The endpoint could not be reached."),
+    "no_answer_in_time": mark("The answer was not there in time."),
+    "connection_cut": mark("The connection was cut before the answer was complete."),
+    "too_many_requests": mark("The endpoint is busy and refused (429)."),
+    "pause_too_long": mark("The endpoint asks for a longer pause than is waited for."),
+    "server_failed": mark("The endpoint failed."),
+    "not_the_contract": mark("What came back is not an answer of an OpenAI-compatible endpoint."),
+    "answer_too_large": mark("The answer is too large and was not read further."),
+    "question_refused": mark("The endpoint refused the call."),
+    "nothing_there": mark("There is nothing at the address of the endpoint (404)."),
+    "redirected": mark("The address of the endpoint leads elsewhere."),
+    MISSING_KEY: mark("The environment variable for the key is empty or not set."),
+    OTHER_CONFIGURATION: mark("Another endpoint or model is configured by now."),
+    UNEXPECTED: mark("Something went wrong on our side."),
+}
+"""Why a call or a session failed, in words, as message ids."""
+
+
+class AlreadyRunning(Conflict):
+    """The judge of that name is at work already."""
+
+    message = mark("%(name)s is at work already")
+    remedy = mark("Stop it on its page first.")
+
+
+class NothingToJudge(Conflict):
+    """The judge of that name has a verdict on every card of the study."""
+
+    message = mark("%(name)s has judged every card of the study")
+    remedy = mark("Import another run first.")
+
+
+class SessionState(StrEnum):
+    """The state of a session; ``INTERRUPTED`` is never stored."""
+
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    CAPPED = "capped"
+    FAILING = "failing"
+
+
+class CallState(StrEnum):
+    """The state of the last call about a judged thing, once it is not on its way any more."""
+
+    JUDGED = "judged"
+    FAILED = "failed"
+
+
+class Terms(Struct, frozen=True):
+    """The terms the owner agreed to: prices for a million tokens, caps, calls at once."""
+
+    prompt_price: float | None = None
+    completion_price: float | None = None
+    currency: str = ""
+    most_calls: int | None = None
+    most_tokens: int | None = None
+    at_once: int = 2
+
+
+def mapping(endpoint: JudgeEndpoint, model: str, temperature: float) -> mappings.Mapping:
+    """Return how the endpoint is spoken to; its key comes from the environment."""
+    bearer = f"Bearer {{env:{endpoint.key_variable}}}"
+    return mappings.Mapping(
+        send={"model": model, "temperature": temperature, "messages": "{messages}"},
+        text="choices.0.message.content",
+        usage="usage",
+        headers={"Authorization": bearer} if endpoint.key_variable else {},
+    )
+
+
+def start(
+    session: Session,
+    judge: MachineJudge,
+    endpoint: JudgeEndpoint | None,
+    terms: Terms,
+    now: datetime,
+) -> MachineSession:
+    """Return a new session of a judge, running, logged with its estimate.
+
+    Raises ``NotConfigured``, ``OtherConfiguration``, ``MissingKey``, ``AlreadyRunning`` and
+    ``NothingToJudge``.
+    """
+    fit = judges.need_fit(judge, endpoint)
+    mappings.headers(mapping(fit, judge.model, judge.temperature))
+    events.lock(session, judge.rater)
+    if running(session, judge.rater_id) is not None:
+        raise AlreadyRunning(judge.rater.name)
+    if judge.rater.removed_at is not None:
+        raise UnknownRater(judge.rater.name)
+    expected = prompts.estimate(session, judge, terms.most_calls)
+    if not expected.things:
+        raise NothingToJudge(judge.rater.name)
+    begun = MachineSession(
+        rater_id=judge.rater_id,
+        state=str(SessionState.RUNNING),
+        started_at=now,
+        things=expected.things,
+        estimated_prompt_tokens=expected.prompt_tokens,
+        estimated_completion_tokens=expected.completion_tokens,
+        **asdict(terms),
+    )
+    session.add(begun)
+    session.flush()
+    told = f"{expected.things} cards, about {expected.tokens} tokens"
+    _log(session, judge, "start machine judge", told, now)
+    return begun
+
+
+def stop(session: Session, judge: MachineJudge, now: datetime) -> None:
+    """End the running session, logged; calls that are on their way are still kept."""
+    found = running(session, judge.rater_id)
+    if found is not None:
+        end(found, SessionState.STOPPED, now)
+        _log(session, judge, "stop machine judge", f"{found.calls} calls", now)
+
+
+def running(session: Session, rater_id: int) -> MachineSession | None:
+    """Return the judge's running session, locked against other changes."""
+    return session.scalar(
+        select(MachineSession)
+        .where(MachineSession.rater_id == rater_id, MachineSession.ended_at.is_(None))
+        .with_for_update()
+        .execution_options(populate_existing=True)
+    )
+
+
+def state_of(session: Session, found: MachineSession, now: datetime) -> SessionState:
+    """Return the state of a session; interrupted when no caller has worked on it for a while."""
+    if found.ended_at is not None:
+        return SessionState(found.state)
+    last = session.scalar(
+        select(func.max(MachineCall.at)).where(MachineCall.session_id == found.id)
+    )
+    quiet = now - (last or found.started_at) > leases.ALIVE
+    is_asking = bool(still_asking(session, found, now))
+    return SessionState.INTERRUPTED if quiet and not is_asking else SessionState.RUNNING
+
+
+def still_asking(session: Session, found: MachineSession, now: datetime) -> list[MachineCall]:
+    """Return the judge's calls that are on their way."""
+    theirs = MachineCall.rater_id == found.rater_id
+    wanted = select(MachineCall).where(theirs, leases.are_held(MachineCall, now))
+    return list(session.scalars(wanted))
+
+
+def end(found: MachineSession, became: SessionState, now: datetime, why: str | None = None) -> None:
+    """End a session."""
+    found.state, found.ended_at, found.why = str(became), now, why
+
+
+def _log(session: Session, judge: MachineJudge, action: str, told: str, now: datetime) -> None:
+    subject = studies.rater_subject(judge.rater)
+    studies.log(session, judge.rater.study, action, subject, None, told, now)
+
+
+def at_work(session: Session) -> list[tuple[int, int]]:
+    """Return the machine judges with a running session, and how many calls each makes at once."""
+    found = session.scalars(select(MachineSession).where(MachineSession.ended_at.is_(None)))
+    return [(one.rater_id, one.at_once) for one in found]
+
 
 PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest_wait=30)
 
@@ -92,13 +262,13 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         budget, when the judge was removed, or when another model is configured than its own.
         So few calls are on their way that no more can fail in a row than end the session.
         """
-        found = sessions.running(session, self.rater_id)
+        found = running(session, self.rater_id)
         if found is None:
             return Nothing.MORE
         judge = session.get_one(MachineJudge, self.rater_id)
         if not _may_go_on(judge, found, self.endpoint, now):
             return Nothing.MORE
-        asking = sessions.asking(session, found, now)
+        asking = still_asking(session, found, now)
         if len(asking) >= min(found.at_once, MOST_FAILURES - found.failed_in_a_row):
             return Nothing.YET
         call = _prepared(session, judge, found, asking, now)
@@ -106,7 +276,7 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
             return call
         if asking:
             return Nothing.YET
-        sessions.end(found, call, now)
+        end(found, call, now)
         return Nothing.MORE
 
     def ask(self, call: JudgeCall) -> CallOutcome:
@@ -168,9 +338,9 @@ def _may_go_on(
 ) -> bool:
     """Whether the judge is still there and configured; if not, its session ends here."""
     if judge.rater.removed_at is not None:
-        sessions.end(found, SessionState.STOPPED, now)
+        end(found, SessionState.STOPPED, now)
     elif endpoint is None or not judges.fits(judge, endpoint):
-        sessions.end(found, SessionState.FAILING, now, OTHER_CONFIGURATION)
+        end(found, SessionState.FAILING, now, OTHER_CONFIGURATION)
     return found.ended_at is None
 
 
@@ -185,7 +355,7 @@ def _prepared(
     thing_id = _next(session, judge, found, now)
     if thing_id is None:
         return SessionState.FINISHED
-    ((_, prompt),) = estimates.prompts_of(session, judge, [thing_id])
+    ((_, prompt),) = prompts.prompts_of(session, judge, [thing_id])
     row = session.get(MachineCall, (judge.rater_id, thing_id)) or MachineCall(
         rater_id=judge.rater_id, judged_thing_id=thing_id, state="", attempt=0
     )
@@ -213,7 +383,7 @@ def _next(
     failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
     held = leases.are_held(MachineCall, now)
     busy = select(MachineCall.judged_thing_id).where(mine, or_(failed, held))
-    left = estimates.open_things(session, judge, JudgedThing.id.not_in(busy))
+    left = prompts.open_things(session, judge, JudgedThing.id.not_in(busy))
     return left[0] if left else None
 
 
@@ -225,7 +395,7 @@ def _left(
     prompt: str,
 ) -> tuple[int, int]:
     """Return how many tries the budget allows for `prompt`, and the tokens they may take."""
-    rates = estimates.rates(session, judge)
+    rates = prompts.rates(session, judge)
     tokens = rates.prompt(len(prompt)) + round(rates.completion)
     if found.most_tokens is not None:
         used = found.prompt_tokens + found.completion_tokens
@@ -253,7 +423,7 @@ def _count(found: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None
     found.calls += outcome.tries
     if not outcome.answered:
         return
-    usage, rates = outcome.usage, estimates.Rates()
+    usage, rates = outcome.usage, prompts.Rates()
     if usage.prompt is None or usage.completion is None:
         found.uncounted += 1
     prompt = rates.prompt(len(call.prompt)) if usage.prompt is None else usage.prompt
@@ -281,7 +451,7 @@ def _fail(found: MachineSession, row: MachineCall, outcome: CallOutcome, now: da
     found.failed += 1
     found.failed_in_a_row += 1
     if found.failed_in_a_row >= MOST_FAILURES and found.ended_at is None:
-        sessions.end(found, SessionState.FAILING, now, outcome.code)
+        end(found, SessionState.FAILING, now, outcome.code)
 
 
 def _usage(answer: Answer) -> Usage:
@@ -301,3 +471,128 @@ def _detail(failure: CallFailed) -> str:
         if isinstance(failure, NotTheContract):
             return gettext(failure.what, **failure.values)
         return " ".join(failure.values.values())
+
+
+MOST_FAILED = 10
+
+
+class SessionLine(Struct, frozen=True):
+    """One session as it is now, its estimate beside its actual cost (see ``MachineSession``)."""
+
+    state: SessionState
+    started_at: datetime
+    ended_at: datetime | None
+    things: int
+    judged: int
+    failed: int
+    estimated_prompt_tokens: int
+    estimated_completion_tokens: int
+    prompt_tokens: int
+    completion_tokens: int
+    prompt_price: float | None
+    completion_price: float | None
+    currency: str
+    most_calls: int | None
+    most_tokens: int | None
+    calls: int
+    uncounted: int
+    why: str | None
+
+
+class FailedCall(Struct, frozen=True):
+    """A card on which there is no verdict, and why; ``excerpt`` is how the answer began."""
+
+    position: int
+    title: str
+    code: str
+    detail: str
+    excerpt: str
+
+
+class Work(Struct, frozen=True):
+    """The numbers of cards judged and left, the running session if any, and those before.
+
+    ``n_failed`` cards had an answer that could not be used: the next session asks again.
+    ``n_fenced`` of those judged had theirs in a code fence.
+    """
+
+    judged: int
+    left: int
+    n_failed: int
+    n_fenced: int
+    current: SessionLine | None
+    earlier: tuple[SessionLine, ...]
+    failed: tuple[FailedCall, ...]
+
+
+def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
+    """Return how far a judge is."""
+    found = session.scalars(
+        select(MachineSession)
+        .where(MachineSession.rater_id == judge.rater_id)
+        .order_by(MachineSession.id.desc())
+    ).all()
+    counted = _counted(session, [one.id for one in found])
+    lines = [_line(session, one, counted.get(one.id, {}), now) for one in found]
+    failed = _failed(session, judge)
+    own = MachineCall.rater_id == judge.rater_id
+    judged = select(func.count()).where(own, MachineCall.state == str(CallState.JUDGED))
+    fenced = judged.where(MachineCall.error_code == FENCED)
+    n_failed = select(func.count()).where(own, MachineCall.state == str(CallState.FAILED))
+    return Work(
+        judged=session.scalar(judged) or 0,
+        left=len(prompts.open_things(session, judge)),
+        n_failed=session.scalar(n_failed) or 0,
+        n_fenced=session.scalar(fenced) or 0,
+        current=next((line for line in lines if line.ended_at is None), None),
+        earlier=tuple(line for line in lines if line.ended_at is not None),
+        failed=failed,
+    )
+
+
+def _counted(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
+    """Return the number of calls of each session, by their state."""
+    rows = session.execute(
+        select(MachineCall.session_id, MachineCall.state, func.count())
+        .where(MachineCall.session_id.in_(ids))
+        .group_by(MachineCall.session_id, MachineCall.state)
+    )
+    found: dict[int, dict[str, int]] = {}
+    for session_id, state, count in rows:
+        found.setdefault(session_id, {})[state] = count
+    return found
+
+
+def _line(
+    session: Session, found: MachineSession, counted: dict[str, int], now: datetime
+) -> SessionLine:
+    counts: dict[str, Any] = {
+        "state": state_of(session, found, now),
+        "judged": counted.get(CallState.JUDGED, 0),
+    }
+    names = set(SessionLine.__struct_fields__) - counts.keys()
+    return SessionLine(**counts, **{name: getattr(found, name) for name in names})
+
+
+def _failed(session: Session, judge: MachineJudge) -> tuple[FailedCall, ...]:
+    rows = session.execute(
+        select(MachineCall, JudgedThing, Question.position)
+        .join(JudgedThing, JudgedThing.id == MachineCall.judged_thing_id)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(
+            MachineCall.rater_id == judge.rater_id,
+            MachineCall.state == str(CallState.FAILED),
+        )
+        .order_by(MachineCall.at.desc(), MachineCall.judged_thing_id)
+        .limit(MOST_FAILED)
+    )
+    return tuple(
+        FailedCall(
+            position=position,
+            title=from_row(thing.card or {"title": ""}).title,
+            code=call.error_code or "",
+            detail=call.error or "",
+            excerpt=call.excerpt or "",
+        )
+        for call, thing, position in rows
+    )

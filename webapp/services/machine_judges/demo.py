@@ -22,9 +22,17 @@ from webapp.db.tables.study import Question, Study
 from webapp.records import Click
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import Target, TargetChange
-from webapp.services.machine_judges import beside_people, estimates, judges, prompts, sessions
-from webapp.services.machine_judges.calls import CallOutcome, JudgeCall, JudgeWork, Usage
-from webapp.services.machine_judges.sessions import CallState, SessionState, Terms
+from webapp.services.machine_judges import calls as sessions
+from webapp.services.machine_judges import judges, prompts
+from webapp.services.machine_judges.calls import (
+    CallOutcome,
+    CallState,
+    JudgeCall,
+    JudgeWork,
+    SessionState,
+    Terms,
+    Usage,
+)
 from webapp.services.runs.provenance import in_study
 from webapp.services.study import studies
 
@@ -47,7 +55,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     while isinstance(call := work.claim(session, at), JudgeCall):
         work.keep(session, call, _outcome(session, call, recorded), at)
         at += PACE
-    beside_people.release(session, study, judge, at)
+    judges.release(session, study, judge, at)
     _judge_the_rest(session, judge, recorded, at)
 
 
@@ -55,9 +63,9 @@ def _judge_the_rest(
     session: Session, judge: MachineJudge, recorded: dict[str, str], at: datetime
 ) -> None:
     """Store a session that judged every card that is left, as recorded."""
-    left = estimates.open_things(session, judge)
-    prompts_of: dict[int, str] = dict(estimates.prompts_of(session, judge, left))
-    told = estimates.rates(session, judge)
+    left = prompts.open_things(session, judge)
+    prompts_of: dict[int, str] = dict(prompts.prompts_of(session, judge, left))
+    told = prompts.rates(session, judge)
     found = MachineSession(
         rater_id=judge.rater_id,
         state=str(SessionState.FINISHED),

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from msgspec import Struct
-from wtforms import Form
+from wtforms import BooleanField, Field, Form
 
 from webapp.db.tables.evaluations import Evaluation
-from webapp.exporters.evaluations import score_reports
-from webapp.exporters.evaluations.waiting_rows import WaitingRows
-from webapp.i18n import gettext
+from webapp.exporters.evaluations import score_documents, score_reports
+from webapp.exporters.evaluations.score_documents import WaitingRows
+from webapp.i18n import gettext, mark
 from webapp.importers.runs.problems import ImportRefused, message
+from webapp.metrics.evaluations.json_answers import Gate
 from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.metrics.judging.registry import Measure
+from webapp.printable import printable_line
 from webapp.records import Problem
-from webapp.services.evaluations import (
-    embedders,
-    evaluations,
-    item_judgments,
-    item_rating,
-    long_kind,
-)
+from webapp.services.evaluations import evaluations, item_rating, long_kind, scoring
 from webapp.services.evaluations import (
     files as evaluation_files,
 )
-from webapp.services.evaluations.embedders import EmbedderUnusable
 from webapp.services.evaluations.evaluations import (
+    COLUMNS,
+    GRADE,
     EvaluationDeletionCost,
+    EvaluationKind,
     ItemInFull,
     Overview,
     Page,
@@ -38,20 +37,141 @@ from webapp.services.evaluations.evaluations import (
 )
 from webapp.services.evaluations.files import MOST_ROWS, ScoringSettings
 from webapp.services.evaluations.item_rating import ItemRaterStanding
-from webapp.services.evaluations.rows import GRADE, EvaluationKind
-from webapp.services.evaluations.scoring import NamedBytes
-from webapp.web.evaluations import figures as evaluation_figures
+from webapp.services.evaluations.scoring import EmbedderUnusable, NamedBytes
+from webapp.services.workers import long_work
+from webapp.services.workers.long_work import UnknownLongWork
 from webapp.web.evaluations import items as evaluation_items
-from webapp.web.evaluations import uploads
-from webapp.web.evaluations.figures import ScoreCell
-from webapp.web.evaluations.items import ItemInWords
-from webapp.web.evaluations.uploads import ScoringForm
+from webapp.web.evaluations.items import ItemInWords, ScoreCell
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.fields import UNUSABLE, ChoiceField, LineField
+from webapp.web.frame.downloads import attached
+from webapp.web.frame.fields import UNUSABLE, ChoiceField, DecimalField, LineField, WholeField
 from webapp.web.frame.forms import UnusableForm, checked
 from webapp.web.rating import clicks
 from webapp.web.rating.figures import UndefinedReason
 from webapp.web.workers.long_work import led_to
+
+LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
+MOST_FIRST = 10**9 - 1
+MOST_TOLD = 20
+"""So many problems of refused files are shown."""
+
+
+class ScoringForm(Form):
+    """The settings by which files are scored."""
+
+    kind = ChoiceField(
+        {str(kind): kind for kind in EvaluationKind},
+        wrong=mark("Say first what kind of file it is."),
+    )
+    embedder = ChoiceField(
+        ["", "lexical", "package", "endpoint"],
+        default="",
+        wrong=mark("No embeddings endpoint is configured."),
+    )
+    tau_sim = DecimalField(-1, 1, label=mark("Threshold (tau_sim)"))
+    keep_citations = BooleanField()
+    min_average = DecimalField(0, 100, label=mark("Least mean score"), default=LEAST_MEAN)
+    min_pass_rate = DecimalField(0, 1, label=mark("Least schema pass rate"), default=LEAST_RATE)
+    first = WholeField(1, MOST_FIRST, wrong=mark("Only the first rows: a whole number from 1."))
+    stop_at_gate = BooleanField()
+
+
+def settings_of(form: ScoringForm) -> ScoringSettings:
+    """Return the settings of the scoring; raises ``UnusableForm``, ``EmbedderUnusable``."""
+    if not form.validate():
+        raise UnusableForm({field.name: _message(field) for field in form if field.errors})
+    kind: EvaluationKind = form.kind.data
+    mean, rate, tau_sim = form.min_average.data, form.min_pass_rate.data, form.tau_sim.data
+    if form.first.data and kind is EvaluationKind.JSON:
+        raise UnusableForm(
+            {"first": gettext("JSON answers have no first rows: give a dev set instead.")}
+        )
+    return ScoringSettings(
+        kind=kind,
+        embedder=scoring.chosen_embedder(embedder_of(form)),
+        tau_sim=None if tau_sim is None else float(tau_sim),
+        keep_citations=form.keep_citations.data,
+        gate=Gate(LEAST_MEAN if mean is None else mean, LEAST_RATE if rate is None else rate),
+        first=form.first.data,
+        subset=_of_json("subset", kind, gettext("Only JSON answers have a dev set.")),
+        stop_at_gate=form.stop_at_gate.data,
+        prompt=_of_json("prompt", kind, gettext("Only JSON answers state their prompt.")),
+    )
+
+
+def sent_files(kind: EvaluationKind) -> tuple[NamedBytes, ...]:
+    """Return the chosen files, for JSON answers one or two; raises ``UnusableForm``."""
+    chosen = [request.files.get("file"), request.files.get("outputs")]
+    found = tuple(
+        NamedBytes(_name(one.filename), one.read()) for one in chosen if one and one.filename
+    )
+    if not found:
+        raise UnusableForm({"file": gettext("Please choose a file first.")})
+    if len(found) > 1 and kind is not EvaluationKind.JSON:
+        raise UnusableForm({"outputs": gettext("Only JSON answers come in two files.")})
+    first = chosen[0]
+    if first is None or not first.filename:
+        raise UnusableForm(
+            {"file": gettext("Choose the questions too: the outputs alone say little.")}
+        )
+    return found
+
+
+def refused_at(work_id: str) -> tuple[ScoringForm, tuple[str, ...]]:
+    """Return the form of files that were refused beside the requests as it was sent, and why."""
+    with access.reading() as (session, rater):
+        work = long_work.find(session, rater.study, work_id)
+    if work.kind != long_kind.SCORING:
+        raise UnknownLongWork(work_id)
+    wanted, why = work.wanted, work.result or {}
+    average, rate = map(Fraction, wanted["gate"])
+    names = ("embedder", "tau_sim", "keep_citations", "first", "stop_at_gate")
+    asked = ScoringForm(
+        kind=EvaluationKind(wanted["kind"]),
+        min_average=average,
+        min_pass_rate=rate,
+        **{name: wanted[name] for name in names},
+    )
+    problems = [Problem.stored(stored) for stored in why.get("problems", ())]
+    return asked, told(problems) or (why.get("sentence", ""),)
+
+
+def told(problems: Iterable[Problem]) -> tuple[str, ...]:
+    """Return the first problems of refused files in words, each once."""
+    return tuple(dict.fromkeys(map(message, problems)))[:MOST_TOLD]
+
+
+def embedder_of(form: ScoringForm) -> str:
+    """Return the name of the embedder that the form asks for; only answers have one."""
+    return form.embedder.data if form.kind.data is EvaluationKind.ANSWERS else ""
+
+
+def _message(field: Field) -> str:
+    """Return the error of a field; that of a number names the field and its limits."""
+    if not isinstance(field, DecimalField):
+        return gettext(str(field.errors[0]))
+    return gettext(
+        "%(name)s: a number from %(low)s to %(high)s.",
+        name=gettext(field.label.text),
+        low=field.low,
+        high=field.high,
+    )
+
+
+def _of_json(field: str, kind: EvaluationKind, otherwise: str) -> NamedBytes | None:
+    """Return the file chosen in a field that is for JSON answers, if there is one."""
+    chosen = request.files.get(field)
+    if chosen is None or not chosen.filename:
+        return None
+    if kind is not EvaluationKind.JSON:
+        raise UnusableForm({field: otherwise})
+    return NamedBytes(_name(chosen.filename), chosen.read())
+
+
+def _name(filename: str | None) -> str:
+    name = (filename or "").replace("\\", "/").rpartition("/")[2]
+    return printable_line(name)[:200] or "file"
+
 
 blueprint = Blueprint("evaluations", __name__, url_prefix="/evaluations")
 
@@ -155,7 +275,7 @@ def index() -> Response:
     """Show the form and the study's evaluations, or why files beside the requests were refused."""
     work_id = request.args.get("refused", "")
     if work_id:
-        return _index(*uploads.refused(work_id))
+        return _index(*refused_at(work_id))
     return _index(ScoringForm(kind=EvaluationKind.ANSWERS), ())
 
 
@@ -167,17 +287,17 @@ def upload() -> Response:
     """
     asked = forms.sent(ScoringForm)
     try:
-        settings = uploads.settings(asked)
-        files = uploads.files(settings.kind)
+        settings = settings_of(asked)
+        files = sent_files(settings.kind)
         if long_kind.is_long(settings, files):
-            return _beside_the_requests(settings, uploads.embedder_of(asked), files)
+            return _beside_the_requests(settings, embedder_of(asked), files)
         with WaitingRows() as rows:
             scored = evaluation_files.score(settings, files, rows)
             with access.writing() as (session, rater):
                 stored = evaluations.store(session, rater.study, scored, rows, access.now())
                 session.commit()
     except ImportRefused as refused:
-        return _index(asked, uploads.told(refused.problems), 422)
+        return _index(asked, told(refused.problems), 422)
     except UnusableForm as wrong:
         return _index(asked, tuple(wrong.messages.values()), 422)
     except EmbedderUnusable as unusable:
@@ -230,7 +350,7 @@ def items(evaluation_id: str) -> Response:
         found = evaluations.find(session, rater.study, evaluation_id)
         page = evaluations.page(session, found, chosen, number)
     kind = EvaluationKind(found.kind)
-    cells = tuple(evaluation_figures.item_cells(kind, line.result)[:3] for line in page.lines)
+    cells = tuple(evaluation_items.item_cells(kind, line.result)[:3] for line in page.lines)
     context = ItemsPage(
         evaluation=found,
         kind=kind,
@@ -261,7 +381,7 @@ def judge(evaluation_id: str, position: int) -> Response:
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         part, value = form.part.data, form.value.data
-        item_judgments.judge(session, rater, found, position, part, value, clicks.event())
+        item_rating.judge(session, rater, found, position, part, value, clicks.event())
         session.commit()
     if htmx.wants_part():
         return _item(evaluation_id, position)
@@ -274,7 +394,7 @@ def undo(evaluation_id: str, position: int) -> Response:
     """Take back the rater's latest change in the evaluation and show where it was."""
     with access.writing() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
-        where = item_judgments.undo(session, rater, found, clicks.event())
+        where = item_rating.undo(session, rater, found, clicks.event())
         session.commit()
     where = position if where is None else where
     return _item(evaluation_id, where) if htmx.wants_part() else _to(_address(evaluation_id, where))
@@ -306,7 +426,7 @@ def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> 
         evaluations=found,
         titles={kind: _title(kind) for kind in EvaluationKind},
         asked=asked,
-        endpoint_model=embedders.configured_model(),
+        endpoint_model=scoring.configured_model(),
         most_rows=MOST_ROWS,
         refusals=refusals,
     )
@@ -321,13 +441,13 @@ def _page(
         evaluation=found,
         kind=kind,
         title=_title(kind),
-        figures=evaluation_figures.main_cells(kind, found.figures),
-        appendix=evaluation_figures.appendix_cells(kind, found.figures),
+        figures=evaluation_items.main_cells(kind, found.figures),
+        appendix=evaluation_items.appendix_cells(kind, found.figures),
         stated=score_reports.stated_settings(found.head.get("settings", {})),
-        rules=evaluation_figures.rules(kind),
-        measures=evaluation_figures.measures(kind),
-        reasons=evaluation_figures.reasons(),
-        advice=evaluation_figures.advice(kind),
+        rules=evaluation_items.rules(kind),
+        measures=evaluation_items.measures(kind),
+        reasons=evaluation_items.reasons(),
+        advice=evaluation_items.advice(kind),
         strategies=tuple(_strategies(kind, found.head)),
         failures=tuple(
             (gettext(text).rstrip(":"), n)
@@ -335,7 +455,7 @@ def _page(
             if (n := found.head.get("reasons", {}).get(str(reason)))
         ),
         too_long=tuple(
-            (evaluation_figures.item_label(kind, name), n)
+            (evaluation_items.item_label(kind, name), n)
             for name, n in sorted(found.head.get("too_long", {}).items())
         ),
         problems=tuple(message(Problem.stored(stored)) for stored in found.problems),
@@ -349,14 +469,14 @@ def _page(
 def _strategies(kind: EvaluationKind, head: Mapping[str, Any]) -> Iterable[Strategy]:
     """The means of every strategy side by side, those of rows that name none last."""
     for name, means in sorted(head.get("strategies", {}).items(), key=lambda one: not one[0]):
-        yield Strategy(name, means["count"], evaluation_figures.item_cells(kind, means))
+        yield Strategy(name, means["count"], evaluation_items.item_cells(kind, means))
 
 
 def _item(evaluation_id: str, position: int) -> Response:
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         item = evaluations.item(session, found, rater, position)
-        can_undo = item_judgments.can_undo(session, rater, found)
+        can_undo = item_rating.may_undo(session, rater, found)
     kind = EvaluationKind(found.kind)
     tau_sim = found.settings.get("tau_sim")
     context = ItemPage(
@@ -365,11 +485,11 @@ def _item(evaluation_id: str, position: int) -> Response:
         title=_title(kind),
         item=item,
         shown=evaluation_items.shown(kind, item),
-        figures=evaluation_figures.item_cells(kind, item.result),
+        figures=evaluation_items.item_cells(kind, item.result),
         grade=item.judged.get(GRADE),
         can_undo=can_undo,
         event_id=secrets.token_hex(16),
-        tau_sim=evaluation_figures.written(tau_sim, "ratio"),
+        tau_sim=evaluation_items.figure_text(tau_sim, "ratio"),
     )
     return htmx.respond("evaluations/item.html", "evaluations/_item.html", context)
 
@@ -394,3 +514,50 @@ def _address(evaluation_id: str, position: int, anchor: str | None = None) -> st
 
 def _to(address: str) -> Response:
     return redirect(address, 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/<evaluation_id>/scores.json")
+def as_json(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as JSON."""
+    return _file(evaluation_id, "json", "application/json")
+
+
+@blueprint.get("/<evaluation_id>/scores.csv")
+def as_csv(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as CSV."""
+    return _file(evaluation_id, "csv", "text/csv; charset=utf-8")
+
+
+@blueprint.get("/<evaluation_id>/report.md")
+def as_markdown(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as Markdown."""
+    return _report(evaluation_id, "markdown", "md", "text/markdown; charset=utf-8")
+
+
+@blueprint.get("/<evaluation_id>/report.tex")
+def as_latex(evaluation_id: str) -> Response:
+    """Return what the command line writes of the same files, as LaTeX."""
+    return _report(evaluation_id, "latex", "tex", "text/x-tex; charset=utf-8")
+
+
+def _file(evaluation_id: str, ending: str, media_type: str) -> Response:
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        results = evaluations.results(session, found)
+        if ending == "json":
+            pieces = score_documents.json_file(found.head, results)
+        else:
+            pieces = score_documents.csv_file(COLUMNS[EvaluationKind(found.kind)], results)
+        data = b"".join(pieces)
+    return _attached(found, data, ending, media_type)
+
+
+def _report(evaluation_id: str, file_format: str, ending: str, media_type: str) -> Response:
+    with access.reading() as (session, rater):
+        found = evaluations.find(session, rater.study, evaluation_id)
+        report = score_reports.report(found.kind, found.name, found.head, found.figures)
+    return _attached(found, score_reports.WRITERS[file_format](report), ending, media_type)
+
+
+def _attached(found: Evaluation, data: bytes, ending: str, media_type: str) -> Response:
+    return attached(data, media_type, f"{found.kind}-{found.id}.{ending}")

@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from webapp.db.tables.evaluations import Evaluation
 from webapp.i18n import gettext, mark
+from webapp.metrics.evaluations.answers import sentences
 from webapp.metrics.evaluations.registry import EVALUATIONS
-from webapp.metrics.evaluations.sentences import sentences
-from webapp.services.evaluations import item_judgments, item_rating
+from webapp.services.evaluations import item_rating
+from webapp.services.evaluations.evaluations import GRADE, EvaluationKind
 from webapp.services.evaluations.item_rating import ItemToJudge, Offer
-from webapp.services.evaluations.rows import GRADE, EvaluationKind
-from webapp.web.evaluations import figures
+from webapp.web.evaluations import items
 from webapp.web.evaluations.evaluations import PartForm
 from webapp.web.evaluations.items import cut, plain
 from webapp.web.frame import access, htmx
@@ -115,7 +115,7 @@ def judge(evaluation_id: str, position: int) -> Response:
     part, value = form.part.data, form.value.data
     with access.writing() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
-        item_judgments.judge(session, rater, found, position, part, value, clicks.event())
+        item_rating.judge(session, rater, found, position, part, value, clicks.event())
         session.commit()
     if htmx.wants_part():
         context = _item(evaluation_id, position)
@@ -130,7 +130,7 @@ def undo(evaluation_id: str) -> Response:
     """Take back the rater's latest change in the evaluation and show where it was."""
     with access.writing() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
-        where = item_judgments.undo(session, rater, found, clicks.event())
+        where = item_rating.undo(session, rater, found, clicks.event())
         session.commit()
     if where is None:
         return _to(url_for("item_rating.next_one", evaluation_id=evaluation_id))
@@ -199,7 +199,7 @@ def _fields(asked: ItemToJudge) -> list[PartAsked]:
         PartAsked(
             key=name,
             verdict=asked.judged.get(name),
-            label=figures.item_label(EvaluationKind.JSON, name),
+            label=items.item_label(EvaluationKind.JSON, name),
             expected=() if name == "grounding" else _lines(expected.get(name)),
             given=_references(given) if name == "grounding" else _lines(given.get(name)),
         )

@@ -15,12 +15,11 @@ from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_KAPPA
 from webapp.metrics.evaluations import rank_correlation as ranks
 from webapp.metrics.evaluations.rank_correlation import Correlation, RankCorrelation
 from webapp.metrics.evaluations.registry import EVALUATIONS
-from webapp.services.evaluations import evaluations, item_rating, machine_agreement
-from webapp.services.evaluations.item_rating import ItemRaterStanding
-from webapp.services.evaluations.machine_agreement import MachineAgreementReport
-from webapp.services.evaluations.rows import HEADLINES, EvaluationKind
+from webapp.services.evaluations import evaluations, item_rating
+from webapp.services.evaluations.evaluations import HEADLINES, EvaluationKind
+from webapp.services.evaluations.item_rating import ItemRaterStanding, MachineAgreementReport
 from webapp.web.agreement.agreement import bounds, written
-from webapp.web.evaluations import figures as evaluation_figures
+from webapp.web.evaluations import items as evaluation_figures
 from webapp.web.frame import access, formatting, htmx
 from webapp.web.rating.figures import UndefinedReason, reasons_of
 
@@ -81,7 +80,7 @@ def show(evaluation_id: str) -> str:
         found = evaluations.find(session, rater.study, evaluation_id)
         raters = item_rating.standings(session, found)
         chosen = _chosen(raters)
-        report = machine_agreement.report(session, found, rater_id=chosen)
+        report = item_rating.machine_agreement(session, found, rater_id=chosen)
     kind = EvaluationKind(found.kind)
     context = PeoplePage(
         evaluation=found,
@@ -110,8 +109,8 @@ def as_json(evaluation_id: str) -> Response:
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
         chosen = _chosen(item_rating.standings(session, found))
-        report = machine_agreement.report(session, found, rater_id=chosen)
-    return jsonify(machine_agreement.document(report))
+        report = item_rating.machine_agreement(session, found, rater_id=chosen)
+    return jsonify(item_rating.machine_agreement_json(report))
 
 
 def _chosen(raters: Iterable[ItemRaterStanding]) -> int | None:

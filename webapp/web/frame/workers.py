@@ -24,7 +24,7 @@ MOST_THREADS = 64
 
 def _left(session: Session, app: Flask) -> Iterator[tuple[OutsideWork[Any, Any], int]]:
     """Yield the work that the last process left, and how many threads it is to get."""
-    from webapp.services.machine_judges import sessions
+    from webapp.services.machine_judges import calls
     from webapp.services.machine_judges.calls import JudgeWork
     from webapp.services.phase_3 import turns
     from webapp.services.phase_3.asking import QuestionWork
@@ -33,7 +33,7 @@ def _left(session: Session, app: Flask) -> Iterator[tuple[OutsideWork[Any, Any],
 
     if long_work.is_any_open(session):
         yield LongWorking(app.extensions["database"]), 1
-    for rater_id, at_once in sessions.at_work(session):
+    for rater_id, at_once in calls.at_work(session):
         yield JudgeWork(rater_id, app.config["JUDGE"]), at_once
     if at_once := turns.calls_at_once(session):
         yield QuestionWork(), at_once

@@ -15,34 +15,106 @@ from flask import (
     url_for,
 )
 from msgspec import Struct
+from wtforms import Form
 
 from webapp.chatbot.client import public_address
 from webapp.config import JudgeEndpoint
-from webapp.i18n import gettext, language
-from webapp.services.machine_judges import (
-    estimates,
-    progress,
-    prompts,
-    sessions,
+from webapp.i18n import gettext, language, mark
+from webapp.metrics.agreement.agreement import EXPLANATIONS
+from webapp.metrics.agreement.registry import COEFFICIENTS
+from webapp.metrics.judging.registry import Measure
+from webapp.records import Relevance
+from webapp.services.machine_judges import calls, judges, prompts
+from webapp.services.machine_judges import judges as machine_judges
+from webapp.services.machine_judges.calls import (
+    MOST_AT_ONCE,
+    AlreadyRunning,
+    FailedCall,
+    JudgeWork,
+    NothingToJudge,
+    SessionLine,
+    Terms,
+    Work,
 )
-from webapp.services.machine_judges import (
-    judges as machine_judges,
+from webapp.services.machine_judges.judges import (
+    FEWEST_SHARED,
+    Beside,
+    BesidePeople,
+    JudgeLine,
+    NotConfigured,
 )
-from webapp.services.machine_judges.calls import JudgeWork
-from webapp.services.machine_judges.estimates import TokenEstimate
-from webapp.services.machine_judges.judges import JudgeLine, NotConfigured
-from webapp.services.machine_judges.progress import FailedCall, SessionLine, Work
-from webapp.services.machine_judges.prompts import UnfitPrompt
-from webapp.services.machine_judges.sessions import AlreadyRunning, NothingToJudge
+from webapp.services.machine_judges.prompts import (
+    LANGUAGES,
+    LONGEST_PROMPT,
+    TokenEstimate,
+    UnfitPrompt,
+)
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.services.study import studies
+from webapp.web.agreement import agreement
+from webapp.web.agreement.agreement import CoefficientsLine
 from webapp.web.frame import access, formatting, forms, htmx
-from webapp.web.frame.fields import typed
+from webapp.web.frame.fields import (
+    ChoiceField,
+    DecimalField,
+    LineField,
+    NameField,
+    WholeField,
+    typed,
+)
 from webapp.web.frame.workers import workers
-from webapp.web.machine_judges.forms import NewJudgeForm, TermsForm, terms_of
+from webapp.web.rating.figures import UndefinedReason, reasons_of
 
 if TYPE_CHECKING:
     from webapp.db.tables.machine_judges import MachineJudge
+
+
+NO_PRICE = mark("Please write a price in digits, for example 0.15.")
+HIGHEST_PRICE = 10**9
+MOST_CALLS, MOST_TOKENS = 1_000_000, 10**12
+LONGEST_CURRENCY = 8
+USUAL_AT_ONCE = 2
+
+
+class NewJudgeForm(Form):
+    """The name and the prompt of a new machine judge."""
+
+    name = NameField(LONGEST_NAME)
+    language = ChoiceField(LANGUAGES, default="id")
+    prompt = LineField(LONGEST_PROMPT, required=True)
+
+
+class TermsForm(Form):
+    """The owner's prices for a million tokens, and the limits at which the judge stops."""
+
+    prompt_price = DecimalField(0, HIGHEST_PRICE, wrong=NO_PRICE)
+    completion_price = DecimalField(0, HIGHEST_PRICE, wrong=NO_PRICE)
+    currency = LineField(LONGEST_CURRENCY)
+    most_calls = WholeField(1, MOST_CALLS)
+    most_tokens = WholeField(1, MOST_TOKENS)
+    at_once = WholeField(1, MOST_AT_ONCE, default=USUAL_AT_ONCE)
+
+    def terms(self) -> Terms:
+        """Return the terms of a valid form."""
+        prompt, completion = self.prompt_price.data, self.completion_price.data
+        return Terms(
+            prompt_price=None if prompt is None else float(prompt),
+            completion_price=None if completion is None else float(completion),
+            currency=self.currency.data,
+            most_calls=self.most_calls.data,
+            most_tokens=self.most_tokens.data,
+            at_once=self.at_once.data or USUAL_AT_ONCE,
+        )
+
+
+def terms_of(line: SessionLine) -> TermsForm:
+    """Return the form with the prices that a session was started with."""
+    return TermsForm(
+        prompt_price=line.prompt_price,
+        completion_price=line.completion_price,
+        currency=line.currency,
+    )
+
 
 blueprint = Blueprint("machine_judges", __name__, url_prefix="/study/machine-judges")
 
@@ -119,8 +191,8 @@ class JudgePage(Struct, frozen=True):
     agreed: dict[str, str]
     why_not: str
     has_current_guidelines: bool
-    most_at_once: int = sessions.MOST_AT_ONCE
-    most_failures: int = sessions.MOST_FAILURES
+    most_at_once: int = calls.MOST_AT_ONCE
+    most_failures: int = calls.MOST_FAILURES
 
 
 @blueprint.get("/")
@@ -190,7 +262,7 @@ def start(judge_id: int) -> Response:
     try:
         with access.writing() as (session, owner):
             judge = machine_judges.find(session, owner.study, judge_id)
-            begun = sessions.start(session, judge, _endpoint(), form.terms(), access.now())
+            begun = calls.start(session, judge, _endpoint(), form.terms(), access.now())
             at_once = begun.at_once
             session.commit()
         _wake(judge_id, at_once)
@@ -204,7 +276,7 @@ def stop(judge_id: int) -> Response:
     """Stop a judge; the answers to calls on their way are still stored."""
     with access.writing() as (session, owner):
         judge = machine_judges.find(session, owner.study, judge_id)
-        sessions.stop(session, judge, access.now())
+        calls.stop(session, judge, access.now())
         session.commit()
     return _back(judge_id)
 
@@ -214,7 +286,7 @@ def resume(judge_id: int) -> Response:
     """Go on with a session on which nobody works any more."""
     with access.writing() as (session, owner):
         judge = machine_judges.find(session, owner.study, judge_id)
-        found = sessions.running(session, judge.rater_id)
+        found = calls.running(session, judge.rater_id)
     if found is not None:
         _wake(judge_id, found.at_once)
     return _back(judge_id)
@@ -270,7 +342,7 @@ def _work(judge_id: int) -> Response:
     with access.reading() as (session, owner):
         judge = machine_judges.find(session, owner.study, judge_id)
         lines = machine_judges.lines(session, owner.study)
-        work = progress.work(session, judge, access.now())
+        work = calls.work(session, judge, access.now())
     if work.current is None:
         return htmx.reload()
     part = WorkPart(_line(lines, judge_id), work, _shown(work.current))
@@ -281,14 +353,14 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
     with access.reading() as (session, owner):
         judge = machine_judges.find(session, owner.study, judge_id)
         lines = machine_judges.lines(session, owner.study)
-        work = progress.work(session, judge, access.now())
+        work = calls.work(session, judge, access.now())
         why_not = _why_not(judge, work)
         if work.earlier and not any(field.raw_data for field in form):
             form = terms_of(work.earlier[0])
         estimate = None
         if not (why_not or errors or work.current):
             most = form.terms().most_calls if asked else None
-            estimate = estimates.estimate(session, judge, most)
+            estimate = prompts.estimate(session, judge, most)
         guidelines = studies.guidelines(owner.study, judge.language).strip()
         context = JudgePage(
             judge=_line(lines, judge_id),
@@ -352,12 +424,97 @@ def _shown(found: SessionLine | None) -> SessionInWords | None:
 
 
 def _why(code: str) -> str:
-    return gettext(sessions.SENTENCES[code]) if code else ""
+    return gettext(calls.SENTENCES[code]) if code else ""
 
 
 def _cost(
     prompt: int, completion: int, price: tuple[float | None, float | None, str]
 ) -> CostInWords:
-    money = estimates.cost(prompt, completion, price[0], price[1])
+    money = prompts.cost(prompt, completion, price[0], price[1])
     told = "" if money is None else f"{formatting.money(money)} {price[2]}".strip()
     return CostInWords(formatting.number(prompt), formatting.number(completion), told)
+
+
+WANTED = tuple(name for name in COEFFICIENTS if name != "fleiss_kappa")
+"""The coefficients of a machine beside people; Fleiss' is for more than two."""
+FIRST_SHOWN, MOST_SHOWN = 10, 200
+
+
+class BesidePage(Struct, frozen=True):
+    """The table, the coefficients and the cards, those first on which both differ.
+
+    ``rows`` are by the machine's verdict, their cells by people's. ``apart_too`` unfold below
+    the first ones. ``others`` are cards on which they agree or one cannot tell; ``hidden`` of
+    them are not shown.
+    """
+
+    judge: JudgeLine
+    found: BesidePeople
+    fewest: int
+    verdicts: tuple[Relevance, ...]
+    rows: tuple[tuple[Relevance, tuple[int, ...]], ...]
+    overall: CoefficientsLine
+    people: tuple[CoefficientsLine, ...]
+    apart: tuple[Beside, ...]
+    apart_too: tuple[Beside, ...]
+    others: tuple[Beside, ...]
+    hidden: int
+    measures: tuple[Measure, ...]
+    reasons: tuple[UndefinedReason, ...]
+
+
+@blueprint.get("/<int:judge_id>/agreement")
+def show_beside(judge_id: int) -> str:
+    """Show a machine's verdicts beside people's."""
+    with access.reading() as (session, owner):
+        judge = judges.find(session, owner.study, judge_id)
+        found = judges.beside_people(session, owner.study, judge)
+        lines = judges.lines(session, owner.study)
+    apart = tuple(card for card in found.cards if card.is_apart)
+    others = tuple(card for card in found.cards if not card.is_apart)
+    context = BesidePage(
+        judge=next(one for one in lines if one.id == judge_id),
+        found=found,
+        fewest=FEWEST_SHARED,
+        verdicts=tuple(Relevance),
+        rows=tuple(
+            (said, tuple(found.table.get((said, people), 0) for people in Relevance))
+            for said in Relevance
+        ),
+        overall=agreement.line(gettext("Machine and people"), found.agreement, WANTED),
+        people=tuple(agreement.line(one.name, one.agreement, WANTED) for one in found.people),
+        apart=apart[:FIRST_SHOWN],
+        apart_too=apart[FIRST_SHOWN:],
+        others=others[:MOST_SHOWN],
+        hidden=max(0, len(others) - MOST_SHOWN),
+        measures=tuple(COEFFICIENTS[name] for name in WANTED),
+        reasons=reasons_of(EXPLANATIONS),
+    )
+    return render_template("machine_judges/agreement.html", **htmx.names(context))
+
+
+@blueprint.post("/<int:judge_id>/release")
+def release(judge_id: int) -> Response:
+    """Let the judge's figures be chosen."""
+    with access.writing() as (session, owner):
+        judge = judges.find(session, owner.study, judge_id)
+        judges.release(session, owner.study, judge, access.now())
+        session.commit()
+    return after_refusal_beside(judge_id)
+
+
+@blueprint.post("/<int:judge_id>/withdraw")
+def withdraw(judge_id: int) -> Response:
+    """Let the judge's figures be chosen no more."""
+    with access.writing() as (session, owner):
+        judge = judges.find(session, owner.study, judge_id)
+        judges.withdraw(session, owner.study, judge, access.now())
+        session.commit()
+    return after_refusal_beside(judge_id)
+
+
+@blueprint.get("/<int:judge_id>/withdraw")
+@blueprint.get("/<int:judge_id>/release")
+def after_refusal_beside(judge_id: int) -> Response:
+    """Go to the page: a reload or a change of language comes here after a refusal."""
+    return redirect(url_for("machine_judges.show_beside", judge_id=judge_id), 303)  # type: ignore[return-value]

@@ -8,7 +8,7 @@ from tests.chatbot.bots import Bot
 from tests.cli.machine_judges.commands import judge
 from tests.conftest import NOW
 from tests.stored_studies import study_in
-from webapp.services.machine_judges import beside_people, judges
+from webapp.services.machine_judges import judges
 
 
 def test_no_proof_pack_is_made_of_a_machines_verdicts(
@@ -17,7 +17,7 @@ def test_no_proof_pack_is_made_of_a_machines_verdicts(
     judge(tmp_path, bot, "judge", "new", "Mesin")
     judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
     with study_in(tmp_path) as (session, study):
-        beside_people.release(session, study, judges.named(session, study, "Mesin"), NOW)
+        judges.release(session, study, judges.named(session, study, "Mesin"), NOW)
     file = tmp_path / "pack.zip"
 
     packed = judge(

@@ -17,7 +17,7 @@ from tests.services.machine_judges.machines import worked
 from tests.services.machine_judges.test_beside_people import FEW, person, say, two_people
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.study import Study
-from webapp.services.machine_judges import beside_people
+from webapp.services.machine_judges import judges
 from webapp.services.proof_packs import packs
 from webapp.services.proof_packs.packs import MachineNotPacked
 from webapp.services.runs import reports
@@ -40,7 +40,7 @@ def test_no_member_of_a_pack_moves_when_a_machine_has_judged_everything(
     packed = members(session, study)
     worked(session, judge, machines.endpoint(bot), now=NOW - timedelta(days=1))
 
-    assert beside_people.report(session, study, judge).machine_judged == N
+    assert judges.beside_people(session, study, judge).machine_judged == N
     assert members(session, study) == packed
 
 
@@ -50,7 +50,7 @@ def test_the_figures_of_a_machine_are_not_packed_even_once_released(
     verdicts = {f"p{n}{which}": "1" for n in range(1, 16) for which in "ab"}
     say(session, person(session, study, "Ani"), verdicts)
     worked(session, judge, machines.endpoint(bot))
-    beside_people.release(session, study, judge, NOW)
+    judges.release(session, study, judge, NOW)
     rule = reports.rule_of(session, study, "rater Mesin")
 
     with pytest.raises(MachineNotPacked):
