@@ -25,7 +25,7 @@ from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.i18n import LANGUAGES, speaking
 from webapp.importers.collecting import collected_runs
 from webapp.importers.evaluations import expected_json
-from webapp.importers.gold import gold_questions, known_places
+from webapp.importers.gold import gold_questions
 from webapp.importers.proof_packs import pack as proof_pack
 from webapp.importers.proof_packs.pack import UnusablePack
 from webapp.importers.runs import csv_ratings, problems, questions
@@ -308,7 +308,7 @@ FORMATS_READ: Mapping[str, Format] = {
     "places": Format(
         _always(samples.as_bytes(samples.PLACES)),
         _JSON,
-        lambda _ground, data: _refusing(lambda: known_places.read(NAME, data)),
+        lambda _ground, data: _refusing(lambda: gold_questions.read_places(NAME, data)),
     ),
     "listed": Format(_always(gold_files.v2_file()), _JSON, _read_listed),
     "manual": Format(_always(samples.as_bytes(samples.MANUAL)), _JSON, _read_manual),

@@ -9,11 +9,11 @@ from webapp.web.comparisons import comparisons, rated_comparisons
 from webapp.web.evaluations import evaluations, item_rating, machine_agreement
 from webapp.web.feature import Feature, MenuEntry, Role
 from webapp.web.frame import guides, health, joined, language, ratios, shell
-from webapp.web.gold import card_decisions, constraint_agreement, constraints, gold
+from webapp.web.gold import card_parts, constraints, gold
 from webapp.web.machine_judges import judges
 from webapp.web.offline import offline
 from webapp.web.people import history, raters, sign_in
-from webapp.web.phase_3 import findings, own_questions, participants, questionnaires, user_studies
+from webapp.web.phase_3 import findings, own_questions, participants, user_studies
 from webapp.web.planning import planning, sample
 from webapp.web.proof_packs import packs
 from webapp.web.rating import judgments, question_notes, rate
@@ -146,9 +146,9 @@ FEATURES = (
     Feature(
         "gold",
         blueprints={
-            constraint_agreement.blueprint: Role.OWNER,
+            constraints.agreement_blueprint: Role.OWNER,
             constraints.blueprint: Role.OWNER,
-            card_decisions.blueprint: Role.OWNER,
+            card_parts.blueprint: Role.OWNER,
             gold.blueprint: Role.OWNER,
         },
         roles={"card_decisions.decide_blind": Role.RATERS},
@@ -201,7 +201,7 @@ FEATURES = (
             findings.blueprint: Role.OWNER,
             participants.blueprint: Role.ANYBODY,
             own_questions.blueprint: Role.GUESTS,
-            questionnaires.blueprint: Role.GUESTS,
+            participants.questionnaire_blueprint: Role.GUESTS,
         },
         roles={"participants.rename": Role.GUESTS, "participants.link": Role.GUESTS},
         entries=(

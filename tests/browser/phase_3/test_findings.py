@@ -18,7 +18,7 @@ from tests.web.visitors import PASSWORD, lock
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
-from webapp.services.phase_3 import themes
+from webapp.services.phase_3 import findings
 from webapp.services.study import studies
 
 pytestmark = pytest.mark.browser
@@ -39,7 +39,7 @@ def _phase_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         melati = taking_part(session, study)
         rated(session, melati, YES, YES, notes="Harganya cocok")
         closing(session, melati, "5151515151", helped="Cepat")
-        themes.add(session, melati, "helped", "speed", NOW)
+        findings.add(session, melati, "helped", "speed", NOW)
         rated(session, taking_part(session, study, "Kenari"), NO, YES)
         session.commit()
     database.close()

@@ -13,7 +13,7 @@ from tests.services.phase_3.test_findings import rated
 from tests.stored_studies import study_in
 from webapp.db.tables.people import LogEntry
 from webapp.records import Relevance
-from webapp.services.phase_3 import withdrawals
+from webapp.services.phase_3 import participants
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 PHASE_3 = ("compare", "--phase", "3", "--resamples", "100")
@@ -55,7 +55,7 @@ def test_each_format_goes_to_a_file_named_by_phase_and_day_and_is_logged(
     assert written.name.startswith("phase3_summary_")
     assert written.suffix == f".{ending}"
     with study_in(instance) as (session, _):
-        logged = select(LogEntry.subject).where(LogEntry.action == withdrawals.EXPORTED)
+        logged = select(LogEntry.subject).where(LogEntry.action == participants.EXPORTED)
         assert session.scalars(logged).all() == [written.name]
 
 

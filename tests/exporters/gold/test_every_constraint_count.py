@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.exporters.gold.constraint_json import constraints_json
+from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Outcome, Range, check_card
 from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion, MissingRule, evaluate
 

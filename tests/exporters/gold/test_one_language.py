@@ -14,7 +14,7 @@ from webapp.exporters.comparisons import files as comparison_files
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.comparisons import ComparisonPart, ComparisonReport
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.metrics.gold.constraint_comparison import PART, compare_constraints
+from webapp.metrics.gold.constraints import PART, compare_constraints
 
 
 def _checked_runs() -> ComparisonReport:

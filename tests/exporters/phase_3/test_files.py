@@ -13,10 +13,15 @@ import pytest
 
 from tests.exporters.phase_3.user_studies import HOSTILE, user_study_report
 from webapp.exporters.comparisons.charts.canvas import NARROW, PAGE, WIDE
-from webapp.exporters.phase_3 import chart, tables, words
-from webapp.exporters.phase_3.files import DATA, FORMATS, file_name
-from webapp.exporters.phase_3.json_file import user_study_json
-from webapp.exporters.phase_3.rows import COLUMNS, csv_file
+from webapp.exporters.phase_3 import summary
+from webapp.exporters.phase_3.files import (
+    COLUMNS,
+    DATA,
+    FORMATS,
+    csv_file,
+    file_name,
+    user_study_json,
+)
 from webapp.i18n import speaking
 from webapp.metrics.phase_3.user_study import FIGURES
 
@@ -121,12 +126,12 @@ def test_before_anybody_took_part_every_format_says_so() -> None:
     for data in DATA.values():
         assert data.render(report)
     assert report.figures["mrr"].value is None
-    assert words.usability(report.usability, 0.95)
+    assert summary.usability(report.usability, 0.95)
 
 
 def test_one_participant_has_no_interval_and_the_table_says_why() -> None:
     with speaking("en"):
-        table = tables.summary(user_study_report(user_study_report().people[:1]))
+        table = summary.summary(user_study_report(user_study_report().people[:1]))
 
     assert table.rows[0][1].text == "0.75"
     assert table.rows[0][2].text == "-"
@@ -136,7 +141,7 @@ def test_one_participant_has_no_interval_and_the_table_says_why() -> None:
 @pytest.mark.usefixtures("language")
 @pytest.mark.parametrize("width", [NARROW, WIDE])
 def test_the_picture_has_a_dot_for_each_and_says_its_numbers_in_words(width: float) -> None:
-    picture = chart.draw(user_study_report(), PAGE, width)
+    picture = summary.draw(user_study_report(), PAGE, width)
 
     # P@5, precision, MRR, success, coverage and quality: a dot for each person who has a value,
     # one for the figure over all.
@@ -147,7 +152,7 @@ def test_the_picture_has_a_dot_for_each_and_says_its_numbers_in_words(width: flo
 
 def test_every_dot_of_many_equal_values_is_at_a_place_of_its_own() -> None:
     person = user_study_report().people[0]
-    picture = chart.draw(user_study_report((person,) * 9), PAGE, WIDE)
+    picture = summary.draw(user_study_report((person,) * 9), PAGE, WIDE)
 
     hollow = re.findall(r'<circle fill="none"[^>]* cx="(\S+)" cy="(\S+)"', picture.markup)
     assert len(hollow) == len(set(hollow)) == 6 * 9

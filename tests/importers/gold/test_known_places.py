@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from webapp.importers.gold import known_places
-from webapp.importers.gold.known_places import KnownPlace, UnusablePlaces
+from webapp.importers.gold import gold_questions
+from webapp.importers.gold.gold_questions import KnownPlace, UnusablePlaces
 from webapp.importers.runs.problems import ImportRefused
 
 CEMARA = {"name": "Cemara", "keywords": ["cemara", " "], "lat": 3.6, "lng": 98.7, "radius_km": 3}
@@ -15,9 +15,9 @@ CEMARA = {"name": "Cemara", "keywords": ["cemara", " "], "lat": 3.6, "lng": 98.7
 
 def test_a_place_has_its_words_its_point_and_its_radius() -> None:
     data = json.dumps({"locations": {"a": CEMARA, "b": {"lat": 3.5, "lng": 98.6}}}).encode()
-    listed = known_places.read("locations.json", data)
+    listed = gold_questions.read_places("locations.json", data)
 
-    assert known_places.places(listed) == (
+    assert gold_questions.places(listed) == (
         KnownPlace("Cemara", ("cemara",), 3.6, 98.7, 3.0),
         KnownPlace("b", (), 3.5, 98.6, 2.0),
     )
@@ -36,14 +36,14 @@ def test_a_place_has_its_words_its_point_and_its_radius() -> None:
 )
 def test_a_file_that_is_wrong_is_refused_whole(document: object) -> None:
     with pytest.raises(UnusablePlaces):
-        known_places.read("locations.json", json.dumps(document).encode())
+        gold_questions.read_places("locations.json", json.dumps(document).encode())
 
 
 def test_what_is_no_json_is_refused() -> None:
     with pytest.raises(ImportRefused):
-        known_places.read("locations.json", b"<html>")
+        gold_questions.read_places("locations.json", b"<html>")
 
 
 @pytest.mark.parametrize("listed", [None, [], "x", {"a": 1}, {"a": {"lat": "x", "lng": 1}}])
 def test_what_a_gold_file_carries_under_that_name_may_be_anything(listed: object) -> None:
-    assert known_places.places(listed) == ()
+    assert gold_questions.places(listed) == ()

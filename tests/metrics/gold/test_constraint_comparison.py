@@ -8,12 +8,13 @@ import pytest
 
 from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.metrics.gold.constraint_comparison import CheckedContender, compare_constraints
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Range
 from webapp.metrics.gold.constraints import (
+    CheckedContender,
     Decisions,
     Expected,
     GoldQuestion,
+    compare_constraints,
     evaluate,
     figures_per_constraint,
     headline_figures,

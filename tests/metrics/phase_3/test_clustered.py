@@ -5,7 +5,7 @@ import pytest
 
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling, mean_intervals
 from webapp.metrics.judging.figures import Sum
-from webapp.metrics.phase_3.clustered import TOO_FEW_CLUSTERS, clustered_mean
+from webapp.metrics.phase_3.user_study import TOO_FEW_CLUSTERS, clustered_mean
 
 SETTINGS = Resampling()
 

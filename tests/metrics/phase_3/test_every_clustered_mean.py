@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from webapp.metrics.comparisons.significance import Resampling, mean_intervals
 from webapp.metrics.judging.figures import Sum
-from webapp.metrics.phase_3.clustered import clustered_mean
+from webapp.metrics.phase_3.user_study import clustered_mean
 
 SETTINGS = Resampling(resamples=200)
 SHARES = st.floats(0, 1, allow_nan=False)

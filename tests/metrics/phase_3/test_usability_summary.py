@@ -5,12 +5,7 @@ import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
 from webapp.metrics.comparisons.significance import NO_INTERVAL
-from webapp.metrics.phase_3.usability_summary import (
-    adjective,
-    grade,
-    student_quantile,
-    usability_summary,
-)
+from webapp.metrics.phase_3.usability import adjective, grade, student_quantile, usability_summary
 
 
 @pytest.mark.parametrize("degrees", [*range(1, 31), 99, 250])

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.metrics.gold import constraint_oracle
-from webapp.exporters.gold.constraint_json import constraints_json
+from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.metrics.gold.constraints import MissingRule
 from webapp.services.evaluations import scoring
 from webapp.services.evaluations.scoring import NamedBytes

@@ -12,7 +12,7 @@ import pytest
 
 from tests.services.evaluations.scored_files import PROVENANCE
 from tests.services.gold.json_leaves import leaves
-from webapp.exporters.gold.constraint_json import constraints_json
+from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet

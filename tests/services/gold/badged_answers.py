@@ -15,7 +15,7 @@ from webapp.importers.runs import json_runs
 from webapp.services.gold import card_badges
 from webapp.services.gold.card_badges import CheckedAnswer
 from webapp.services.gold.card_decisions import Decision
-from webapp.services.gold.listed_cards import CheckedCard
+from webapp.services.gold.constraints import CheckedCard
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 

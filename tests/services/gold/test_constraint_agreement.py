@@ -15,7 +15,7 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.records import Relevance
-from webapp.services.gold import constraint_agreement, constraints, gold
+from webapp.services.gold import constraints, gold
 from webapp.services.gold.card_decisions import Decision
 from webapp.services.gold.constraints import NoGold
 from webapp.services.judging import events
@@ -39,7 +39,7 @@ def test_figures_are_those_of_scikit_learn(session: Session, study: Study, rater
         verdict = YES if person else NO
         events.judge(session, rater, run_id, 1, rank, verdict, click(f"v{rank}"))
 
-    found = constraint_agreement.compare(session, study, run_id, reports.of_rater(rater)).agreement
+    found = constraints.compare(session, study, run_id, reports.of_rater(rater)).agreement
 
     assert found.kappa.value == pytest.approx(metrics.cohen_kappa_score(machine, people))
     assert found.precision == pytest.approx(metrics.precision_score(people, machine))
@@ -62,7 +62,7 @@ def test_the_furthest_apart_come_first_and_what_cannot_be_compared_is_counted(
             events.judge(session, person, run_id, 1, rank, verdict, name)
     rule = reports.rule_of(session, study, "majority")
 
-    found = constraint_agreement.compare(session, study, run_id, rule)
+    found = constraints.compare(session, study, run_id, rule)
 
     assert [(one.index, one.distance) for one in found.disagreed] == [
         (0, Fraction(2, 3)),  # 1 against 1 of 3
@@ -82,7 +82,7 @@ def test_what_people_decided_by_hand_is_not_the_machine_s(
     constraints.decide(session, rater, run_id, 1, wanted, NOW)
     rule = reports.of_rater(rater)
 
-    (one,) = constraint_agreement.compare(session, study, run_id, rule).disagreed
+    (one,) = constraints.compare(session, study, run_id, rule).disagreed
     assert (one.machine, one.person, one.cpr) == (False, True, Fraction(3, 4))
 
 
@@ -91,4 +91,4 @@ def test_without_gold_questions_there_is_nothing_to_compare(
 ) -> None:
     run_id = stored_run(session, study, rater, with_gold=False).id
     with pytest.raises(NoGold):
-        constraint_agreement.compare(session, study, run_id, reports.of_rater(rater))
+        constraints.compare(session, study, run_id, reports.of_rater(rater))

@@ -20,7 +20,7 @@ from webapp.db.tables.gold import CardDecision, GoldVersion
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
-from webapp.exporters.gold.constraint_json import constraints_json
+from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.gold.constraint_rules import Outcome

@@ -8,7 +8,7 @@ from tests.conftest import NOW
 from tests.services.gold.gold_files import gold_bytes, stored_run
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.exporters.gold.manual_input import CARD
+from webapp.exporters.gold.gold_questions import CARD
 from webapp.services.gold import card_decisions, gold
 from webapp.services.gold.card_decisions import Decision
 from webapp.services.judging import changes

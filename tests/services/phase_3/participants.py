@@ -12,7 +12,7 @@ from webapp.chatbot.answers import Answer
 from webapp.db.tables.phase_3 import Participant, ParticipantLink
 from webapp.db.tables.study import Study
 from webapp.services.phase_3 import links, own_questions, participants, user_studies
-from webapp.services.phase_3.asking import QuestionCall, QuestionWork
+from webapp.services.phase_3.own_questions import QuestionCall, QuestionWork
 from webapp.services.phase_3.user_studies import UserStudySettings
 
 SETTINGS = UserStudySettings(

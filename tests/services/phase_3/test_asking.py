@@ -19,7 +19,7 @@ from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.phase_3 import own_questions
-from webapp.services.phase_3.turns import State
+from webapp.services.phase_3.own_questions import State
 from webapp.services.rating import pages
 from webapp.services.rating.pool import QueryFilter
 from webapp.services.workers import leases

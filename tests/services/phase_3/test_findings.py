@@ -15,8 +15,8 @@ from webapp.chatbot.answers import Answer
 from webapp.db.tables.people import LogEntry
 from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
-from webapp.exporters.phase_3 import rows as user_study_rows
-from webapp.exporters.phase_3 import tables, words
+from webapp.exporters.phase_3 import files as user_study_rows
+from webapp.exporters.phase_3 import summary
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.queries import Undefined
@@ -26,15 +26,8 @@ from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.comparisons.chosen_runs import NothingToCompare
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import KEEP, AnswerRating
-from webapp.services.phase_3 import (
-    findings,
-    own_questions,
-    participants,
-    questionnaires,
-    themes,
-    user_studies,
-)
-from webapp.services.phase_3.asking import Failed
+from webapp.services.phase_3 import findings, own_questions, participants, user_studies
+from webapp.services.phase_3.own_questions import Failed
 from webapp.services.runs import imports, reports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.runs import UnknownRun
@@ -80,10 +73,10 @@ def closing(session: Session, participant: Participant, answers: str, helped: st
     assert participant.rater is not None
     for number, answer in enumerate(answers, start=1):
         made = click(f"{participant.id}-sus-{number}")
-        questionnaires.answer(session, participant.rater, f"sus {number}", answer, made)
+        participants.answer(session, participant.rater, f"sus {number}", answer, made)
     if helped:
         made = click(f"{participant.id}-helped")
-        questionnaires.answer(session, participant.rater, COMMENTS[0], helped, made)
+        participants.answer(session, participant.rater, COMMENTS[0], helped, made)
 
 
 @pytest.fixture(name="melati")
@@ -231,8 +224,8 @@ def test_a_failed_call_and_an_unreadable_answer_ask_for_no_rating_and_are_counte
     assert (person.n_rated, person.n_to_rate) == (1, 1)
     assert (report.n_failed, report.n_unreadable) == (1, 1)
     with speaking("en"):
-        counted = words.counts(report)
-        said = [words.rating(answer) for answer in person.answers]
+        counted = summary.counts(report)
+        said = [summary.rating(answer) for answer in person.answers]
     assert counted == "1 participant · 3 questions · 1 failed call · 1 unreadable answer"
     assert said == ["rated", "unreadable", "call failed"]
     answers = user_study_rows.sheet(report, "answers")
@@ -240,7 +233,7 @@ def test_a_failed_call_and_an_unreadable_answer_ask_for_no_rating_and_are_counte
     # Quality over the one rated answer; success over it and the failed call.
     assert report.figures["mean_response_quality"].n == 1
     assert (report.figures["success_rate"].value, report.figures["success_rate"].n) == (0.5, 2)
-    (line, *_) = tables.standing(report).rows
+    (line, *_) = summary.standing(report).rows
     assert [cell.text for cell in line[3:7]] == ["3", "1", "1", "1"]
 
 
@@ -274,12 +267,12 @@ def test_phase_3_meets_no_run_and_no_figure_of_phases_1_and_2(
 def test_categories_and_themes_are_counted_and_every_change_of_them_logged(
     session: Session, study: Study, melati: Participant
 ) -> None:
-    themes.set_category(session, melati, 1, "  area  Cemara ", NOW)
-    themes.add(session, melati, "note 1", "price", NOW)
-    themes.add(session, melati, "note 1", "Price", NOW)  # the same theme in other letters
-    themes.add(session, melati, "helped", "price", NOW)
-    themes.add(session, melati, "helped", "speed", NOW)
-    themes.remove(session, melati, "helped", "speed", NOW)
+    findings.set_category(session, melati, 1, "  area  Cemara ", NOW)
+    findings.add(session, melati, "note 1", "price", NOW)
+    findings.add(session, melati, "note 1", "Price", NOW)  # the same theme in other letters
+    findings.add(session, melati, "helped", "price", NOW)
+    findings.add(session, melati, "helped", "speed", NOW)
+    findings.remove(session, melati, "helped", "speed", NOW)
 
     report = found(session, study)
 
@@ -309,14 +302,14 @@ def logged_of(session: Session) -> list[tuple[str, str, str | None, str | None]]
 
 
 def test_a_tag_that_cannot_be_is_refused(session: Session, melati: Participant) -> None:
-    with pytest.raises(themes.UnknownComment):
-        themes.set_category(session, melati, 9, "area", NOW)
+    with pytest.raises(findings.UnknownComment):
+        findings.set_category(session, melati, 9, "area", NOW)
     for comment in ("note", "note x", "liked"):
-        with pytest.raises(themes.UnknownComment):
-            themes.add(session, melati, comment, "price", NOW)
+        with pytest.raises(findings.UnknownComment):
+            findings.add(session, melati, comment, "price", NOW)
     for theme in (" ", "x" * 61):
-        with pytest.raises(themes.UnfitTheme):
-            themes.add(session, melati, "helped", theme, NOW)
+        with pytest.raises(findings.UnfitTheme):
+            findings.add(session, melati, "helped", theme, NOW)
 
 
 def test_where_phase_3_was_never_set_up_there_is_nothing_to_report(

@@ -16,16 +16,16 @@ from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
 from webapp.records import QueryState
 from webapp.services.phase_3 import own_questions, user_studies
-from webapp.services.phase_3.asking import Failed
 from webapp.services.phase_3.own_questions import (
+    Failed,
     NoQuestionLeft,
     QuestionStillOpen,
+    State,
     TooSoon,
     TriedTooOften,
     UnfitQuestion,
 )
 from webapp.services.phase_3.participants import PhaseClosed
-from webapp.services.phase_3.turns import State
 from webapp.services.study import studies
 
 MINUTE = timedelta(minutes=1)

@@ -10,8 +10,8 @@ from tests.services.phase_3.participants import SETTINGS, agreed, only, opened, 
 from webapp.db.tables.people import LogEntry
 from webapp.db.tables.phase_3 import ParticipantLink
 from webapp.db.tables.study import Study
-from webapp.services.phase_3 import links, participants, pseudonyms, user_studies
-from webapp.services.phase_3.pseudonyms import PseudonymTaken
+from webapp.services.phase_3 import links, participants, user_studies
+from webapp.services.phase_3.links import PseudonymTaken
 
 
 @pytest.fixture(name="link")
@@ -36,16 +36,16 @@ def test_a_pseudonym_is_one_participant_s_whatever_its_capitals(
     participants.rename(session, melati, "MeLaTi")
 
     assert melati.pseudonym == "MeLaTi"
-    offered = {pseudonyms.offered(session, study) for _ in range(50)}
+    offered = {links.offered(session, study) for _ in range(50)}
     assert {"Melati", "Jati"} & offered == set()
 
 
 def test_there_is_a_pseudonym_to_offer_once_all_are_taken(session: Session, study: Study) -> None:
     opened(session, study)
-    for name in pseudonyms.PSEUDONYMS:
+    for name in links.PSEUDONYMS:
         participants.invite(session, study, name, NOW)
 
-    assert pseudonyms.offered(session, study) not in pseudonyms.PSEUDONYMS
+    assert links.offered(session, study) not in links.PSEUDONYMS
 
 
 def test_settings_are_logged_and_the_log_names_no_pseudonym(session: Session, study: Study) -> None:

@@ -14,8 +14,7 @@ from webapp.chatbot.answers import Answer
 from webapp.db.tables.phase_3 import OwnQuestion, Participant
 from webapp.db.tables.study import Study
 from webapp.services.phase_3 import own_questions
-from webapp.services.phase_3.asking import Failed, QuestionCall
-from webapp.services.phase_3.turns import State
+from webapp.services.phase_3.own_questions import Failed, QuestionCall, State
 from webapp.services.workers.loop import Nothing
 
 MINUTE = timedelta(minutes=1)

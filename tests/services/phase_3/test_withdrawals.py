@@ -18,8 +18,8 @@ from webapp.db.tables.people import LogEntry
 from webapp.db.tables.phase_3 import Participant, UserStudy
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
-from webapp.services.phase_3 import findings, participants, themes, withdrawals
-from webapp.services.phase_3.withdrawals import Copy
+from webapp.services.phase_3 import findings, participants
+from webapp.services.phase_3.participants import Copy
 from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
@@ -51,11 +51,11 @@ def test_every_row_and_event_goes_and_a_count_stays(
     rated(session, kenari, YES, YES, notes="Kurang")
     asked(session, kenari, SECRET)
     closing(session, kenari, "33333", helped="Cepat")
-    themes.add(session, kenari, "helped", "speed", NOW)
-    themes.set_category(session, kenari, 1, "area", NOW)
-    cost = withdrawals.cost(session, kenari)
+    findings.add(session, kenari, "helped", "speed", NOW)
+    findings.set_category(session, kenari, 1, "area", NOW)
+    cost = participants.cost(session, kenari)
 
-    withdrawals.withdraw(session, kenari, NOW)
+    participants.withdraw(session, kenari, NOW)
 
     # Two cards judged, quality and notes of one answer, five items and a text; an event each.
     assert (cost.questions, cost.judgments, cost.ratings, cost.answers) == (2, 2, 1, 6)
@@ -83,15 +83,15 @@ def test_every_row_and_event_goes_and_a_count_stays(
 def test_the_files_made_while_somebody_took_part_are_named(
     session: Session, study: Study, melati: Participant
 ) -> None:
-    withdrawals.note_export(session, study, "before.csv", NOW - DAY)
-    withdrawals.note_export(session, study, "cards.csv", NOW + DAY)
+    participants.note_export(session, study, "before.csv", NOW - DAY)
+    participants.note_export(session, study, "cards.csv", NOW + DAY)
 
-    assert withdrawals.copies(session, melati) == (Copy("cards.csv", NOW + DAY),)
-    assert withdrawals.copies_before_last(session, study) == ()
-    withdrawals.withdraw(session, melati, NOW + 2 * DAY)
-    withdrawals.note_export(session, study, "after.csv", NOW + 3 * DAY)
+    assert participants.copies(session, melati) == (Copy("cards.csv", NOW + DAY),)
+    assert participants.copies_before_last(session, study) == ()
+    participants.withdraw(session, melati, NOW + 2 * DAY)
+    participants.note_export(session, study, "after.csv", NOW + 3 * DAY)
 
-    assert [one.name for one in withdrawals.copies_before_last(session, study)] == [
+    assert [one.name for one in participants.copies_before_last(session, study)] == [
         "before.csv",
         "cards.csv",
     ]
@@ -104,9 +104,9 @@ def test_who_is_invited_and_never_came_leaves_nothing_either(
     participants.invite(session, study, "Jalak", NOW)
     jalak = participants.everybody(session, study)[1]
 
-    assert withdrawals.copies(session, jalak) == ()
-    assert withdrawals.cost(session, jalak).events == 0
-    withdrawals.withdraw(session, jalak, NOW)
+    assert participants.copies(session, jalak) == ()
+    assert participants.cost(session, jalak).events == 0
+    participants.withdraw(session, jalak, NOW)
 
     assert [one.pseudonym for one in participants.everybody(session, study)] == ["Melati"]
 
@@ -125,7 +125,7 @@ def test_no_trace_of_the_words_is_left_in_the_sqlite_file_or_beside_it(
         (participant,) = participants.everybody(session, study)
         path = Path(sqlite.description)
         assert SECRET.encode() in _bytes(path)
-        withdrawals.withdraw(session, participant, NOW)
+        participants.withdraw(session, participant, NOW)
         session.commit()
 
     sqlite.empty_journal()

@@ -27,7 +27,7 @@ from webapp.services.judging import events
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
-from webapp.web.gold import constraint_agreement
+from webapp.web.gold import constraints
 
 
 @made_once
@@ -298,7 +298,7 @@ def test_people_stand_beside_the_constraints(
 def test_a_phone_folds_all_but_the_cards_that_are_furthest_apart(
     client: FlaskClient, web_database: Database, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(constraint_agreement, "FIRST_SHOWN", 1)
+    monkeypatch.setattr(constraints, "FIRST_SHOWN", 1)
     judged(web_database, page, Relevance.NOT_RELEVANT, Relevance.RELEVANT)
 
     first, folded = client.get(f"{page}/people/").text.split('<details class="fold">')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from webapp.importers.gold.known_places import KnownPlace
+from webapp.importers.gold.gold_questions import KnownPlace
 from webapp.metrics.gold.constraint_rules import Constraints, Place
 from webapp.metrics.gold.constraints import Expected, GoldQuestion
 from webapp.web.gold.preview import preview_of

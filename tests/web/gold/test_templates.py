@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.web.template_names import of_names, of_titles
-from webapp.web.gold import card_decisions, constraint_agreement, constraints, gold
+from webapp.web.gold import card_parts, constraints, gold
 
 CONTEXTS = {
     "gold/index.html": gold.GoldSets,
@@ -11,11 +11,11 @@ CONTEXTS = {
     "gold/_met.html": gold.GoldPage,
     "gold/question.html": gold.GoldQuestionPage,
     "gold/_preview.html": gold.GoldQuestionPage,
-    "gold/card_badges/_decided.html": card_decisions.Decided,
+    "gold/card_badges/_decided.html": card_parts.Decided,
     "gold/constraints/page.html": constraints.ConstraintsPage,
     "gold/constraints/question.html": constraints.CheckedQuestionPage,
     "gold/constraints/_clicked.html": constraints.CheckedQuestionPage,
-    "gold/constraint_agreement/page.html": constraint_agreement.ConstraintAgreementPage,
+    "gold/constraint_agreement/page.html": constraints.ConstraintAgreementPage,
 }
 
 test_every_page_has_a_title = of_titles(CONTEXTS)

@@ -18,7 +18,7 @@ from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
 from webapp.services.judging import events
-from webapp.services.phase_3 import questionnaires
+from webapp.services.phase_3 import participants
 from webapp.services.study import studies
 
 SEEDS = resource("seeds") / "runs"
@@ -40,7 +40,7 @@ def phase_3(database: Database) -> None:
             assert person.run_id is not None
             verdict, said = Relevance.RELEVANT, click(f"c{name}", minute=2)
             events.judge(session, rater, person.run_id, position, 1, verdict, said)
-            questionnaires.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
+            participants.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
         session.commit()
 
 

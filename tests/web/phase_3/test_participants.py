@@ -17,7 +17,7 @@ from webapp.db.tables.base import Base
 from webapp.db.tables.phase_3 import Participant, ParticipantLink
 from webapp.i18n import speaking
 from webapp.services.phase_3 import user_studies
-from webapp.services.phase_3.pseudonyms import PseudonymTaken
+from webapp.services.phase_3.links import PseudonymTaken
 from webapp.services.study import studies
 from webapp.web.frame import access
 from webapp.web.frame.access import now

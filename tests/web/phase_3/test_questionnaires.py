@@ -10,7 +10,7 @@ from tests.web.conftest import PART
 from tests.web.phase_3.participants import opened, taking_part
 from webapp.db.engine import Database
 from webapp.db.tables.phase_3 import Participant
-from webapp.services.phase_3 import questionnaires
+from webapp.services.phase_3 import participants
 
 WHOLE = {f"sus-{number}": "4" for number in range(1, 11)}
 
@@ -20,11 +20,11 @@ def _client(app: Flask, web_database: Database) -> FlaskClient:
     return taking_part(app, opened(web_database, "http://127.0.0.1:9"))
 
 
-def said(database: Database) -> questionnaires.Questionnaire:
+def said(database: Database) -> participants.Questionnaire:
     with database.reading() as session:
         person = session.query(Participant).one()
         assert person.rater is not None
-        return questionnaires.of_rater(session, person.rater)
+        return participants.of_rater(session, person.rater)
 
 
 def finished(database: Database) -> bool:

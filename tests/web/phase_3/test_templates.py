@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.web.template_names import of_names, of_titles
-from webapp.web.phase_3 import findings, own_questions, participants, questionnaires, user_studies
+from webapp.web.phase_3 import findings, own_questions, participants, user_studies
 
 CONTEXTS = {
     "phase_3/findings/page.html": findings.FindingsPage,
@@ -22,9 +22,9 @@ CONTEXTS = {
     "phase_3/own_questions/answer.html": own_questions.OwnAnswerContext,
     "phase_3/own_questions/_clicked.html": own_questions.OwnAnswerContext,
     "phase_3/own_questions/_shown.html": own_questions.OwnAnswerContext,
-    "phase_3/questionnaires/page.html": questionnaires.Closing,
-    "phase_3/questionnaires/_saved.html": questionnaires.Saved,
-    "phase_3/questionnaires/thanks.html": questionnaires.Thanks,
+    "phase_3/questionnaires/page.html": participants.Closing,
+    "phase_3/questionnaires/_saved.html": participants.Saved,
+    "phase_3/questionnaires/thanks.html": participants.Thanks,
 }
 
 test_every_page_has_a_title = of_titles(CONTEXTS)

@@ -22,7 +22,7 @@ from webapp.exporters.evaluations import score_documents as documents
 from webapp.exporters.evaluations import score_reports
 from webapp.exporters.evaluations.score_documents import WaitingRows, csv_file, json_file
 from webapp.exporters.frame.tables import Document
-from webapp.exporters.gold.constraint_json import constraints_json
+from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import gettext, mark
 from webapp.importers.evaluations import expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet, JsonQuestionSet

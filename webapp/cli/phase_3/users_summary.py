@@ -10,7 +10,7 @@ from webapp.metrics.comparisons.significance import Resampling
 def sum_up(settings: Resampling, to: Destination) -> None:
     """Write the summary of phase 3, and log that there is a copy of what participants gave."""
     from webapp.exporters.phase_3 import files
-    from webapp.services.phase_3 import findings, withdrawals
+    from webapp.services.phase_3 import findings, participants
     from webapp.services.study import studies
 
     now = database.now()
@@ -19,7 +19,7 @@ def sum_up(settings: Resampling, to: Destination) -> None:
         study = studies.open_or_make(session, now)
         report = findings.report(session, study, now, settings=settings)
         for file_format in to.formats:
-            withdrawals.note_export(session, study, files.file_name(file_format, today), now)
+            participants.note_export(session, study, files.file_name(file_format, today), now)
         session.commit()
     to.write(
         lambda file_format: files.file_name(file_format, today),

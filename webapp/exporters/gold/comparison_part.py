@@ -6,9 +6,9 @@ from typing import Any
 
 from webapp.exporters.comparisons.json_file import difference_json, signed_ranks_json
 from webapp.exporters.frame.tables import Section
-from webapp.exporters.gold import constraint_comparison_tables as tables
-from webapp.exporters.gold.constraint_json import constraints_json
-from webapp.metrics.gold.constraint_comparison import PART, ConstraintComparison
+from webapp.exporters.gold import constraint_reports as tables
+from webapp.exporters.gold.constraint_reports import constraints_json
+from webapp.metrics.gold.constraints import PART, ConstraintComparison
 
 
 def section(found: ConstraintComparison) -> Section:

@@ -14,13 +14,27 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from pydantic import Field
 
+from webapp.importers.agreement.manual_input import ManualInput, ManualResult
 from webapp.importers.runs.blanks import said
 from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import FromFile, FromPerson, SaidWords, Whole, read_object
-from webapp.importers.runs.problems import UnusableQuestions, error
+from webapp.importers.runs.json_values import (
+    FromFile,
+    FromPerson,
+    SaidWords,
+    Whole,
+    Words,
+    read_object,
+)
+from webapp.importers.runs.problems import ImportRefused, UnusableQuestions, error
 from webapp.importers.runs.questions import looks_like
-from webapp.metrics.gold.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
-from webapp.metrics.gold.constraints import Expected, GoldQuestion, Stated
+from webapp.metrics.gold.constraint_rules import (
+    DEFAULT_RADIUS_KM,
+    Constraints,
+    Outcome,
+    Place,
+    Range,
+)
+from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion, Stated
 from webapp.records import Problem
 
 Number = int | float
@@ -216,3 +230,96 @@ def _extra(raw: Mapping[str, Any]) -> dict[str, object]:
     if isinstance(price, dict) and "currency" in price:
         extra["currency"] = price["currency"]
     return extra
+
+
+PLACES = "locations"
+"""Where a gold file carries the known places."""
+
+_EXPECTED = "locations.json (locations)"
+
+
+class UnusablePlaces(ImportRefused):
+    """The JSON holds no places, or one that is wrong."""
+
+
+class KnownPlace(Struct, frozen=True):
+    """One place by its name."""
+
+    name: str
+    keywords: tuple[str, ...]
+    latitude: float
+    longitude: float
+    radius_km: float = DEFAULT_RADIUS_KM
+
+
+class PlaceInFile(FromFile):
+    """One place of the file."""
+
+    lat: Latitude
+    lng: Longitude
+    name: Words | None = None
+    keywords: Annotated[list[str] | None, Field(description="list")] = None
+    radius_km: Amount = None
+
+
+def read_places(name: str, data: bytes) -> dict[str, Any]:
+    """The places in the file `name` as it has them, by key.
+
+    Raises `UnusablePlaces` with every problem, and `UnreadableFile` for a file that is not JSON.
+    """
+    document, problems = load(name, data, expected=_EXPECTED)
+    listed = document.get("locations") if isinstance(document, dict) else None
+    if not isinstance(listed, dict) or not listed:
+        looks = {"found": looks_like(document), "expected": _EXPECTED}
+        raise UnusablePlaces(error("unknown_format", name, looks))
+    wrong: list[Problem] = list(problems)
+    for key, raw in listed.items():
+        wrong += _read_place(name, key, raw)[1]
+    if wrong:
+        raise UnusablePlaces(*wrong)
+    return listed
+
+
+def places(listed: object) -> tuple[KnownPlace, ...]:
+    """The places that `listed` holds by key; a value that is not a place is left out."""
+    if not isinstance(listed, Mapping):
+        return ()
+    found = []
+    for key, raw in listed.items():
+        entry, _ = _read_place("", str(key), raw)
+        if entry is not None and entry.lat is not None and entry.lng is not None:
+            found.append(
+                KnownPlace(
+                    name=entry.name or str(key),
+                    keywords=tuple(word for word in entry.keywords or () if word.strip()),
+                    latitude=float(entry.lat),
+                    longitude=float(entry.lng),
+                    radius_km=float(entry.radius_km or DEFAULT_RADIUS_KM),
+                )
+            )
+    return tuple(found)
+
+
+def _read_place(name: str, key: str, raw: object) -> tuple[PlaceInFile | None, tuple[Problem, ...]]:
+    outcomes = dict.fromkeys(("", *PlaceInFile.model_fields), "file_refused")
+    entry, wrong = read_object(
+        PlaceInFile, raw, file=name, place=f"locations.{key}", outcomes=outcomes
+    )
+    return entry, tuple(wrong)
+
+
+def decisions(manual: ManualInput) -> Decisions:
+    """Return the decisions of `manual`; pending is not a verdict."""
+    overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
+    for override in manual.overrides:
+        outcome = Outcome(override.result)
+        overrides.setdefault((override.query_id, override.card), {})[override.constraint] = outcome
+    return Decisions(
+        overrides=overrides,
+        cards={
+            (evaluation.query_id, evaluation.card): evaluation.result is ManualResult.PASS
+            for evaluation in manual.evaluations
+            if evaluation.result is not ManualResult.PENDING
+        },
+        comments={(e.query_id, e.card): e.comment for e in manual.evaluations if e.comment},
+    )

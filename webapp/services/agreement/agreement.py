@@ -288,9 +288,9 @@ def in_study(session: Session, study: Study) -> ConflictsOfRuns | None:
 
     They are the runs on whose cards people decided one run at a time, beside gold questions.
     """
-    from webapp.services.gold import judged_by_hand
+    from webapp.services.gold import constraints
 
-    judged = list(judged_by_hand.runs(session, study))
+    judged = list(constraints.judged_by_hand(session, study))
     names = _distinct([run.name for run in judged])
     named = [_named(run, name) for run, name in zip(judged, names, strict=True)]
     return compare(named) if len(named) > 1 else None

@@ -19,7 +19,7 @@ from webapp.i18n import gettext, mark
 from webapp.importers.agreement import manual_input
 from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet, UnusableProvenance
-from webapp.importers.gold import gold_questions, listed_properties, manual_decisions
+from webapp.importers.gold import gold_questions, listed_properties
 from webapp.importers.runs.problems import error, warning
 from webapp.metrics.evaluations import answers, chunks, json_answers
 from webapp.metrics.evaluations.answers import (
@@ -106,7 +106,7 @@ def constraint_scoring(
     decisions = NO_DECISIONS
     if manual is not None:
         decided = manual_input.read(manual.name, manual.data)
-        decisions = manual_decisions.decisions(decided)
+        decisions = gold_questions.decisions(decided)
         counts = {query_id: len(listed.cards.get(query_id, ())) for query_id in ids}
         problems += [*decided.problems, *manual_input.check_cards(decided, counts)]
         problems += _on_automatic(manual.name, asked.questions, decisions)

@@ -29,10 +29,9 @@ from webapp.metrics.gold.constraints import (
     QueryEvaluation,
     evaluate_query,
 )
-from webapp.services.gold import card_decisions, gold, listed_cards
+from webapp.services.gold import card_decisions, constraints, gold
 from webapp.services.gold.card_decisions import CLICK, POOLED, Decision, Step
-from webapp.services.gold.constraints import UnknownListedCard
-from webapp.services.gold.listed_cards import CheckedCard
+from webapp.services.gold.constraints import CheckedCard, UnknownListedCard
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.rating import tasks
 from webapp.services.rating.pool import REPEAT
@@ -141,8 +140,8 @@ def _decide(
     """Write a decision for every listed card that is the judged thing."""
     thing = session.get_one(JudgedThing, thing_id)
     for query in _queries(session, rater.study, _in_unit(thing), locked=True):
-        facts = listed_cards.facts_of_one(session, query)
-        for index, shown in enumerate(listed_cards.shown(facts, query)):
+        facts = constraints.facts_of_one(session, query)
+        for index, shown in enumerate(constraints.shown_in_text(facts, query)):
             if shown.judged_thing == thing_id:
                 here = replace(wanted, card=index)
                 card_decisions.decide(session, rater, query, here, now, cause, again=again)
@@ -191,12 +190,10 @@ def _answer(
     threshold: Fraction,
     steps: Sequence[Step],
 ) -> CheckedAnswer:
-    facts = listed_cards.facts_of_one(session, query)
+    facts = constraints.facts_of_one(session, query)
     evaluation = _evaluated(question, facts, steps, threshold)
-    shown = listed_cards.shown(facts, query)
-    return CheckedAnswer(
-        evaluation, threshold, listed_cards.checked(evaluation.cards, shown, steps)
-    )
+    shown = constraints.shown_in_text(facts, query)
+    return CheckedAnswer(evaluation, threshold, constraints.checked(evaluation.cards, shown, steps))
 
 
 def _evaluated(

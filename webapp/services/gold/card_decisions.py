@@ -18,7 +18,7 @@ from webapp import failures
 from webapp.db.tables.gold import CardDecision
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
-from webapp.exporters.gold.manual_input import CARD, DecidedCard
+from webapp.exporters.gold.gold_questions import CARD, DecidedCard
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.importers.agreement.manual_input import ConstraintResult, ManualInput, ManualResult

@@ -10,7 +10,7 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.comparisons import ComparisonPart
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.metrics.gold.constraint_comparison import (
+from webapp.metrics.gold.constraints import (
     PART,
     CheckedContender,
     ConstraintComparison,

@@ -16,15 +16,8 @@ from webapp.db.tables.study import Study
 from webapp.records import USABILITY_ITEMS, Click, EmptyOutcome, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import KEEP, AnswerRating
-from webapp.services.phase_3 import (
-    links,
-    own_questions,
-    participants,
-    questionnaires,
-    themes,
-    user_studies,
-)
-from webapp.services.phase_3.asking import QuestionCall, QuestionWork, rater
+from webapp.services.phase_3 import findings, links, own_questions, participants, user_studies
+from webapp.services.phase_3.own_questions import QuestionCall, QuestionWork, rater
 from webapp.services.phase_3.user_studies import UserStudySettings
 
 SETTINGS = UserStudySettings(
@@ -75,12 +68,12 @@ def _take_part(session: Session, study: Study, person: dict[str, Any], clock: _C
     for asked in person["asked"]:
         _ask(session, participant, asked, clock)
     for item, score in zip(USABILITY_ITEMS, person["usability"], strict=True):
-        questionnaires.answer(session, rater(participant), item, score, clock.click())
+        participants.answer(session, rater(participant), item, score, clock.click())
     for item in ("helped", "missing"):
         if person[item]:
-            questionnaires.answer(session, rater(participant), item, person[item], clock.click())
+            participants.answer(session, rater(participant), item, person[item], clock.click())
     if person["theme"]:
-        themes.add(session, participant, "missing", person["theme"], clock.next())
+        findings.add(session, participant, "missing", person["theme"], clock.next())
     participants.finish(participant, clock.next())
     links.delete_all(session, participant)
 
@@ -106,6 +99,6 @@ def _ask(session: Session, participant: Participant, asked: dict[str, Any], cloc
     rating = AnswerRating(asked["quality"], asked["note"] or KEEP, nothing)
     events.rate(session, who, run_id, position, rating, clock.click())
     own_questions.done(session, participant, position, clock.next())
-    themes.set_category(session, participant, position, asked["category"], clock.next())
+    findings.set_category(session, participant, position, asked["category"], clock.next())
     if asked["theme"]:
-        themes.add(session, participant, f"note {position}", asked["theme"], clock.next())
+        findings.add(session, participant, f"note {position}", asked["theme"], clock.next())

@@ -11,14 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
+from webapp import failures
 from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
-from webapp.db.tables.phase_3 import CommentTheme, Participant
+from webapp.db.tables.phase_3 import CommentTheme, OwnQuestion, Participant
 from webapp.db.tables.runs import Query, Result
-from webapp.db.tables.study import Study
+from webapp.db.tables.study import Question, Study
+from webapp.failures import Missing, Refused
+from webapp.i18n import mark
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import QueryRow
 from webapp.metrics.phase_3.user_study import (
@@ -34,10 +37,10 @@ from webapp.metrics.phase_3.user_study import (
 )
 from webapp.records import COMMENTS, Card
 from webapp.services.judging import judged_things
-from webapp.services.phase_3 import own_questions, participants, questionnaires, user_studies
-from webapp.services.phase_3.questionnaires import Questionnaire
+from webapp.services.phase_3 import links, own_questions, participants, user_studies
+from webapp.services.phase_3.participants import Questionnaire
 from webapp.services.runs import reports
-from webapp.services.study import blinding
+from webapp.services.study import blinding, studies
 
 NOTE = "note"
 
@@ -78,7 +81,7 @@ def everybody(session: Session, study: Study, now: datetime) -> tuple[Person, ..
     """Return every participant with all they gave, in the order they came."""
     found = participants.everybody(session, study)
     rater_ids = [one.rater_id for one in found if one.rater_id is not None]
-    said = questionnaires.of_raters(session, rater_ids)
+    said = participants.of_raters(session, rater_ids)
     themes = _themes(session, study)
     return tuple(_person(session, one, said, themes, now) for one in found)
 
@@ -86,7 +89,7 @@ def everybody(session: Session, study: Study, now: datetime) -> tuple[Person, ..
 def person(session: Session, participant: Participant, now: datetime) -> Person:
     """Return one participant with all they gave."""
     rater_ids = [participant.rater_id] if participant.rater_id is not None else []
-    said = questionnaires.of_raters(session, rater_ids)
+    said = participants.of_raters(session, rater_ids)
     return _person(session, participant, said, _themes(session, participant.study), now)
 
 
@@ -203,3 +206,111 @@ def _judged_until(session: Session, study: Study) -> datetime | None:
         Participant.study_id == study.id, Participant.rater_id.is_not(None)
     )
     return session.scalar(select(func.max(Event.received_at)).where(Event.rater_id.in_(raters)))
+
+
+LONGEST = 60
+"""Characters of a category or a theme."""
+
+
+class UnfitTheme(Refused, ValueError):
+    """A category or theme has at most 60 characters, a theme at least one."""
+
+    message = mark("This is not a category or a theme")
+    remedy = mark("Nothing was changed. A theme has 1 to 60 letters, a category at most 60.")
+
+
+class UnknownComment(Missing):
+    """The participant asked or wrote no such thing."""
+
+    message = mark("This participant asked or wrote no such thing")
+    remedy = failures.RELOAD
+
+
+def set_category(
+    session: Session, participant: Participant, number: int, category: str, now: datetime
+) -> None:
+    """Set the category of a participant's question; "" for none yet. Logged.
+
+    Raises ``UnknownComment`` and ``UnfitTheme``.
+    """
+    question = session.scalar(
+        select(Question)
+        .join(OwnQuestion)
+        .where(OwnQuestion.participant_id == participant.id, Question.position == number)
+    )
+    if question is None:
+        raise UnknownComment(number)
+    wanted = _tidy(category)
+    if question.category != wanted:
+        about = f"{links.subject(participant)}, question {number}"
+        old, question.category = question.category, wanted
+        studies.log(session, participant.study, "phase 3 category", about, old, wanted, now)
+
+
+def add(
+    session: Session, participant: Participant, comment: str, theme: str, now: datetime
+) -> None:
+    """Put a comment under a theme, logged; a theme that it has already changes nothing.
+
+    Raises ``UnknownComment`` and ``UnfitTheme``.
+    """
+    _need_known(comment)
+    wanted = _tidy(theme)
+    if not wanted:
+        raise UnfitTheme(theme)
+    known = session.scalars(_of(participant, comment)).all()
+    if wanted.casefold() in {row.theme.casefold() for row in known}:
+        return
+    session.add(
+        CommentTheme(participant_id=participant.id, comment=comment, theme=wanted, created_at=now)
+    )
+    _log(session, participant, comment, None, wanted, now)
+    session.flush()
+
+
+def remove(
+    session: Session, participant: Participant, comment: str, theme: str, now: datetime
+) -> None:
+    """Take a comment from under a theme, logged; nothing where it is not under it."""
+    _need_known(comment)
+    under = _of(participant, comment).where(CommentTheme.theme == theme)
+    found = session.scalar(under)
+    if found is not None:
+        session.execute(delete(CommentTheme).where(CommentTheme.id == found.id))
+        _log(session, participant, comment, theme, None, now)
+
+
+def _of(participant: Participant, comment: str) -> Select[CommentTheme]:
+    return select(CommentTheme).where(
+        CommentTheme.participant_id == participant.id, CommentTheme.comment == comment
+    )
+
+
+def _log(
+    session: Session,
+    participant: Participant,
+    comment: str,
+    old: str | None,
+    new: str | None,
+    now: datetime,
+) -> None:
+    about = f"{links.subject(participant)}, {comment}"
+    studies.log(session, participant.study, "phase 3 theme", about, old, new, now)
+
+
+def _need_known(comment: str) -> None:
+    kind, _, number = comment.partition(" ")
+    if comment not in COMMENTS and not (kind == NOTE and number.isdecimal() and len(number) < 10):
+        raise UnknownComment(comment)
+
+
+def _tidy(text: str) -> str:
+    """Return `text` on one line without needless blanks.
+
+    >>> _tidy("  slow   answer ")
+    'slow answer'
+    """
+    found = " ".join(text.replace("\x00", "").split())
+    if len(found) > LONGEST:
+        raise UnfitTheme(text)
+    return found

@@ -6,28 +6,306 @@ They are stored here and wait; ``asking`` puts them to the chatbot.
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from msgspec import Struct
-from sqlalchemy import select
+from msgspec.structs import replace
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
+from webapp.chatbot.answers import Answer, Message, answered
 from webapp.chatbot.client import public_address
+from webapp.chatbot.failures import CallFailed
+from webapp.chatbot.mappings import MissingKey
 from webapp.db.tables.judging import StoredSummary
+from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import OwnQuestion, Participant, UserStudy
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet
-from webapp.exporters.exports.collected_runs import STAMP
+from webapp.exporters.exports.collected_runs import STAMP, run_file
 from webapp.failures import Busy, Conflict, Missing, Refused
-from webapp.i18n import mark, ngettext
+from webapp.i18n import gettext, mark, ngettext
+from webapp.importers.runs import json_runs
 from webapp.importers.runs.json_runs import question_key
-from webapp.records import QueryState, ReadQuery
-from webapp.services.judging import events
-from webapp.services.phase_3 import asking, turns
-from webapp.services.phase_3.asking import rater
+from webapp.importers.runs.problems import ImportRefused
+from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.judged_things import Pool
+from webapp.services.phase_3 import user_studies
 from webapp.services.phase_3.participants import PhaseClosed
-from webapp.services.phase_3.turns import State, state_of
+from webapp.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
+from webapp.services.runs import imports
+from webapp.services.workers import leases
+from webapp.services.workers.leases import Lease
+from webapp.services.workers.loop import Nothing, OutsideWork
+
+
+class State(StrEnum):
+    """The state of a question; ``INTERRUPTED`` is never stored."""
+
+    WAITING = "waiting"
+    ASKING = "asking"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+    ANSWERED = "answered"
+    GIVEN_UP = "given up"
+
+
+WAITING = OwnQuestion.state == str(State.WAITING)
+
+
+def state_of(own: OwnQuestion, now: datetime) -> State:
+    """Return the state of a question; interrupted when its caller died."""
+    return State.INTERRUPTED if leases.is_lost(own, now) else State(own.state)
+
+
+def next_waiting(session: Session) -> OwnQuestion | None:
+    """Return the question whose turn it is."""
+    return session.scalar(
+        select(OwnQuestion)
+        .where(WAITING)
+        .order_by(OwnQuestion.turn, OwnQuestion.put_at, OwnQuestion.id)
+        .limit(1)
+        .execution_options(populate_existing=True)
+    )
+
+
+def calls_at_once(session: Session) -> int:
+    """Return how many calls may be made at the same time; none while no question waits."""
+    waiting = next_waiting(session)
+    phase = session.get(UserStudy, waiting.participant.study_id) if waiting else None
+    return phase.at_once if phase else 0
+
+
+def on_their_way(session: Session, phase: UserStudy, now: datetime) -> int:
+    """Return how many questions of a study are being asked."""
+    wanted = (
+        select(func.count())
+        .select_from(OwnQuestion)
+        .join(Participant)
+        .where(Participant.study_id == phase.study_id, leases.are_held(OwnQuestion, now))
+    )
+    return session.scalar(wanted) or 0
+
+
+def put_in_line(
+    session: Session, own: OwnQuestion, participant: Participant, origin: str, now: datetime
+) -> None:
+    """Let a question wait in the next round in which its origin has none.
+
+    The origin is an unreadable form of the address, else the participant. A newcomer begins in
+    the round that is next: no origin waits for all earlier questions of another one, and later
+    ones cannot overtake it again and again.
+    """
+    origin = origin or f"participant {participant.id}"
+    begin = session.scalar(select(func.min(OwnQuestion.turn)).where(WAITING))
+    if begin is None:
+        begin = session.scalar(select(func.max(OwnQuestion.turn))) or 0
+    theirs = (OwnQuestion.origin == origin) & or_(WAITING, leases.are_held(OwnQuestion, now))
+    last = session.scalar(select(func.max(OwnQuestion.turn)).where(theirs))
+    own.turn = begin if last is None else max(begin, last + 1)
+    own.state, own.origin, own.put_at = str(State.WAITING), origin, now
+
+
+def waiting_before(session: Session, own: OwnQuestion, now: datetime) -> int:
+    """Return how many questions are on their way or have their turn before `own`."""
+    sooner = (OwnQuestion.turn == own.turn) & (OwnQuestion.put_at < own.put_at)
+    earlier = WAITING & ((OwnQuestion.turn < own.turn) | sooner)
+    held = leases.are_held(OwnQuestion, now)
+    wanted = select(func.count()).select_from(OwnQuestion).where(or_(held, earlier))
+    return session.scalar(wanted) or 0
+
+
+TEST_SECONDS = 30
+NOT_SET_UP, UNREADABLE, UNEXPECTED = "not_set_up", "unreadable", "unexpected"
+
+
+class QuestionCall(Struct, frozen=True):
+    """A question on its way: its lease, the request and the chatbot."""
+
+    lease: Lease
+    asked: Message
+    settings: UserStudySettings
+
+
+class Failed(Struct, frozen=True):
+    """Why a call gave no answer: its kind, in words, and how the unusable answer began."""
+
+    code: str
+    error: str
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
+    """The work of asking the chatbot the questions that wait, of any participant."""
+
+    def claim(self, session: Session, now: datetime) -> QuestionCall | Nothing:
+        """Return the question that is next, now being asked; else why there is none.
+
+        Never more are asked at once than the study allows: the next one is then claimed by a
+        thread that has its answer.
+        """
+        waiting = next_waiting(session)
+        if waiting is None:
+            return Nothing.MORE
+        phase = user_studies.lock(session, waiting.participant.study)
+        # Between the read and the lock another caller may have taken it.
+        waiting = next_waiting(session)
+        if waiting is None or on_their_way(session, phase, now) >= phase.at_once:
+            return Nothing.MORE
+        lease = leases.take(session, waiting, now)
+        assert lease is not None  # it waited, and only who has the lock takes one
+        settings = user_studies.settings(phase)
+        return QuestionCall(lease, _message(session, waiting, settings), settings)
+
+    def ask(self, call: QuestionCall) -> Answer | Failed:
+        """Return the chatbot's answer, or why there is none."""
+        return _answer(call.settings, call.asked)
+
+    def keep(
+        self, session: Session, call: QuestionCall, outcome: Answer | Failed, now: datetime
+    ) -> None:
+        """Keep an answer with its cards, or why there is none, if it is still waited for.
+
+        An answer that cannot be kept makes the question a failed one.
+        """
+        own = session.get(OwnQuestion, call.lease.key)
+        if own is None:
+            return
+        events.lock(session, rater(own.participant))
+        own = leases.own(session, OwnQuestion, call.lease)
+        if own is None:
+            return
+        if isinstance(outcome, Answer):
+            try:
+                entry = _read(own.question, call.settings, call.asked, outcome)
+            except ImportRefused as refused:
+                outcome = Failed(UNREADABLE, str(refused), outcome.text)
+        own.origin = None
+        if isinstance(outcome, Failed):
+            leases.give_back(own, State.FAILED)
+            own.error, own.error_code = outcome.error, outcome.code
+            own.excerpt = outcome.excerpt or None
+            return
+        leases.give_back(own, State.ANSWERED)
+        own.answered_at = now
+        if outcome.session_id and user_studies.assigns_sessions(call.settings):
+            own.session_id = outcome.session_id
+        keep_entry(session, own, entry)
+
+    def unforeseen(self, error: Exception) -> Failed:
+        """Return the failure of a call that ended with an error of ours."""
+        return Failed(UNEXPECTED, type(error).__name__)
+
+
+def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed:
+    """Return the chatbot's answer to the owner's test question, with its cards; nothing is stored.
+
+    It is asked once, for as long as a page can wait.
+    """
+    once = replace(settings, tries=1, answer_seconds=min(settings.answer_seconds, TEST_SECONDS))
+    asked = Message(
+        message=text,
+        session_id="" if user_studies.assigns_sessions(once) else f"test_{secrets.token_hex(8)}",
+        user_id="test",
+        method=once.search_method,
+    )
+    answer = _answer(once, asked)
+    if isinstance(answer, Failed):
+        return answer
+    question = Question(position=1, text=text, category="", context_dependent=False)
+    try:
+        return _read(question, once, asked, answer)
+    except ImportRefused as refused:
+        return Failed(UNREADABLE, str(refused), answer.text)
+
+
+def _answer(settings: UserStudySettings, asked: Message) -> Answer | Failed:
+    try:
+        return user_studies.chatbot(settings).ask(asked)
+    except CallFailed as failure:
+        return Failed(failure.code, str(failure), failure.excerpt)
+    except UnfitChatbot as unfit:
+        return Failed(NOT_SET_UP, gettext(unfit.why))
+    except MissingKey as missing:
+        return Failed(NOT_SET_UP, str(missing))
+
+
+def rater(participant: Participant) -> Rater:
+    """Return the rater of a participant who has agreed."""
+    assert participant.rater is not None
+    return participant.rater
+
+
+def _read(
+    question: Question, settings: UserStudySettings, asked: Message, answer: Answer
+) -> ReadQuery:
+    """Return an answer with its cards, read as ``relevansi collect`` has its file read.
+
+    Raises an ``ImportRefused`` for an answer that no file could hold.
+    """
+    kept = CollectedAnswer(
+        query_id=question.position,
+        question=question.text,
+        category=question.category,
+        context_dependent=question.context_dependent,
+    )
+    run = CollectedRun(
+        timestamp="",
+        thread_id=asked.session_id,
+        user_id=asked.user_id,
+        search_method=asked.method,
+        llm=settings.llm,
+        endpoint=public_address(settings.endpoint),
+        total_questions=1,
+        answers=(answered(kept, answer),),
+    )
+    (entry,) = json_runs.read("answer", run_file(run)).queries
+    return entry
+
+
+def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
+    """Store the chatbot's answer to a question as a query of the participant's run."""
+    participant = own.participant
+    assert participant.run is not None
+    query = imports.to_query(participant.run, own.question, entry)
+    query.run = participant.run
+    session.add(query)
+    session.flush()
+    pool = Pool(session, participant.run.question_set, entry.cards)
+    imports.fill(session, pool, [(query, entry)])
+    session.flush()
+    own.query_key = query.id
+    live_metrics.refresh(session, [rater(participant).id], Query.id == query.id)
+
+
+def _message(session: Session, own: OwnQuestion, settings: UserStudySettings) -> Message:
+    """Return the request, with the answered turns of its conversation."""
+    answered = session.execute(
+        select(Question.text, Query.response)
+        .join_from(OwnQuestion, Question, Question.id == OwnQuestion.question_id)
+        .join(Query, Query.id == OwnQuestion.query_key)
+        .where(
+            OwnQuestion.participant_id == own.participant_id,
+            OwnQuestion.conversation == own.conversation,
+            OwnQuestion.state == str(State.ANSWERED),
+        )
+        .order_by(Question.position)
+    )
+    earlier = tuple((question, response) for question, response in answered)
+    is_theirs = not earlier and user_studies.assigns_sessions(settings)
+    return Message(
+        message=own.question.text,
+        session_id="" if is_theirs else own.session_id,
+        user_id=own.participant.run_id or "",
+        method=settings.search_method,
+        earlier=earlier,
+    )
+
 
 LONGEST = 2000
 """The most characters of a question, by the chatbots' contract."""
@@ -173,7 +451,7 @@ def ask(
     conversation, session_id = _conversation(asked, new_conversation)
     question = _question(session, participant, asked, text, conversation)
     own = OwnQuestion(conversation=conversation, session_id=session_id, attempt=0)
-    turns.put_in_line(session, own, participant, origin, now)
+    put_in_line(session, own, participant, origin, now)
     own.participant, own.question = participant, question
     session.add(own)
     _need_run(session, participant, phase, now)
@@ -197,7 +475,7 @@ def ask_again(
     if sum(known.attempt for known in asked) >= TRIES_PER_QUESTION * phase.most_questions:
         raise TriedTooOften
     _spare(phase, asked, now)
-    turns.put_in_line(session, found, participant, origin, now)
+    put_in_line(session, found, participant, origin, now)
     found.alive_until = found.error = found.error_code = found.excerpt = None
 
 
@@ -221,7 +499,7 @@ def give_up(session: Session, participant: Participant, position: int, now: date
         error=found.error or str(State.INTERRUPTED),
         extra={"error_code": found.error_code, "answer_excerpt": found.excerpt},
     )
-    asking.keep_entry(session, found, entry)
+    keep_entry(session, found, entry)
     found.state, found.closed_at, found.origin = str(State.GIVEN_UP), now, None
 
 
@@ -261,7 +539,7 @@ def lines(session: Session, participant: Participant, now: datetime) -> tuple[Ow
             quality=summary.quality if summary else None,
             put_at=own.put_at,
             answered_at=own.answered_at,
-            before=turns.before(session, own, now) if own.state == State.WAITING else 0,
+            before=waiting_before(session, own, now) if own.state == State.WAITING else 0,
         )
         for own, question, answer, summary in rows
     )

@@ -8,26 +8,41 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from msgspec import Struct
+from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.people import Rater
-from webapp.db.tables.phase_3 import ConsentText, Participant, ParticipantLink
-from webapp.db.tables.study import QuestionSet, Study
-from webapp.failures import Busy, Conflict, Missing
+from webapp import failures
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.phase_3 import (
+    ConsentText,
+    OwnQuestion,
+    Participant,
+    ParticipantLink,
+    QuestionnaireAnswer,
+)
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.failures import Busy, Conflict, Missing, Refused
 from webapp.i18n import mark
+from webapp.metrics.judging.queries import Undefined
+from webapp.metrics.phase_3.usability import LEAST, MOST, usability_score
 from webapp.printable import look_alike
+from webapp.records import COMMENTS, USABILITY_ITEMS, Click
+from webapp.services.judging import events
+from webapp.services.judging.events import MOST_NOTES, Target
 from webapp.services.people import tries
 from webapp.services.people.invitations import DAYS, hashed
 from webapp.services.people.tries import TooManyTries
-from webapp.services.phase_3 import links, pseudonyms, user_studies
+from webapp.services.phase_3 import links, user_studies
 from webapp.services.phase_3.links import (
     PERSONAL_DAYS,
     NewLink,
     ParticipantBadge,
     UnknownLink,
+    subject,
 )
-from webapp.services.phase_3.pseudonyms import subject
 from webapp.services.study import studies
 
 HOUR = timedelta(hours=1)
@@ -101,8 +116,8 @@ def agree(
             raise UnknownLink
         if not _has_room(session, study, f"phase 3/{link.id}/{source}", now, most):
             raise TooManyNewcomers
-        if was_offered and not pseudonyms.is_free(session, study, pseudonym):
-            pseudonym = pseudonyms.offered(session, study)
+        if was_offered and not links.is_free(session, study, pseudonym):
+            pseudonym = links.offered(session, study)
         participant = _add(session, study, pseudonym, now)
         own = links.keep(session, study, participant, token, now, PERSONAL_DAYS)
     if own.participant is None:
@@ -161,7 +176,7 @@ def everybody(session: Session, study: Study) -> list[Participant]:
 def rename(session: Session, participant: Participant, pseudonym: str) -> None:
     """Give a participant another pseudonym; raises ``PseudonymTaken``."""
     if not look_alike(pseudonym, participant.pseudonym):
-        pseudonyms.need_free(session, participant.study, pseudonym)
+        links.need_free(session, participant.study, pseudonym)
     participant.pseudonym = pseudonym
     if participant.rater is not None:
         participant.rater.name = pseudonym
@@ -183,7 +198,7 @@ def _has_room(session: Session, study: Study, name: str, now: datetime, most: in
 
 def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Participant:
     phase = user_studies.lock(session, study)  # numbers and pseudonyms go one at a time
-    pseudonyms.need_free(session, study, pseudonym)
+    links.need_free(session, study, pseudonym)
     # The number of a person who withdrew is not given again: the log names them by it.
     phase.last_number += 1
     participant = Participant(
@@ -219,3 +234,176 @@ def _let_in(
 
 def _is_undecided(link: ParticipantLink) -> bool:
     return link.participant is not None and link.participant.agreed_at is None
+
+
+class UnfitAnswer(Refused, ValueError):
+    """The questionnaire has no such item, or the item no such answer."""
+
+    message = mark("This request cannot be answered")
+    remedy = failures.RELOAD
+
+
+class Questionnaire(Struct, frozen=True):
+    """One rater's answers: ten of 1 to 5 (``None`` if unanswered), and two texts."""
+
+    usability: tuple[int | None, ...]
+    helped: str
+    missing: str
+
+    @property
+    def score(self) -> float | Undefined:
+        """The SUS score; undefined while an item has no answer."""
+        return usability_score(self.usability)
+
+    @property
+    def unanswered(self) -> tuple[int, ...]:
+        """The numbers (from 1) of the scale's items without an answer."""
+        return tuple(n for n, answer in enumerate(self.usability, start=1) if answer is None)
+
+
+def answer(session: Session, rater: Rater, item: str, said: str | None, click: Click) -> None:
+    """Record a rater's answer to one item; ``None`` takes it back.
+
+    The same event twice changes nothing. Raises ``UnfitAnswer`` for an unknown item or an
+    answer outside 1 to 5, and ``EventIdTaken``.
+    """
+    if item in USABILITY_ITEMS:
+        if said is not None and said not in {str(n) for n in range(LEAST, MOST + 1)}:
+            raise UnfitAnswer(f"{said!r} is not within {LEAST} to {MOST}")
+    elif item in COMMENTS:
+        said = (said or "")[:MOST_NOTES] or None
+    else:
+        raise UnfitAnswer(f"the questionnaire has no {item!r}")
+    events.lock(session, rater)
+    events.record(session, rater, Target(item), said, click)
+
+
+def of_rater(session: Session, rater: Rater) -> Questionnaire:
+    """Return a rater's answers to all items."""
+    return of_raters(session, [rater.id])[rater.id]
+
+
+def of_raters(session: Session, rater_ids: list[int]) -> dict[int, Questionnaire]:
+    """Return the answers of these raters, by rater."""
+    rows = session.scalars(
+        select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
+    )
+    said = {(row.rater_id, row.item): row for row in rows}
+    return {
+        rater_id: Questionnaire(
+            tuple(
+                row.score if (row := said.get((rater_id, item))) else None
+                for item in USABILITY_ITEMS
+            ),
+            *(row.text if (row := said.get((rater_id, item))) else "" for item in COMMENTS),
+        )
+        for rater_id in rater_ids
+    }
+
+
+EXPORTED = "phase 3 export"
+WITHDRAWN = "phase 3 withdrawal"
+
+
+class WithdrawalCost(Struct, frozen=True):
+    """How much goes with a participant."""
+
+    questions: int
+    judgments: int
+    ratings: int
+    answers: int
+    events: int
+
+
+class Copy(Struct, frozen=True):
+    """A file made from the data of phase 3, and when it was made."""
+
+    name: str
+    at: datetime
+
+
+def cost(session: Session, participant: Participant) -> WithdrawalCost:
+    """Return the counts of the data that a withdrawal would delete."""
+    asked = select(func.count()).where(OwnQuestion.participant_id == participant.id)
+    said = {
+        table: select(func.count()).where(table.rater_id == participant.rater_id)
+        for table in (Judgment, QueryRating, QuestionnaireAnswer, Event)
+    }
+    counts = [session.scalar(wanted) or 0 for wanted in (asked, *said.values())]
+    return WithdrawalCost(*counts)
+
+
+def note_export(session: Session, study: Study, name: str, now: datetime) -> None:
+    """Log that a file with participants' data was made."""
+    studies.log(session, study, EXPORTED, name, None, None, now)
+
+
+def copies(session: Session, participant: Participant) -> tuple[Copy, ...]:
+    """Return the files made since a participant agreed, which may hold their data."""
+    if participant.agreed_at is None:
+        return ()
+    return _made(session, participant.study, participant.agreed_at, None)
+
+
+def copies_before_last(session: Session, study: Study) -> tuple[Copy, ...]:
+    """Return the files made before the last withdrawal: they may hold the withdrawn data."""
+    last = session.scalar(
+        select(func.max(LogEntry.at)).where(
+            LogEntry.study_id == study.id, LogEntry.action == WITHDRAWN
+        )
+    )
+    return () if last is None else _made(session, study, None, last)
+
+
+def withdraw(session: Session, participant: Participant, now: datetime) -> None:
+    """Delete a participant with all their data; a count stays, and their number in the log.
+
+    The owner's coding of their words is deleted from the log too. SQLite overwrites deleted
+    data, so that the file holds no trace of it either.
+    """
+    if session.get_bind().dialect.name == "sqlite":
+        session.execute(text("PRAGMA secure_delete = ON"))
+    study, about = participant.study, subject(participant)
+    tags = (LogEntry.study_id == study.id) & LogEntry.subject.startswith(f"{about}, ")
+    session.execute(update(LogEntry).where(tags).values(old=None, new=None))
+    user_studies.lock(session, study).withdrawn += 1
+    room = participant.rater.study_id if participant.rater else None
+    session.flush()
+    links.delete_all(session, participant)
+    session.execute(delete(OwnQuestion).where(OwnQuestion.participant_id == participant.id))
+    session.execute(delete(Participant).where(Participant.id == participant.id))
+    if room is not None:
+        _delete_room(session, room)
+    studies.log(session, study, WITHDRAWN, about, None, None, now)
+    session.flush()
+    session.expire_all()
+
+
+def _made(
+    session: Session, study: Study, since: datetime | None, until: datetime | None
+) -> tuple[Copy, ...]:
+    wanted = select(LogEntry).where(LogEntry.study_id == study.id, LogEntry.action == EXPORTED)
+    if since is not None:
+        wanted = wanted.where(LogEntry.at >= since)
+    if until is not None:
+        wanted = wanted.where(LogEntry.at <= until)
+    return tuple(Copy(row.subject, row.at) for row in session.scalars(wanted.order_by(LogEntry.id)))
+
+
+def _delete_room(session: Session, room: int) -> None:
+    """Delete a participant's own study with every row in it."""
+    raters = select(Rater.id).where(Rater.study_id == room).scalar_subquery()
+    runs = select(Run.id).where(Run.study_id == room).scalar_subquery()
+    queries = select(Query.id).where(Query.run_id.in_(runs)).scalar_subquery()
+    sets = select(QuestionSet.id).where(QuestionSet.study_id == room).scalar_subquery()
+    questions = select(Question.id).where(Question.question_set_id.in_(sets)).scalar_subquery()
+    for said in (Event, Judgment, QueryRating, StoredSummary, QuestionnaireAnswer):
+        session.execute(delete(said).where(said.rater_id.in_(raters)))
+    session.execute(delete(Result).where(Result.query_key.in_(queries)))
+    session.execute(delete(Query).where(Query.run_id.in_(runs)))
+    session.execute(delete(JudgedThing).where(JudgedThing.question_id.in_(questions)))
+    session.execute(delete(Run).where(Run.study_id == room))
+    session.execute(delete(Question).where(Question.question_set_id.in_(sets)))
+    session.execute(delete(QuestionSet).where(QuestionSet.study_id == room))
+    session.execute(delete(Rater).where(Rater.study_id == room))
+    session.execute(delete(Study).where(Study.id == room))

@@ -129,9 +129,9 @@ class _QuestionsWithPlaces(Struct, frozen=True):
 
 def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _QuestionsWithPlaces:
     """Return the study's answers that `where` holds for, in the order of their keys."""
-    from webapp.services.gold import asked_places
+    from webapp.services.gold import gold
 
-    wanted = select(Query, asked_places.knows_any()).join(Run)
+    wanted = select(Query, gold.knows_any()).join(Run)
     rows = session.execute(
         wanted.where(Run.study_id == study.id, where)
         .order_by(Query.id)
@@ -143,7 +143,7 @@ def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _Quest
     ).all()
     queries = [query for query, _ in rows]
     has_gold = bool(rows and rows[0][1])
-    places = asked_places.of_queries(session, queries) if has_gold else {}
+    places = gold.of_queries(session, queries) if has_gold else {}
     return _QuestionsWithPlaces(queries, places)
 
 

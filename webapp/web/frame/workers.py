@@ -26,8 +26,8 @@ def _left(session: Session, app: Flask) -> Iterator[tuple[OutsideWork[Any, Any],
     """Yield the work that the last process left, and how many threads it is to get."""
     from webapp.services.machine_judges import calls
     from webapp.services.machine_judges.calls import JudgeWork
-    from webapp.services.phase_3 import turns
-    from webapp.services.phase_3.asking import QuestionWork
+    from webapp.services.phase_3 import own_questions
+    from webapp.services.phase_3.own_questions import QuestionWork
     from webapp.services.workers import long_work
     from webapp.services.workers.long_work import LongWorking
 
@@ -35,7 +35,7 @@ def _left(session: Session, app: Flask) -> Iterator[tuple[OutsideWork[Any, Any],
         yield LongWorking(app.extensions["database"]), 1
     for rater_id, at_once in calls.at_work(session):
         yield JudgeWork(rater_id, app.config["JUDGE"]), at_once
-    if at_once := turns.calls_at_once(session):
+    if at_once := own_questions.calls_at_once(session):
         yield QuestionWork(), at_once
 
 

@@ -8,13 +8,13 @@ from msgspec import Struct
 
 from webapp.exporters.comparisons.words import answer, counted
 from webapp.exporters.frame.tables import Table
-from webapp.exporters.gold import constraint_comparison_tables as tables
+from webapp.exporters.gold import constraint_reports as tables
 from webapp.metrics.comparisons.comparisons import ComparisonReport
-from webapp.metrics.gold.constraint_comparison import PART, ConstraintComparison
+from webapp.metrics.gold.constraints import PART, ConstraintComparison
 from webapp.web.comparisons.comparisons import Address
 from webapp.web.feature import ShownPart
-from webapp.web.gold import constraint_figures
-from webapp.web.gold.constraint_figures import MatrixCell
+from webapp.web.gold import constraint_words
+from webapp.web.gold.constraint_words import MatrixCell
 
 STYLES = ("gold/constraints.css",)
 
@@ -57,7 +57,7 @@ def _checked(found: ConstraintComparison) -> ComparedConstraints:
         lacks=tables.lacks(found),
         figures=tables.figures(found),
         matrices=tuple(
-            RunMatrix(one.run, one.name, constraint_figures.summary(one.report).matrix)
+            RunMatrix(one.run, one.name, constraint_words.summary(one.report).matrix)
             for one in found.contenders
         ),
         differences_said=counted(found, main),

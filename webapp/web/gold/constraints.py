@@ -17,21 +17,34 @@ from flask import (
 from msgspec import Struct
 
 from webapp.exporters.exports.measures import read_together
-from webapp.exporters.gold import constraint_tables
-from webapp.exporters.gold.constraint_json import constraints_json
+from webapp.exporters.gold import constraint_reports
+from webapp.exporters.gold.constraint_reports import constraints_json
+from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
+from webapp.metrics.agreement.agreement import NO_SHARE_EXPLANATIONS, BinaryAgreement, NoShare
+from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_AGREEMENT
+from webapp.metrics.agreement.coefficients import NoAgreement
+from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.metrics.gold.constraints import ConstraintTotals, Expected, MissingRule, QueryEvaluation
-from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
+from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.metrics.judging.registry import Measure
+from webapp.notation import RATIO, four
 from webapp.services.gold import constraints, gold
-from webapp.services.gold.constraints import CheckedQuery, CheckedRun, NoGold
+from webapp.services.gold.constraints import (
+    CardJudgedTwice,
+    CheckedQuery,
+    CheckedRun,
+    ConstraintAgreement,
+    NoGold,
+)
+from webapp.services.runs import reports
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked, chosen_file
-from webapp.web.gold import constraint_cards, constraint_figures, constraint_words
-from webapp.web.gold.constraint_cards import CardShown, DecisionMistake, DecisionWords
-from webapp.web.gold.constraint_figures import Summary
-from webapp.web.gold.constraint_words import ConstraintInWords
-from webapp.web.gold.decision_forms import DecisionForm
+from webapp.web.gold import card_parts, constraint_words
+from webapp.web.gold.card_parts import CardShown, DecisionForm, DecisionMistake, DecisionWords
+from webapp.web.gold.constraint_words import OUTCOMES, SIGNS, ConstraintInWords, Summary
+from webapp.web.study import rules
+from webapp.web.study.rules import RuleChoice
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
 OF_CONSTRAINTS = (
@@ -134,7 +147,7 @@ def download(run_id: str, name: str) -> Response:
         raise NoGold(run_id)
     if name == "constraints.json":
         return jsonify(constraints_json(found.report))
-    written = constraint_tables.cards_csv if "cards" in name else constraint_tables.questions_csv
+    written = constraint_reports.cards_csv if "cards" in name else constraint_reports.questions_csv
     return _attached(Response(written(found.report), content_type="text/csv; charset=utf-8"), name)
 
 
@@ -151,7 +164,7 @@ def decide(run_id: str, query_id: int, card: int) -> Response:
     """Override a constraint of a card for a reason, or pass or fail the whole card."""
     form = checked(DecisionForm)
     with access.writing() as (session, rater):
-        mistake = constraint_cards.refused(
+        mistake = card_parts.refused(
             form,
             session,
             lambda wanted: constraints.decide(
@@ -198,9 +211,9 @@ def _rendered(
     report = found.report
     page = ConstraintsPage(
         run=found,
-        summary=None if report is None else constraint_figures.summary(report),
+        summary=None if report is None else constraint_words.summary(report),
         counts=None if report is None else report.totals,
-        threshold="" if report is None else constraint_figures.threshold(report.threshold),
+        threshold="" if report is None else constraint_words.threshold(report.threshold),
         left_out=_missing() is MissingRule.LEFT_OUT,
         categories={} if report is None else report.categories,
         questions=() if report is None else report.queries,
@@ -227,12 +240,10 @@ def _question(
         rules=constraint_words.asked(query.question.constraints),
         is_manual=query.question.manual,
         expected_data=query.question.expected is Expected.HAS_DATA,
-        threshold=constraint_figures.threshold(report.threshold),
-        cards=tuple(
-            constraint_cards.card_shown(index, card) for index, card in enumerate(found.cards)
-        ),
-        summary=constraint_figures.summary(report),
-        words=constraint_cards.words(),
+        threshold=constraint_words.threshold(report.threshold),
+        cards=tuple(card_parts.card_shown(index, card) for index, card in enumerate(found.cards)),
+        summary=constraint_words.summary(report),
+        words=card_parts.decision_words(),
         before=found.before,
         after=found.after,
         can_decide=found.can_decide,
@@ -255,3 +266,119 @@ def _back(run_id: str, **where: str | int) -> Response:
 def _attached(response: Response, name: str) -> Response:
     response.headers.set("Content-Disposition", "attachment", filename=name)
     return response
+
+
+agreement_blueprint = Blueprint(
+    "constraint_agreement", __name__, url_prefix="/constraints/<run_id>/people"
+)
+
+KAPPA = "coefficient"
+
+FIRST_SHOWN = 10
+"""So many cards are listed at once on a phone too."""
+
+
+class AgreementLine(Struct, frozen=True):
+    """One figure: its value with its interval, or why it has none, and what it says."""
+
+    label: str
+    value: str
+    bounds: str
+    n: int
+    meaning: str
+
+
+class Apart(Struct, frozen=True):
+    """One card on which machine and people differ, with the constraints that failed."""
+
+    found: CardJudgedTwice
+    cpr: str
+    share: str
+    failed: tuple[str, ...]
+
+
+class ConstraintAgreementPage(Struct, frozen=True):
+    """How well the constraints of a run predict people's verdicts under a rule.
+
+    ``apart`` are the cards on which they differ most, ``apart_too`` the others.
+    """
+
+    found: ConstraintAgreement
+    rule: RuleChoice
+    rules: tuple[RuleChoice, ...]
+    lines: tuple[AgreementLine, ...]
+    apart: tuple[Apart, ...]
+    apart_too: tuple[Apart, ...]
+
+
+@agreement_blueprint.get("/", endpoint="show")
+def show_agreement(run_id: str) -> str:
+    """Show the confusion table, kappa, precision and recall, and the cards to look at."""
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted())
+        found = constraints.compare(session, rater.study, run_id, rule)
+        offered = rules.choices(session, rater.study)
+    page = ConstraintAgreementPage(
+        found=found,
+        rule=next(one for one in offered if one.name == found.rule),
+        rules=offered,
+        lines=_lines(found.agreement),
+        apart=tuple(map(_apart, found.disagreed[:FIRST_SHOWN])),
+        apart_too=tuple(map(_apart, found.disagreed[FIRST_SHOWN:])),
+    )
+    return render_template("gold/constraint_agreement/page.html", **htmx.names(page))
+
+
+def _lines(agreement: BinaryAgreement) -> tuple[AgreementLine, ...]:
+    measured = agreement.kappa
+    kappa, why = _value(measured.why_undefined if measured.value is None else measured.value, KAPPA)
+    low, high = measured.lower, measured.upper
+    return (
+        AgreementLine(
+            gettext("Cohen's kappa"),
+            kappa,
+            why if low is None else f"[{four(low, KAPPA)}; {four(high, KAPPA)}]",
+            agreement.n,
+            gettext("Agreement beyond chance: 1 is full, 0 no better than chance."),
+        ),
+        AgreementLine(
+            gettext("Raw agreement"),
+            *_value(agreement.agreed),
+            agreement.n,
+            gettext("Cards on which both say the same."),
+        ),
+        AgreementLine(
+            gettext("Precision"),
+            *_value(agreement.precision),
+            agreement.both + agreement.machine_only,
+            gettext("Of the cards that meet everything, those that people call relevant."),
+        ),
+        AgreementLine(
+            gettext("Recall"),
+            *_value(agreement.recall),
+            agreement.both + agreement.people_only,
+            gettext("Of the cards that people call relevant, those that meet everything."),
+        ),
+    )
+
+
+def _value(value: float | NoAgreement | NoShare | None, unit: str = RATIO) -> tuple[str, str]:
+    """Return a value as it is shown and, where there is none, why."""
+    if isinstance(value, NoAgreement):
+        return "-", gettext(NO_AGREEMENT[value])
+    if isinstance(value, NoShare):
+        return "-", gettext(NO_SHARE_EXPLANATIONS[value])
+    return four(value, unit), ""
+
+
+def _apart(found: CardJudgedTwice) -> Apart:
+    failed = [
+        f"{SIGNS[check.outcome]} {gettext(CONSTRAINT_LABELS[check.constraint])}: "
+        f"{constraint_words.value_words(check) or gettext(OUTCOMES[check.outcome])}"
+        for check in found.checks
+        if check.outcome in {Outcome.FAIL, Outcome.MISSING}
+    ]
+    votes = found.votes
+    decided = votes.relevant + votes.not_relevant
+    said = gettext("%(n)s of %(of)s call it relevant", n=votes.relevant, of=decided)
+    return Apart(found, four(found.cpr), said if decided else "", tuple(failed))

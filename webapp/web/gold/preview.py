@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from webapp.i18n import gettext
-from webapp.importers.gold.known_places import KnownPlace
+from webapp.importers.gold.gold_questions import KnownPlace
 from webapp.metrics.gold.constraints import GoldQuestion
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS
-from webapp.services.gold.editing import Match
+from webapp.services.gold.gold import Match
 from webapp.web.frame.formatting import number
 from webapp.web.gold import constraint_words
 from webapp.web.gold import map as gold_map

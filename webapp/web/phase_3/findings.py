@@ -15,7 +15,7 @@ from webapp import notation
 from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.charts.canvas import Drawing
 from webapp.exporters.frame.tables import Table
-from webapp.exporters.phase_3 import chart, tables, words
+from webapp.exporters.phase_3 import summary
 from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.user_study import (
     CategoryLine,
@@ -24,9 +24,9 @@ from webapp.metrics.phase_3.user_study import (
     Person,
     UserStudyReport,
 )
-from webapp.services.phase_3 import findings, participants, themes, user_studies, withdrawals
-from webapp.services.phase_3.themes import LONGEST
-from webapp.services.phase_3.withdrawals import Copy, WithdrawalCost
+from webapp.services.phase_3 import findings, participants, user_studies
+from webapp.services.phase_3.findings import LONGEST
+from webapp.services.phase_3.participants import Copy, WithdrawalCost
 from webapp.web.frame import access, htmx
 from webapp.web.frame.downloads import attached
 from webapp.web.frame.fields import LONGEST_LABEL, LineField
@@ -198,7 +198,7 @@ def set_category(participant_id: int, number: int) -> Response:
     form = checked(CategoryForm)
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
-        themes.set_category(session, participant, number, form.category.data, access.now())
+        findings.set_category(session, participant, number, form.category.data, access.now())
         session.commit()
         person = findings.person(session, participant, access.now())
     if htmx.wants_part():
@@ -227,9 +227,9 @@ def tag(participant_id: int, comment: str) -> Response:
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         if form.remove.raw_data:
-            themes.remove(session, participant, comment, form.remove.data, access.now())
+            findings.remove(session, participant, comment, form.remove.data, access.now())
         else:
-            themes.add(session, participant, comment, form.theme.data, access.now())
+            findings.add(session, participant, comment, form.theme.data, access.now())
         session.commit()
         person = findings.person(session, participant, access.now())
     lines = [_comment(person, one) for one in person.comments if one.name == comment]
@@ -247,8 +247,8 @@ def ask_to_withdraw(participant_id: int) -> str:
         participant = participants.find(session, owner.study, participant_id)
         page = WithdrawalPage(
             person=findings.person(session, participant, access.now()),
-            cost=withdrawals.cost(session, participant),
-            copies=withdrawals.copies(session, participant),
+            cost=participants.cost(session, participant),
+            copies=participants.copies(session, participant),
         )
     return render_template("phase_3/findings/withdraw.html", **htmx.names(page))
 
@@ -258,7 +258,7 @@ def withdraw(participant_id: int) -> Response:
     """Delete a participant with all their data."""
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
-        withdrawals.withdraw(session, participant, access.now())
+        participants.withdraw(session, participant, access.now())
         session.commit()
     access.database().empty_journal()
     return redirect(url_for("findings.show", _anchor="withdrawn"), 303)  # type: ignore[return-value]
@@ -276,7 +276,7 @@ def _exported(name: str) -> UserStudyReport:
     """Return the report that a file is made of, with the file noted in the log."""
     with access.writing() as (session, owner):
         report = findings.report(session, owner.study, access.now())
-        withdrawals.note_export(session, owner.study, name, access.now())
+        participants.note_export(session, owner.study, name, access.now())
         session.commit()
     return report
 
@@ -287,18 +287,18 @@ def _found(session: Session, study: Study) -> Found:
     report = findings.report(session, study, access.now())
     return Found(
         report=report,
-        counts=words.counts(report),
+        counts=summary.counts(report),
         people=tuple(map(_line, report.people)),
-        summary=tables.summary(report),
-        per_person=tables.per_person(report),
-        drawing=chart.drawing(report),
-        usability=words.usability(report.usability, report.settings.confidence),
-        categories=tables.by_category(report),
+        summary=summary.summary(report),
+        per_person=summary.per_person(report),
+        drawing=summary.drawing(report),
+        usability=summary.usability(report.usability, report.settings.confidence),
+        categories=summary.by_category(report),
         themes=_themes(report),
-        notes=tuple(words.notes(report)),
+        notes=tuple(summary.notes(report)),
         formats=tuple(FORMATS),
         data=tuple(DATA),
-        copies=withdrawals.copies_before_last(session, study),
+        copies=participants.copies_before_last(session, study),
     )
 
 
@@ -306,8 +306,8 @@ def _line(person: Person) -> PersonLine:
     score = person.usability_score
     return PersonLine(
         person=person,
-        stage=words.stage(person.stage),
-        consent=words.consent(person),
+        stage=summary.stage(person.stage),
+        consent=summary.consent(person),
         items=sum(answer is not None for answer in person.usability),
         usability=notation.UNDEFINED if isinstance(score, Undefined) else notation.number(score),
     )
@@ -327,7 +327,7 @@ def _question_lines(report: UserStudyReport) -> Iterator[ParticipantQuestionLine
 def _of_person(person: Person) -> Iterator[ParticipantQuestionLine]:
     for answer in person.answers:
         yield ParticipantQuestionLine(
-            person, answer, words.state(answer.state), words.rating(answer)
+            person, answer, summary.state(answer.state), summary.rating(answer)
         )
 
 
@@ -338,7 +338,7 @@ def _comment_lines(report: UserStudyReport) -> Iterator[CommentLine]:
 
 
 def _comment(person: Person, comment: Comment) -> CommentLine:
-    return CommentLine(person, comment, words.comment_name(comment))
+    return CommentLine(person, comment, summary.comment_name(comment))
 
 
 def _is_under(comment: Comment, theme: str) -> bool:

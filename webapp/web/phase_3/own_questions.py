@@ -29,15 +29,16 @@ from webapp.i18n import gettext, mark, ngettext
 from webapp.importers.runs.property_identity import identity
 from webapp.services.judging import events
 from webapp.services.phase_3 import own_questions
-from webapp.services.phase_3.asking import NOT_SET_UP, QuestionWork
+from webapp.services.phase_3.links import PseudonymTaken
 from webapp.services.phase_3.own_questions import (
     LONGEST,
     NOT_ASKED,
+    NOT_SET_UP,
     OwnQuestionLine,
+    QuestionWork,
+    State,
     UnknownQuestion,
 )
-from webapp.services.phase_3.pseudonyms import PseudonymTaken
-from webapp.services.phase_3.turns import State
 from webapp.services.rating import pages, particulars
 from webapp.services.rating.pages import JudgedCard, RatingPage
 from webapp.services.rating.particulars import Background
@@ -46,7 +47,7 @@ from webapp.web.frame import access, htmx, origins
 from webapp.web.frame.fields import LineField
 from webapp.web.frame.forms import checked, sent
 from webapp.web.frame.workers import workers
-from webapp.web.phase_3 import guests, participants
+from webapp.web.phase_3 import participants
 from webapp.web.phase_3.participants import PersonalLink
 from webapp.web.rating import clicks
 from webapp.web.rating.clicks import RatingForm
@@ -134,7 +135,7 @@ def ask() -> Response:
     form = sent(OwnQuestionForm)
     text = form.question.data
     try:
-        with guests.writing() as (session, participant):
+        with participants.writing() as (session, participant):
             position = own_questions.ask(
                 session,
                 participant,
@@ -153,7 +154,7 @@ def ask() -> Response:
 @blueprint.get("/<int:position>")
 def show(position: int) -> Response:
     """Show a question: on its way, without an answer, or with one to rate."""
-    with guests.reading() as (session, participant):
+    with participants.reading() as (session, participant):
         line = _line(session, participant, position)
     if line.state is State.WAITING:
         workers().wake(QuestionWork())
@@ -171,12 +172,12 @@ def show(position: int) -> Response:
 def ask_again(position: int) -> Response:
     """Put a question that got no answer to the chatbot again."""
     try:
-        with guests.writing() as (session, participant):
+        with participants.writing() as (session, participant):
             now, origin = access.now(), origins.origin()
             own_questions.ask_again(session, participant, position, now, origin=origin)
             session.commit()
     except NOT_ASKED as why:
-        with guests.reading() as (session, participant):
+        with participants.reading() as (session, participant):
             line = _line(session, participant, position)
         return _asked(line, str(why), why.status)
     workers().wake(QuestionWork())
@@ -192,7 +193,7 @@ def after_again(position: int) -> Response:
 @blueprint.post("/<int:position>/give-up")
 def give_up(position: int) -> Response:
     """Leave a question that got no answer, and go on."""
-    with guests.writing() as (session, participant):
+    with participants.writing() as (session, participant):
         own_questions.give_up(session, participant, position, access.now())
         session.commit()
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
@@ -201,7 +202,7 @@ def give_up(position: int) -> Response:
 @blueprint.post("/<int:position>/done")
 def done(position: int) -> Response:
     """Go on to the next question."""
-    with guests.writing() as (session, participant):
+    with participants.writing() as (session, participant):
         own_questions.done(session, participant, position, access.now())
         session.commit()
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
@@ -211,7 +212,7 @@ def done(position: int) -> Response:
 def judge(position: int, rank: int) -> Response:
     """Store a verdict on one card."""
     said, event = clicks.verdict(), clicks.event()
-    with guests.writing() as (session, participant):
+    with participants.writing() as (session, participant):
         rater, run_id = _rater(participant)
         events.judge(session, rater, run_id, position, rank, said.relevance, event)
         session.commit()
@@ -227,7 +228,7 @@ def judge(position: int, rank: int) -> Response:
 def rate(position: int) -> Response:
     """Store the rating of the whole answer."""
     form = checked(RatingForm)
-    with guests.writing() as (session, participant):
+    with participants.writing() as (session, participant):
         rater, run_id = _rater(participant)
         events.rate(session, rater, run_id, position, form.rating, clicks.event())
         session.commit()
@@ -237,7 +238,7 @@ def rate(position: int) -> Response:
 @blueprint.post("/undo")
 def undo() -> Response:
     """Take back the participant's latest verdict, grade or note, and show where it was."""
-    with guests.writing() as (session, participant):
+    with participants.writing() as (session, participant):
         rater, run_id = _rater(participant)
         position = events.undo(session, rater, run_id, clicks.event())
         session.commit()
@@ -250,7 +251,7 @@ def undo() -> Response:
 
 
 def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
-    with guests.reading() as (session, participant):
+    with participants.reading() as (session, participant):
         lines = own_questions.lines(session, participant, access.now())
         standing = own_questions.allowance(session, participant)
         context = ParticipantHome(
@@ -286,7 +287,7 @@ def _asked(line: OwnQuestionLine, problem: str = "", status: int = 200) -> Respo
 
 
 def _rated(position: int) -> OwnAnswerContext:
-    with guests.reading() as (session, participant):
+    with participants.reading() as (session, participant):
         line = _line(session, participant, position)
         rater, run_id = _rater(participant)
         page = pages.rating_page(session, rater, run_id, position, QueryFilter())

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from flask import (
     Blueprint,
     Response,
@@ -16,19 +20,51 @@ from markupsafe import Markup
 from msgspec import Struct, field
 from msgspec.structs import asdict
 from sqlalchemy.orm import Session
-from wtforms import Form
+from wtforms import BooleanField, Form
 
-from webapp.db.tables.phase_3 import ConsentText
+from webapp.db.tables.people import Rater
+from webapp.db.tables.phase_3 import ConsentText, Participant
 from webapp.db.tables.study import Study
 from webapp.i18n import DEFAULT_LANGUAGE, gettext, language
-from webapp.services.phase_3 import links, participants, pseudonyms, user_studies
-from webapp.services.phase_3.participants import PhaseClosed
-from webapp.services.phase_3.pseudonyms import LONGEST_PSEUDONYM, PseudonymTaken
+from webapp.metrics.phase_3.usability import ITEMS, LEAST, MOST
+from webapp.records import COMMENTS, USABILITY_ITEMS, Click
+from webapp.services.judging.events import MOST_NOTES
+from webapp.services.phase_3 import links, own_questions, participants, user_studies
+from webapp.services.phase_3.links import LONGEST_PSEUDONYM, PseudonymTaken
+from webapp.services.phase_3.own_questions import State
+from webapp.services.phase_3.participants import PhaseClosed, Questionnaire
 from webapp.services.study import studies
 from webapp.web.frame import access, badges, forms, htmx, origins
+from webapp.web.frame.access import NotTakingPart
 from webapp.web.frame.fields import LONGEST_LABEL, ChoiceField, LineField, NameField, WholeField
+from webapp.web.frame.forms import checked, named, valid
 from webapp.web.people.raters import qr_code
-from webapp.web.phase_3 import guests
+from webapp.web.rating import clicks
+
+
+@contextmanager
+def reading() -> Iterator[tuple[Session, Participant]]:
+    """Yield a session for reading and the participant who asks."""
+    with access.database().reading() as session:
+        yield session, _asking(session)
+
+
+@contextmanager
+def writing() -> Iterator[tuple[Session, Participant]]:
+    """Yield a session whose user commits, and the participant who asks."""
+    access.need_our_page()
+    with access.database().writing() as session:
+        yield session, _asking(session)
+
+
+def _asking(session: Session) -> Participant:
+    """Return the participant who asks; raises ``NotTakingPart`` for everybody else."""
+    known = access.visitor().guest_id
+    found = None if known is None else session.get(Participant, known)
+    if found is None:
+        raise access.NotTakingPart
+    return found
+
 
 blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
 
@@ -137,7 +173,7 @@ def rename() -> Response:
     """Give the participant another pseudonym."""
     form = forms.checked(PseudonymForm)
     try:
-        with guests.writing() as (session, participant):
+        with writing() as (session, participant):
             participants.rename(session, participant, form.pseudonym.data)
             session.commit()
     except PseudonymTaken:
@@ -150,7 +186,7 @@ def link() -> Response:
     """Show one more personal link, for this or another device; a reload leads home."""
     if request.method != "POST":  # a reload or another language makes no further link
         return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
-    with guests.writing() as (session, participant):
+    with writing() as (session, participant):
         made = links.personal(session, participant, access.now())
         session.commit()
     context = LinkPage(shown(made.token))
@@ -186,7 +222,7 @@ def _page(
         text = _text(session, study)
         phase = user_studies.find(session, study)
         participant = link.participant
-        offered = participant.pseudonym if participant else pseudonyms.offered(session, study)
+        offered = participant.pseudonym if participant else links.offered(session, study)
         context = ConsentPage(
             study=studies.shown_name(study),
             token=token,
@@ -256,3 +292,142 @@ def _text(session: Session, study: Study) -> ConsentText:
     if not found:
         raise PhaseClosed
     return found.get(language()) or found[DEFAULT_LANGUAGE]
+
+
+questionnaire_blueprint = Blueprint("questionnaires", __name__, url_prefix="/closing")
+
+NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
+"""The field name of each item in the form."""
+
+
+class Closing(Struct, frozen=True):
+    """The questionnaire as answered so far; ``left_out`` numbers the items without an answer.
+
+    ``items`` are (name in the form, statement, answer); ``open_question`` is one that waits
+    to be finished.
+    """
+
+    items: tuple[tuple[str, str, int | None], ...]
+    scale: tuple[int, ...]
+    helped: str
+    missing: str
+    left_out: tuple[int, ...]
+    longest: int
+    open_question: int | None
+
+
+class Saved(Struct, frozen=True):
+    """The item that was saved, by its name in the form."""
+
+    item: str
+
+
+class Thanks(Struct, frozen=True):
+    """The end; the answers can still be changed."""
+
+    pseudonym: str
+    answered: int
+
+
+class AnswerForm(Form):
+    """The answer to one item."""
+
+    item = ChoiceField({short: name for name, short in NAMES.items()})
+    said = LineField(MOST_NOTES)
+
+
+class EndForm(Form):
+    """Whether the questionnaire ends with items left out."""
+
+    anyway = BooleanField()
+
+
+@questionnaire_blueprint.get("/")
+def show() -> str:
+    """Show the questionnaire."""
+    return _questionnaire_page(())
+
+
+@questionnaire_blueprint.post("/answer")
+def answer() -> Response:
+    """Store the answer to one item."""
+    form = checked(AnswerForm)
+    with writing() as (session, participant):
+        name, said = form.item.data, form.said.data or None
+        participants.answer(session, _rater(participant), name, said, clicks.event())
+        session.commit()
+    if htmx.wants_part():
+        part = "phase_3/questionnaires/_saved.html"
+        return htmx.respond(part, part, Saved(form.item.typed))
+    return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
+
+
+@questionnaire_blueprint.post("/")
+def finish() -> Response:
+    """Store the form and end; items without an answer are asked for once."""
+    with writing() as (session, participant):
+        rater = _rater(participant)
+        said = _store(session, rater)
+        ends = not said.unanswered or checked(EndForm).anyway.data
+        if ends:
+            participants.finish(participant, access.now())
+        session.commit()
+    if ends:
+        return redirect(url_for("questionnaires.thanks"), 303)  # type: ignore[return-value]
+    return make_response(_questionnaire_page(said.unanswered), 422)
+
+
+@questionnaire_blueprint.get("/thanks")
+def thanks() -> str | Response:
+    """Say thank you, once the questionnaire was handed in."""
+    with reading() as (session, participant):
+        if participant.finished_at is None:
+            return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
+        lines = own_questions.lines(session, participant, access.now())
+        context = Thanks(
+            pseudonym=participant.pseudonym,
+            answered=sum(line.state is State.ANSWERED for line in lines),
+        )
+    return render_template("phase_3/questionnaires/thanks.html", **htmx.names(context))
+
+
+def _questionnaire_page(left_out: tuple[int, ...]) -> str:
+    with reading() as (session, participant):
+        said = participants.of_rater(session, _rater(participant))
+        lines = own_questions.lines(session, participant, access.now())
+        context = Closing(
+            items=tuple(
+                (NAMES[name], statement, score)
+                for name, statement, score in zip(
+                    USABILITY_ITEMS, ITEMS, said.usability, strict=True
+                )
+            ),
+            scale=tuple(range(LEAST, MOST + 1)),
+            helped=said.helped,
+            missing=said.missing,
+            left_out=left_out,
+            longest=MOST_NOTES,
+            open_question=next((line.position for line in lines if line.is_open), None),
+        )
+    return render_template("phase_3/questionnaires/page.html", **htmx.names(context))
+
+
+def _store(session: Session, rater: Rater) -> Questionnaire:
+    """Record each answer of the form that differs from the stored one."""
+    before = participants.of_rater(session, rater)
+    texts = {"helped": before.helped, "missing": before.missing}
+    stored = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts
+    fields = {name: LineField(MOST_NOTES, name=short) for name, short in NAMES.items()}
+    form = valid(named(fields))
+    for name in NAMES:
+        if form[name].raw_data and form[name].data != str(stored[name] or ""):
+            click = Click(secrets.token_hex(16), access.now())
+            participants.answer(session, rater, name, form[name].data or None, click)
+    session.flush()
+    return participants.of_rater(session, rater)
+
+
+def _rater(participant: Participant) -> Rater:
+    if participant.rater is None:
+        raise NotTakingPart
+    return participant.rater

@@ -15,10 +15,9 @@ from wtforms import BooleanField, Form
 
 from webapp.db.tables.phase_3 import ConsentText
 from webapp.i18n import LANGUAGES, gettext, mark
-from webapp.services.phase_3 import asking, links, participants, pseudonyms, user_studies
-from webapp.services.phase_3.links import LinkLine, NewLink
+from webapp.services.phase_3 import links, own_questions, participants, user_studies
+from webapp.services.phase_3.links import LinkLine, NewLink, PseudonymTaken
 from webapp.services.phase_3.own_questions import LONGEST
-from webapp.services.phase_3.pseudonyms import PseudonymTaken
 from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
 from webapp.web.frame import access, forms, htmx, origins
 from webapp.web.frame.fields import (
@@ -219,8 +218,8 @@ def withdraw_link(link_id: int) -> Response:
 
 
 def _tested(form: SettingsForm, text: str) -> TestedChatbot:
-    found = asking.ask_for_a_test(form.settings(), text)
-    if isinstance(found, asking.Failed):
+    found = own_questions.ask_for_a_test(form.settings(), text)
+    if isinstance(found, own_questions.Failed):
         return TestedChatbot(question=text, problem=found.error, response=found.excerpt)
     return TestedChatbot(question=text, response=found.response, cards=len(found.cards))
 
@@ -254,7 +253,7 @@ def _context(
             has_password=study.password is not None,
             link=link,
             links=tuple(links.listed(session, study, access.now())),
-            pseudonym=pseudonym or pseudonyms.offered(session, study),
+            pseudonym=pseudonym or links.offered(session, study),
             taking_part=sum(one.agreed_at is not None for one in people),
             declined=phase.declined if phase else 0,
             withdrawn=phase.withdrawn if phase else 0,

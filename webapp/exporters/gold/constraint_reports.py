@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
 
 from webapp import notation
 from webapp.exporters.comparisons import document, words
 from webapp.exporters.comparisons.words import conclusion
+from webapp.exporters.frame import csv_cells
+from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.exporters.frame.tables import Cell, Column, Table, stacked, word
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.gold.constraint_comparison import CheckedContender, ConstraintComparison
 from webapp.metrics.gold.constraints import (
+    CheckedContender,
+    ConfusionMatrix,
+    ConstraintComparison,
     ConstraintConfusion,
     ConstraintFigure,
+    ConstraintReport,
+    ConstraintTotals,
+    MissingRule,
+    QueryEvaluation,
     figures_per_constraint,
     headline_figures,
 )
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
+from webapp.records import CONSTRAINTS
 
 CELLS = {
     ConstraintConfusion.TP: mark("TP: has data, met"),
@@ -191,3 +202,151 @@ def _cell(contender: CheckedContender, confusion: ConstraintConfusion) -> Cell:
     found = [q.question.query_id for q in contender.report.queries if q.confusion is confusion]
     n, listed = notation.number(len(found)), ", ".join(map(str, found))
     return Cell(f"{n} ({listed})" if found else n, (len(found), listed), (n, listed))
+
+
+_DECIMALS = 4
+
+
+def constraints_json(report: ConstraintReport) -> dict[str, Any]:
+    """The evaluation of constraints as one flat object; ``missing`` only if MISSING is left out.
+
+    Totals are rounded to 4 decimals. A question without cards has mean_cpr 0, as the
+    recorded evaluations have it: the one place where undefined is written 0.
+    """
+    whole = report.totals
+    rule = {} if report.missing is MissingRule.COUNTED else {"missing": str(report.missing)}
+    return {
+        "total_queries": whole.n_queries,
+        "total_properties": whole.n_properties,
+        "threshold_t": float(report.threshold),
+        **rule,
+        "pca": {name: _rounded(value) for name, value in whole.pca.items()},
+        "mean_cpr": _rounded(whole.mean_cpr),
+        "strict_success_ratio": _rounded(whole.strict_success_ratio),
+        "query_success_rate": _rounded(whole.success_rate),
+        "confusion_matrix": confusion_json(whole.matrix),
+        "category_metrics": {name: _category(part) for name, part in report.categories.items()},
+        "evaluations": [_evaluation(query) for query in report.queries],
+    }
+
+
+def confusion_json(matrix: ConfusionMatrix) -> dict[str, Any]:
+    """The counts of the matrix and the four figures that follow from them."""
+    return {
+        "tp": matrix.tp,
+        "fp": matrix.fp,
+        "tn": matrix.tn,
+        "fn": matrix.fn,
+        "precision": _rounded(matrix.precision),
+        "recall": _rounded(matrix.recall),
+        "f1_score": _rounded(matrix.f1_score),
+        "accuracy": _rounded(matrix.accuracy),
+    }
+
+
+def _rounded(value: Fraction | None) -> float | None:
+    return None if value is None else float(round(value, _DECIMALS))
+
+
+def _category(part: ConstraintTotals) -> dict[str, Any]:
+    return {
+        "total_queries": part.n_queries,
+        "successful_queries": part.n_successful,
+        "success_rate": _rounded(part.success_rate),
+        "total_properties": part.n_properties,
+        "mean_cpr": _rounded(part.mean_cpr),
+    }
+
+
+def _evaluation(query: QueryEvaluation) -> dict[str, Any]:
+    return {
+        "query_id": query.question.query_id,
+        "question": query.question.text,
+        "category": query.question.category,
+        "expected_result": str(query.question.expected),
+        "has_results": bool(query.cards),
+        "num_properties": len(query.cards),
+        "mean_cpr": _recorded_mean(query),
+        "strict_success": query.strict_success,
+        "is_success": query.is_success,
+        "confusion_category": str(query.confusion),
+    }
+
+
+def _recorded_mean(query: QueryEvaluation) -> float | None:
+    """0 without cards, as it was recorded; null where no card has a pass rate."""
+    if not query.cards:
+        return 0.0
+    return None if query.mean_cpr is None else float(query.mean_cpr)
+
+
+QUESTION_COLUMNS = (
+    "query_id",
+    "question",
+    "category",
+    "expected_result",
+    "num_properties",
+    "mean_cpr",
+    "strict_success",
+    "is_success",
+    "confusion_category",
+)
+CARD_COLUMNS = (
+    "query_id",
+    "card",
+    "name",
+    "slug",
+    "cpr",
+    "manual_result",
+    "comment",
+    *CONSTRAINTS,
+    *(f"{name}_automatic" for name in CONSTRAINTS),
+    "distance_km",
+)
+
+
+def questions_csv(report: ConstraintReport) -> bytes:
+    """A line for each question of the gold file, in its order."""
+    rows = [
+        (
+            query.question.query_id,
+            query.question.text,
+            query.question.category,
+            str(query.question.expected),
+            len(query.cards),
+            _number(query.mean_cpr),
+            query.strict_success,
+            int(query.is_success),
+            str(query.confusion),
+        )
+        for query in report.queries
+    ]
+    return csv_bytes([QUESTION_COLUMNS, *rows])
+
+
+def cards_csv(report: ConstraintReport) -> bytes:
+    """A line for each card: its constraints' outcomes, with and without people's decisions."""
+    rows: list[list[csv_cells.Cell]] = []
+    for query in report.queries:
+        for index, card in enumerate(query.cards):
+            distances = (check.distance_km for check in card.checks)
+            passed = {True: "pass", False: "fail", None: "pending" if card.pending else None}
+            rows.append(
+                [
+                    query.question.query_id,
+                    index,
+                    card.card.name,
+                    card.card.slug,
+                    _number(card.cpr),
+                    passed[card.passed],
+                    card.comment,
+                    *(str(check.outcome) for check in card.checks),
+                    *(str(check.automatic) for check in card.checks),
+                    next((km for km in distances if km is not None), None),
+                ]
+            )
+    return csv_bytes([CARD_COLUMNS, *rows])
+
+
+def _number(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
