@@ -39,7 +39,7 @@ from webapp.services.evaluations import scoring
 from webapp.services.evaluations.evaluations import EvaluationKind as Scored
 from webapp.services.evaluations.files import ScoringSettings
 from webapp.services.evaluations.scoring import NamedBytes
-from webapp.services.exports import exports, rated_files, ratings
+from webapp.services.exports import exports, rated_imports, ratings
 from webapp.services.judging import live_metrics
 from webapp.services.proof_packs import verification
 from webapp.services.runs import imports, reports
@@ -180,7 +180,7 @@ def _read_csv(ground: Ground, data: bytes) -> None:
     _told(csv_ratings.read("rated.csv", data).problems)
 
     def use(session: Session, study: Study) -> None:
-        rated_files.compare(session, study, "rated.csv", data, ground.run_ids)
+        rated_imports.compare(session, study, "rated.csv", data, ground.run_ids)
 
     _rolled_back(ground, use)
 

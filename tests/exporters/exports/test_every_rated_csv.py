@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from tests.metrics.judging.random_judgments import query_judgments
 from webapp.exporters.exports.csv_ratings import rated_csv
 from webapp.exporters.frame.csv_cells import CsvStyle
-from webapp.importers.runs.blanks import said
 from webapp.importers.runs.csv_ratings import read
+from webapp.importers.runs.prices import said
 from webapp.metrics.judging.figures import QueryRow, RunReport, figures, totals
 from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, summarise
 from webapp.records import CannotTell, QueryState

@@ -8,7 +8,7 @@ from typing import Any
 import openpyxl
 
 from tests.exporters.reports import CORRECT_EMPTY, report, row
-from webapp.exporters.exports.rated_rows import RATED_COLUMNS
+from webapp.exporters.exports.csv_ratings import RATED_COLUMNS
 from webapp.exporters.frame.spreadsheets import SHEET, rated_xlsx
 from webapp.metrics.judging.figures import RunReport
 

@@ -9,9 +9,9 @@ import pytest
 from tests.importers.runs.blank_signs import NOTHING
 from webapp.importers.agreement import manual_input
 from webapp.importers.runs import csv_ratings, json_runs, questions
-from webapp.importers.runs.blanks import said
-from webapp.importers.runs.card_details import read_details
+from webapp.importers.runs.prices import said
 from webapp.importers.runs.problems import UnusableQuestions
+from webapp.importers.runs.property_cards import read_details
 
 
 @pytest.mark.parametrize("text", NOTHING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.importers.runs.cards import detail, only
-from webapp.importers.runs.card_details import read_details
+from webapp.importers.runs.property_cards import read_details
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.importers.runs.card_markdown import PLAIN, Style, render
-from webapp.importers.runs.property_cards import parse
+from webapp.importers.runs.property_cards import PLAIN, Style, parse, render
 from webapp.records import Card
 
 CARD = Card(

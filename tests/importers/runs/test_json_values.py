@@ -12,7 +12,13 @@ from tests.importers.runs.run_files import (
     read,
     v1,
 )
-from webapp.importers.runs.json_values import FromFile, SaidWords, kind_of, query_id_of, read_object
+from webapp.importers.runs.json_documents import (
+    FromFile,
+    SaidWords,
+    kind_of,
+    query_id_of,
+    read_object,
+)
 
 
 @pytest.mark.parametrize(

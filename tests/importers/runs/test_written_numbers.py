@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from webapp.importers.runs.written_numbers import exact_number, read_number
+from webapp.importers.runs.prices import exact_number, read_number
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from webapp.metrics.runs.distances import haversine_km
+from webapp.metrics.runs.provenance import haversine_km
 
 
 def test_the_haversine_is_scikit_learn_s() -> None:

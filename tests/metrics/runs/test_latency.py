@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.metrics.runs.latency import Latency, latency
+from webapp.metrics.runs.provenance import Latency, latency
 
 
 def test_percentiles_lie_between_the_sorted_values() -> None:

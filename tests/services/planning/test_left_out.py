@@ -18,7 +18,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.i18n import speaking
 from webapp.metrics.agreement.report import ItemKind
 from webapp.services.agreement import agreement
-from webapp.services.exports import exports, rated_files, rated_imports, trees
+from webapp.services.exports import exports, rated_imports, trees
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.planning import rules, samples
@@ -124,7 +124,7 @@ def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
     part = exported(session, study, run_id, "csv")[0].encode()
 
     for data in (whole, part):
-        found = rated_files.compare(session, study, "rated.csv", data, [run_id])
+        found = rated_imports.compare(session, study, "rated.csv", data, [run_id])
         assert found.run_id == run_id
         assert rated_imports.examine(session, study, "rated.csv", data, None).run_id == run_id
 

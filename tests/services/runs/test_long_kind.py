@@ -8,16 +8,18 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.web.runs.test_imports import run_file
 from webapp.db.tables.study import Study
-from webapp.services.runs import long_kind, uploads
+from webapp.services.runs import long_kind, waiting_files
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_the_questions_of_all_files_are_counted_as_they_are_read(
     session: Session, study: Study
 ) -> None:
-    tokens = [uploads.keep(session, study, f"run_{n}.json", run_file(), NOW) for n in range(2)]
+    tokens = [
+        waiting_files.keep(session, study, f"run_{n}.json", run_file(), NOW) for n in range(2)
+    ]
     session.flush()
-    files = [uploads.find(session, study, token) for token in tokens]
+    files = [waiting_files.find(session, study, token) for token in tokens]
     told: list[tuple[int, int]] = []
 
     finish = long_kind.store(

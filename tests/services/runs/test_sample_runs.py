@@ -20,7 +20,7 @@ from webapp.importers.runs import json_runs
 from webapp.records import EmptyOutcome, QueryState, ReadRun
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports, runs, sample_runs, samples
+from webapp.services.runs import imports, runs, samples
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
@@ -53,7 +53,7 @@ def verdicts(session: Session) -> dict[str | None, str | None]:
 def test_the_run_files_of_the_sample_are_known() -> None:
     files = [*(SEEDS / "runs").glob("*/*.json"), *(SEEDS / "demo" / "runs").glob("*.json")]
 
-    assert {sha256(file.read_bytes()).hexdigest() for file in files} == sample_runs.FILES
+    assert {sha256(file.read_bytes()).hexdigest() for file in files} == samples.FILES
 
 
 def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
@@ -62,7 +62,7 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
     """Of the owner's clicks those on the own run stay, the invented one before them does not."""
     study = samples.load(session, SEEDS, NOW)
     owner = studies.raters(session, study)[0]
-    by_method = {run.search_method: run.id for run in sample_runs.found(session, study)}
+    by_method = {run.search_method: run.id for run in samples.found(session, study)}
     mine = imports.store(session, study, own_run(), Labels(), LATER).id
     assert list(by_method) == ["api_only", "vector_only", "hybrid"]
     events.judge(session, owner, mine, 1, 1, NO, click("on a shared card"))
@@ -71,7 +71,7 @@ def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
     asked = AnswerRating(quality=2)
     events.rate(session, owner, mine, 1, asked, click("an own grade"))
 
-    sample_runs.remove(session, study, LATER)
+    samples.remove(session, study, LATER)
 
     assert [run.id for run in session.scalars(select(Run))] == [mine]
     first = own_run().queries[0].cards[0].slug
@@ -91,7 +91,7 @@ def test_an_invented_verdict_on_an_empty_list_of_an_own_run_goes_too(session: Se
     empty = select(Judgment).where(Judgment.verdict.in_(outcomes))
     assert session.scalars(empty).first() is not None
 
-    sample_runs.remove(session, study, LATER)
+    samples.remove(session, study, LATER)
 
     assert session.scalars(select(Judgment)).all() == []
     assert count(session, Event) == 0
@@ -109,8 +109,8 @@ def test_blind_rating_is_automatic_again_only_where_the_sample_switched_it_off(
             switched = replace(studies.switches(study), blind=blind)
             studies.set_switches(session, study, switched, LATER)
 
-    assert sample_runs.removal_cost(session, study).restores_blind is (stays is None)
-    sample_runs.remove(session, study, LATER)
+    assert samples.removal_cost(session, study).restores_blind is (stays is None)
+    samples.remove(session, study, LATER)
 
     assert study.blind is stays
     logged = session.scalars(select(LogEntry.action).where(LogEntry.at == LATER)).all()
@@ -122,7 +122,7 @@ def test_a_study_without_the_sample_stays_as_it_is(session: Session) -> None:
     study = studies.open_or_make(session, NOW)
     imports.store(session, study, own_run(), Labels(), NOW)
 
-    sample_runs.remove(session, study, LATER)
+    samples.remove(session, study, LATER)
 
     assert count(session, Run) == 1
     assert count(session, LogEntry) == 0

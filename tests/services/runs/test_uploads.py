@@ -11,34 +11,36 @@ from tests.conftest import NOW
 from tests.services.runs.runs import count
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
-from webapp.services.runs import uploads
-from webapp.services.runs.uploads import UnknownUpload
+from webapp.services.runs import waiting_files
+from webapp.services.runs.waiting_files import UnknownUpload
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 
 def test_a_file_waits_as_it_is_until_it_is_forgotten(session: Session, study: Study) -> None:
-    token = uploads.keep(session, study, "run.json", b"\x00{}", NOW)
+    token = waiting_files.keep(session, study, "run.json", b"\x00{}", NOW)
     session.flush()
 
-    kept = uploads.find(session, study, token)
+    kept = waiting_files.find(session, study, token)
     assert (kept.name, kept.data) == ("run.json", b"\x00{}")
-    uploads.discard(session, kept)
+    waiting_files.discard(session, kept)
     session.flush()
     with pytest.raises(UnknownUpload):
-        uploads.find(session, study, token)
+        waiting_files.find(session, study, token)
 
 
 def test_the_next_file_clears_away_those_older_than_a_day(session: Session, study: Study) -> None:
-    old = uploads.keep(session, study, "old.json", b"", NOW)
-    just = uploads.keep(session, study, "just.json", b"", NOW + timedelta(seconds=1))
+    old = waiting_files.keep(session, study, "old.json", b"", NOW)
+    just = waiting_files.keep(session, study, "just.json", b"", NOW + timedelta(seconds=1))
     session.flush()
 
-    uploads.keep(session, study, "new.json", b"", NOW + uploads.KEPT_FOR + timedelta(seconds=1))
+    waiting_files.keep(
+        session, study, "new.json", b"", NOW + waiting_files.KEPT_FOR + timedelta(seconds=1)
+    )
     session.expire_all()
     with pytest.raises(UnknownUpload):
-        uploads.find(session, study, old)
-    assert uploads.find(session, study, just).name == "just.json"
+        waiting_files.find(session, study, old)
+    assert waiting_files.find(session, study, just).name == "just.json"
     assert count(session, Upload) == 2
 
 
@@ -46,8 +48,8 @@ def test_a_file_of_another_study_is_unknown(session: Session, study: Study) -> N
     other = Study(name="Other", created_at=NOW)
     session.add(other)
     session.flush()
-    token = uploads.keep(session, other, "run.json", b"", NOW)
+    token = waiting_files.keep(session, other, "run.json", b"", NOW)
     session.flush()
 
     with pytest.raises(UnknownUpload):
-        uploads.find(session, study, token)
+        waiting_files.find(session, study, token)

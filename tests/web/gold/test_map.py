@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.metrics.runs.distances import haversine_km
+from webapp.metrics.runs.provenance import haversine_km
 from webapp.web.gold.map import SIZE, Frame, frame_around, read_frame
 
 MEDAN = (3.595, 98.672)

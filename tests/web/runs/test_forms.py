@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from webapp.web.frame.forms import UnusableForm, checked
-from webapp.web.runs.forms import MoveForm, WaitingFileForm, WaitingForm
+from webapp.web.runs.imports import MoveForm, WaitingFileForm, WaitingForm
 
 
 @pytest.mark.parametrize("said", [{}, {"direction": ""}, {"direction": "left"}])

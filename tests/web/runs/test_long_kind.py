@@ -16,11 +16,11 @@ from tests.web.runs.test_imports import run_file, tokens
 from webapp.db.engine import Database
 from webapp.db.tables.runs import Run, Upload
 from webapp.db.tables.workers import LongWork
-from webapp.services.runs import imports, long_kind, uploads, waiting_files
+from webapp.services.runs import imports, long_kind, waiting_files
 from webapp.services.study import studies
 from webapp.services.workers import long_work
 from webapp.web.frame.workers import workers
-from webapp.web.runs.forms import WaitingFileForm
+from webapp.web.runs.imports import WaitingFileForm
 
 WAIT = 60
 PART = {"HX-Request-Type": "partial"}
@@ -136,7 +136,7 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     with web_database.writing() as session:
         study = studies.current(session)
         assert study is not None
-        kept = [uploads.find(session, study, token) for token in waiting]
+        kept = [waiting_files.find(session, study, token) for token in waiting]
         wanted = long_kind.storing(kept, given)
         pages.add(f"/files/{long_work.put_down(session, study, long_kind.STORING, wanted, NOW)}")
         session.commit()

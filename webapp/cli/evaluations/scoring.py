@@ -28,8 +28,8 @@ from webapp.importers.evaluations import expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet, JsonQuestionSet
 from webapp.importers.runs import problems
 from webapp.importers.runs.json_documents import load
+from webapp.importers.runs.prices import exact_number
 from webapp.importers.runs.problems import ImportRefused
-from webapp.importers.runs.written_numbers import exact_number
 from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
 from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.json_answers import Gate, JsonSummary

@@ -10,7 +10,7 @@ COMMANDS = {
         "exporting",
         mark("Write a run as CSV, XLSX, TREC files or JSON, or all in one file."),
     ),
-    "export-tree": ("trees", mark("Write every run as the folders of the original scripts.")),
+    "export-tree": ("exporting", mark("Write every run as the folders of the original scripts.")),
     "check": (
         "checking",
         mark("Recompute every figure and compare source files with their SHA-256."),

@@ -19,9 +19,8 @@ from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
 from webapp.records import Severity
-from webapp.services.exports import rated_files, rated_imports, ratings
-from webapp.services.exports.rated_files import RatedFileReport
-from webapp.services.exports.rated_imports import RatedImport
+from webapp.services.exports import rated_imports, ratings
+from webapp.services.exports.rated_imports import RatedFileReport, RatedImport
 from webapp.services.exports.ratings import FileEffect, RatingsReport
 from webapp.services.study import studies
 
@@ -235,7 +234,7 @@ def compare(
         assert study is not None
         runs = by_folder.get(path.parent, ())
         name = "/".join(path.absolute().parts[-2:])
-        return rated_files.compare(session, study, name, path.read_bytes(), runs)
+        return rated_imports.compare(session, study, name, path.read_bytes(), runs)
 
 
 def tell_compared(report: RatedFileReport) -> None:

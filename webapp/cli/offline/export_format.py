@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.orm import Session
 
-from webapp.cli.exports.formats import ExportFormat, Writer
+from webapp.cli.exports.exporting import ExportFormat, Writer
 from webapp.cli.frame.commands import AppFactory
 from webapp.db.tables.study import Study
 from webapp.exporters.offline import page

@@ -6,7 +6,7 @@ from webapp.i18n import mark
 
 COMMANDS = {
     "import": ("importing", mark("Import run files or folders of them.")),
-    "delete-run": ("deleting", mark("Delete a run, after saying what goes and what stays.")),
+    "delete-run": ("importing", mark("Delete a run, after saying what goes and what stays.")),
     "runs": ("importing", mark("List the runs of the study.")),
 }
 """The name of each command, its module here, and what it does."""

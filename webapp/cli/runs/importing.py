@@ -14,18 +14,17 @@ from webapp import labels as words
 from webapp.cli.exports import rating_files
 from webapp.cli.frame import database, progress
 from webapp.cli.frame.options import as_json_option
-from webapp.cli.frame.output import say, write_json
+from webapp.cli.frame.output import say, shown, write_json
 from webapp.db.engine import Database
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
 from webapp.importers.runs import ratings as offline_ratings
-from webapp.metrics.runs.latency import Latency
+from webapp.metrics.runs.provenance import Latency
 from webapp.records import Counts, Problem, Severity
-from webapp.services.exports.rated_files import RatedFileReport
-from webapp.services.exports.rated_imports import RatedImport
+from webapp.services.exports.rated_imports import RatedFileReport, RatedImport
 from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports, reports, runs, sample_runs
+from webapp.services.runs import imports, reports, runs, samples
 from webapp.services.runs.imports import ImportedRun, ImportReport, Labels
 from webapp.services.study import studies
 
@@ -113,9 +112,7 @@ def _is_any_sample(opened: Database, stored: Sequence[ImportedRun]) -> bool:
     with opened.reading() as session:
         study = studies.current(session)
         assert study is not None
-        return bool(
-            {run.id for run in sample_runs.found(session, study)} & {run.id for run in stored}
-        )
+        return bool({run.id for run in samples.found(session, study)} & {run.id for run in stored})
 
 
 def _tell_found(found: _Found) -> None:
@@ -346,3 +343,34 @@ def _method(label: str | None) -> str:
 
 def _label(text: str | None) -> str:
     return text or gettext("not stated")
+
+
+@click.command("delete-run")
+@click.argument("run_id", metavar="ID")
+@click.option("--yes", is_flag=True, help="Delete without asking.")
+def delete_run_command(run_id: str, *, yes: bool) -> None:
+    """Delete the run ID with the judgments that belong to it alone.
+
+    What goes and what stays is said first. `relevansi runs` lists the runs with their IDs.
+    """
+    with database.reading() as (session, study):
+        run = runs.find(session, study, run_id)
+        cost = runs.deletion_cost(session, study, run_id)
+        name = f"{run.id} ({run.search_method or '-'}, {run.llm or '-'})"
+    goes, stays = ("; ".join(listed) for listed in (cost.losses(), cost.remains()))
+    say(f"{name}. {gettext('What goes')}: {goes}. {gettext('What stays')}: {stays}.", err=True)
+    if not (yes or _is_confirmed(name)):
+        raise click.ClickException(gettext("Nothing is deleted; --yes deletes without asking."))
+    with database.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, database.now())
+        runs.delete_run(session, study, run_id, database.now())
+        session.commit()
+    say(gettext("%(name)s is deleted. The file can be imported again.", name=name))
+
+
+def _is_confirmed(name: str) -> bool:
+    """Ask on the terminal; without an answer nothing is confirmed."""
+    try:
+        return click.confirm(shown(gettext("Delete %(name)s?", name=name)), err=True)
+    except click.Abort:
+        return False

@@ -10,7 +10,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from webapp.exporters.exports.rated_rows import RATED_COLUMNS, rated_rows
+from webapp.exporters.exports.csv_ratings import RATED_COLUMNS, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, neutralised
 from webapp.exporters.frame.tables import Column, Document, Table
 from webapp.i18n import gettext

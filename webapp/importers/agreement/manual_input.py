@@ -14,14 +14,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from webapp.importers.runs.blanks import said, says_nothing
-from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import (
-    FromPerson,
-    Words,
-    kind_of,
-    read_object,
-)
+from webapp.importers.runs.json_documents import FromPerson, Words, kind_of, load, read_object
+from webapp.importers.runs.prices import said, says_nothing
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.importers.runs.property_identity import identity
 from webapp.importers.runs.questions import looks_like

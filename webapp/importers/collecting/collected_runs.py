@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import FromFile, Model, Whole, Words, read_object
+from webapp.importers.runs.json_documents import FromFile, Model, Whole, Words, load, read_object
 from webapp.importers.runs.problems import UnknownRunFormat, error
 from webapp.importers.runs.questions import looks_like
 from webapp.records import CollectedAnswer, CollectedRun, Problem

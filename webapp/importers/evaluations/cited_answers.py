@@ -9,9 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import Field
 
-from webapp.importers.runs.blanks import is_blank_sign
-from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import FromFile, Unanswered, Unsaid, kind_of, read_object
+from webapp.importers.runs.json_documents import (
+    FromFile,
+    Unanswered,
+    Unsaid,
+    kind_of,
+    load,
+    read_object,
+)
+from webapp.importers.runs.prices import is_blank_sign
 from webapp.importers.runs.problems import UnreadableFile, error
 from webapp.metrics.evaluations.answers import SETTINGS, AnswerRow, LlmCall
 from webapp.metrics.evaluations.chunks import ChunkRow

@@ -14,9 +14,8 @@ from pydantic import Field
 
 from webapp.importers.evaluations import cited_answers
 from webapp.importers.evaluations.cited_answers import Identity, read_row
-from webapp.importers.runs.blanks import is_blank_sign
-from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import FromFile, Unsaid, kind_of, read_object
+from webapp.importers.runs.json_documents import FromFile, Unsaid, kind_of, load, read_object
+from webapp.importers.runs.prices import is_blank_sign
 from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.evaluations import json_answers

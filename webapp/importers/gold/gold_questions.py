@@ -15,16 +15,16 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from webapp.importers.agreement.manual_input import ManualInput, ManualResult
-from webapp.importers.runs.blanks import said
-from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import (
+from webapp.importers.runs.json_documents import (
     FromFile,
     FromPerson,
     SaidWords,
     Whole,
     Words,
+    load,
     read_object,
 )
+from webapp.importers.runs.prices import said
 from webapp.importers.runs.problems import ImportRefused, UnusableQuestions, error
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.gold.constraint_rules import (

@@ -13,12 +13,17 @@ from typing import Any
 from msgspec import Struct
 from pydantic import Field
 
-from webapp.importers.runs.blanks import said, says_nothing
-from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import FromFile, FromPerson, Whole, kind_of, read_object
+from webapp.importers.runs.json_documents import (
+    FromFile,
+    FromPerson,
+    Whole,
+    kind_of,
+    load,
+    read_object,
+)
+from webapp.importers.runs.prices import exact_number, said, says_nothing
 from webapp.importers.runs.problems import NoReadableQuery, UnknownRunFormat, error, warning
 from webapp.importers.runs.questions import looks_like
-from webapp.importers.runs.written_numbers import exact_number
 from webapp.metrics.gold.constraint_rules import CardFacts
 from webapp.records import Problem
 

@@ -10,8 +10,7 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from webapp.importers.runs.prices import HIGHEST_PRICE
-from webapp.importers.runs.written_numbers import NUMBER, read_number
+from webapp.importers.runs.prices import HIGHEST_PRICE, NUMBER, read_number
 
 _UNITS = {
     **dict.fromkeys(("triliun", "trilyun", "t"), 10**12),

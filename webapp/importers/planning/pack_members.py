@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
-from webapp.importers.runs.json_documents import storable_text
-from webapp.importers.runs.json_values import FromFile
+from webapp.importers.runs.json_documents import FromFile, storable_text
 
 Moment = Annotated[AwareDatetime, Field(strict=False)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]

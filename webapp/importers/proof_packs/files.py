@@ -20,7 +20,7 @@ from webapp.importers.proof_packs.pack import (
     UnreadableMember,
 )
 from webapp.importers.runs.csv_table import read_table
-from webapp.importers.runs.json_values import FromFile
+from webapp.importers.runs.json_documents import FromFile
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.proof_packs import proof_files
 from webapp.metrics.proof_packs.evidence import (

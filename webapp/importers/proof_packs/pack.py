@@ -20,8 +20,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.importers.proof_packs.messages import PACK_MESSAGES
-from webapp.importers.runs.json_documents import storable_text
-from webapp.importers.runs.json_values import FromFile
+from webapp.importers.runs.json_documents import FromFile, storable_text
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
 from webapp.records import LARGEST_INTEGER, CannotTell
 

@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from webapp.i18n import mark
 from webapp.importers.runs import csv_table, rated_cells, rated_counts
-from webapp.importers.runs.blanks import said
 from webapp.importers.runs.csv_table import Record, read_table
+from webapp.importers.runs.prices import said
 from webapp.importers.runs.rated_cells import CellFault, RatedCells
 from webapp.metrics.judging.figures import TOP, QueryRow, RunReport
 from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, Span, summarise

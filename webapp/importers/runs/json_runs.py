@@ -14,10 +14,9 @@ from typing import Any
 from pydantic import Field
 
 from webapp.importers.runs import property_cards
-from webapp.importers.runs.blanks import said
 from webapp.importers.runs.checks import check_labels, check_query, check_total
-from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import FromFile, Whole, Words, read_object
+from webapp.importers.runs.json_documents import FromFile, Whole, Words, load, read_object
+from webapp.importers.runs.prices import said
 from webapp.importers.runs.problems import NoReadableQuery, UnknownRunFormat, error
 from webapp.importers.runs.property_filling import fill, read_properties
 from webapp.importers.runs.questions import context_dependent, looks_like

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from webapp.importers.runs.card_details import LARGEST_AREA
-from webapp.importers.runs.json_values import FromPerson, read_object
+from webapp.importers.runs.json_documents import FromPerson, read_object
 from webapp.importers.runs.links import slug_of
 from webapp.importers.runs.prices import HIGHEST_PRICE
+from webapp.importers.runs.property_cards import LARGEST_AREA
 from webapp.records import Card, Problem
 
 _MOST_ROOMS = 999

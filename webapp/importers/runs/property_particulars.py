@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import nh3
 
-from webapp.importers.runs.written_numbers import exact_number
+from webapp.importers.runs.prices import exact_number
 from webapp.records import Particulars
 
 LONGEST_TEXT = 5000

@@ -9,8 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp.importers.runs.csv_table import read_table
-from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import FromPerson, SaidWords, Whole, read_object
+from webapp.importers.runs.json_documents import FromPerson, SaidWords, Whole, load, read_object
 from webapp.importers.runs.problems import UnusableQuestions, error, warning
 from webapp.records import Problem
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 
 from webapp.i18n import mark
-from webapp.importers.runs.blanks import said
+from webapp.importers.runs.prices import said
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Severity
 
 MOST_RESULTS = 10_000

@@ -14,8 +14,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from pydantic import Field
 
-from webapp.importers.runs.json_documents import load
-from webapp.importers.runs.json_values import FromFile, Whole, read_object
+from webapp.importers.runs.json_documents import FromFile, Whole, load, read_object
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.printable import name_line
 from webapp.records import EmptyOutcome, Problem, Relevance

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from webapp.i18n import mark
 from webapp.metrics.judging.registry import MeasureGroup, ReadTogether, by_name, explained
-from webapp.metrics.runs.latency import HYNDMAN
+from webapp.metrics.runs.provenance import HYNDMAN
 
 ANSWER_METHOD = "Metrics of answers with citations, 1-9"
 CHUNK_METHOD = "Explanation of Metrics (IoU, Recall, Precision, Precision Omega, F1-score)"

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from webapp.metrics.runs.distances import haversine_km
+from webapp.metrics.runs.provenance import haversine_km
 from webapp.records import CONSTRAINTS
 
 DEFAULT_RADIUS_KM = 2.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from webapp.i18n import mark
 from webapp.metrics.judging.registry import MeasureGroup, ReadTogether, by_name, explained
-from webapp.metrics.runs.latency import HYNDMAN
+from webapp.metrics.runs.provenance import HYNDMAN
 
 BROOKE = (
     'Brooke, J. (1996). SUS: A "quick and dirty" usability scale. In: Usability Evaluation in '

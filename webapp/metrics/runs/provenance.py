@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import TypeGuard
+
+from msgspec import Struct
+
+from webapp.metrics.judging.figures import Mean, Percentiles
 
 PROVENANCE = (
     "prompt_sha256",
@@ -58,3 +65,63 @@ def no_hashes(stated: Mapping[str, str]) -> tuple[str, ...]:
         for name, form in _HASHES.items()
         if name in stated and not form.fullmatch(stated[name])
     )
+
+
+HYNDMAN = "Hyndman, R. J., & Fan, Y. (1996). The American Statistician 50(4), 361-365, type 7."
+"""Where the percentiles are from."""
+
+
+class Latency(Struct, frozen=True):
+    """Milliseconds over the `n` answers whose duration is known."""
+
+    p50: float
+    p95: float
+    mean: float
+    n: int
+
+
+def latency(stated: Iterable[object]) -> Latency | None:
+    """Median, 95th percentile (linear interpolation) and mean of the durations in `stated`.
+
+    A value that is not a number from 0 up is not a duration and is left out; without any
+    duration ``None`` is returned. One duration is every percentile.
+
+    >>> latency([1000, None, 3000, "slow"])
+    Latency(p50=2000.0, p95=2900.0, mean=2000.0, n=2)
+    """
+    percentiles, mean = Percentiles(), Mean()
+    for value in stated:
+        if _is_duration(value):
+            percentiles.add(value)
+            mean.add(value)
+    p50, p95 = percentiles.at(0.5, 0.95)
+    if p50 is None or p95 is None or mean.value is None:
+        return None
+    return Latency(p50, p95, mean.value, mean.n)
+
+
+def _is_duration(value: object) -> TypeGuard[float]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isfinite(value) and value >= 0
+
+
+EARTH_RADIUS_KM = 6371.0
+
+
+def haversine_km(
+    latitude: float, longitude: float, to_latitude: float, to_longitude: float
+) -> float:
+    """The distance of two points over the globe in km, with R = 6371 km.
+
+    2 R asin(sqrt(sin²(Δφ/2) + cos φ1 cos φ2 sin²(Δλ/2))).
+
+    >>> round(haversine_km(0, 0, 0, 90), 4)  # a quarter of the way round: 6371 π / 2
+    10007.5434
+    """
+    phi, to_phi = math.radians(latitude), math.radians(to_latitude)
+    half = math.sin((to_phi - phi) / 2) ** 2
+    half += (
+        math.cos(phi) * math.cos(to_phi) * math.sin(math.radians(to_longitude - longitude) / 2) ** 2
+    )
+    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(min(1.0, half)))

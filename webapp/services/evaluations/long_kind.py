@@ -20,7 +20,7 @@ from webapp.services.evaluations import evaluations, files, scoring
 from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.files import ScoringSettings
 from webapp.services.evaluations.scoring import EmbedderUnusable, NamedBytes, VectorEmbedder
-from webapp.services.runs import uploads
+from webapp.services.runs import waiting_files
 from webapp.services.workers.long_work import Finish, Make
 from webapp.steps import Tell
 
@@ -54,7 +54,7 @@ def put_by(
     """
 
     def kept(file: NamedBytes | None) -> str | None:
-        return uploads.keep(session, study, file.name, file.data, now) if file else None
+        return waiting_files.keep(session, study, file.name, file.data, now) if file else None
 
     return {
         "files": [kept(file) for file in chosen],
@@ -80,7 +80,7 @@ def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell)
     """
 
     def given(token: str | None) -> NamedBytes | None:
-        file = uploads.find(session, study, token) if token else None
+        file = waiting_files.find(session, study, token) if token else None
         return NamedBytes(file.name, file.data) if file else None
 
     chosen = [file for file in map(given, wanted["files"]) if file]
@@ -128,7 +128,7 @@ def _refusal(wanted: Mapping[str, Any], **why: Any) -> Finish:
 def _discard(session: Session, study: Study, wanted: Mapping[str, Any]) -> None:
     for token in (*wanted["files"], wanted["subset"], wanted["prompt"]):
         if token:
-            uploads.discard(session, uploads.find(session, study, token))
+            waiting_files.discard(session, waiting_files.find(session, study, token))
 
 
 KINDS: Mapping[str, Make] = {SCORING: score}

@@ -21,22 +21,106 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
 
-from webapp.db.tables.judging import Event
+from webapp.db.tables.judging import Event, JudgedThing
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Run
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import ratings
-from webapp.importers.runs.problems import ImportRefused, error
+from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.importers.runs.ratings import OfflineRatings, RatingChange
 from webapp.printable import name_line
-from webapp.records import Click, Problem
-from webapp.services.exports import rating_targets
-from webapp.services.exports.rating_targets import AimedChange
+from webapp.records import Click, Problem, QueryState
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange, standing
+from webapp.services.judging.judged_things import identity_of
 from webapp.services.people import raters
+
+
+class AimedChange(Struct, frozen=True):
+    """A change with its target here, and the event it would become."""
+
+    change: RatingChange
+    target: Target
+    title: str
+    device: str
+    received_at: datetime
+
+    @property
+    def sequence(self) -> int:
+        """The number of the change on its device."""
+        return self.change.sequence
+
+    @property
+    def client_time(self) -> datetime:
+        """When the change was made."""
+        return self.change.made_at
+
+    @property
+    def new(self) -> str | None:
+        """The value that the change gives."""
+        return self.change.value
+
+
+def aimed(
+    session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
+) -> Iterator[AimedChange]:
+    """Yield every change with its target, in order; report those without one."""
+    queries = {query.query_id: query for query in _queries(session, run)}
+    told: set[tuple[int, int | None, str]] = set()
+    for change in read.changes:
+        query = queries.get(change.query_id)
+        target, title, problem = _target(query, read, change)
+        where = (change.query_id, change.rank, change.field)
+        if problem is not None and where not in told:
+            problems.append(problem)
+            told.add(where)
+        if target is not None:
+            yield AimedChange(change, target, title, read.device or read.identity[:64], now)
+
+
+def _queries(session: Session, run: Run) -> Sequence[Query]:
+    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    found = select(Query).where(Query.run_id == run.id)
+    return session.scalars(found.options(things.joinedload(JudgedThing.property))).all()
+
+
+def _target(
+    query: Query | None, read: OfflineRatings, change: RatingChange
+) -> tuple[Target | None, str, Problem | None]:
+    """Return the target of a change, its card's title, and its problem if any."""
+    place = {"file": read.name, "query_id": change.query_id}
+    if query is None:
+        return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
+    if change.field == "relevance":
+        return _card(query, read, change)
+    if change.field == "empty_outcome":
+        if query.state != QueryState.EMPTY:
+            return None, "", error("ratings_nothing_to_ask", **place)  # type: ignore[arg-type]
+        return Target.verdict(query.emptiness_id, query.id), "", None
+    return Target.rating(query, change.field), "", None
+
+
+def _card(
+    query: Query, read: OfflineRatings, change: RatingChange
+) -> tuple[Target | None, str, Problem | None]:
+    """Return the judged thing of the card that was rated, at any rank it may now have."""
+    assert change.rank is not None
+    by_rank = {result.rank: result for result in query.results}
+    rated = read.cards.get(change.query_id, {}).get(change.rank)
+    there = by_rank.get(change.rank)
+    if there and (rated is None or identity_of(there) == rated.identity):
+        return Target.verdict(there.judged_thing_id, query.id), there.card["title"], None
+    title = rated.title if rated else ""
+    said: dict[str, str | int] = {"title": title, "rank": change.rank}
+    same = [one for one in query.results if rated and identity_of(one) == rated.identity]
+    if len({one.judged_thing_id for one in same}) != 1:
+        return None, title, error("ratings_card_gone", read.name, said, query_id=query.query_id)
+    moved = warning(
+        "ratings_card_moved", read.name, said | {"now": same[0].rank}, query_id=query.query_id
+    )
+    return Target.verdict(same[0].judged_thing_id, query.id), title, moved
 
 
 class RatingCounts(Struct, frozen=True):
@@ -186,8 +270,8 @@ def store(
     events.lock(session, who)
     run = _run(session, study, read, [])
     assert run is not None
-    aimed = rating_targets.aimed(session, run, read, now, [])
-    _record(session, who, _untaken(read, aimed, _history(session, who), []))
+    changes = aimed(session, run, read, now, [])
+    _record(session, who, _untaken(read, changes, _history(session, who), []))
     return replace(report, stored=True)
 
 
@@ -209,12 +293,12 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
     if run is None:
         return RatingsReport(read.name, tuple(problems), rater=read.rater)
     history = _history(session, who) if who else ()
-    every = rating_targets.aimed(session, run, read, now, problems)
-    aimed = list(_untaken(read, every, history, problems))
-    stored = _stored(history, aimed)
+    every = aimed(session, run, read, now, problems)
+    changes = list(_untaken(read, every, history, problems))
+    stored = _stored(history, changes)
     known = {event.event_id for events_here in stored.values() for event in events_here}
-    fresh = [one for one in aimed if one.change.event_id not in known]
-    effects = list(_effects(aimed, fresh, stored))
+    fresh = [one for one in changes if one.change.event_id not in known]
+    effects = list(_effects(changes, fresh, stored))
     return RatingsReport(
         name=read.name,
         problems=tuple(problems),
@@ -224,7 +308,7 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
         rater=who.name if who else read.rater,
         rater_is_new=who is None,
         new=len(fresh),
-        known=len(aimed) - len(fresh),
+        known=len(changes) - len(fresh),
         counts=RatingCounts.of(one.field for one in effects if one.in_file is not None),
         added=RatingCounts.of(one.field for one in effects if one.is_new),
         changed=RatingCounts.of(one.field for one in effects if one.is_changed),

@@ -27,7 +27,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import property_cards, property_particulars
 from webapp.importers.runs.property_filling import filled, places, read_properties
-from webapp.metrics.runs.distances import haversine_km
+from webapp.metrics.runs.provenance import haversine_km
 from webapp.records import Card, CardParticulars, ListedText, Particulars, QueryState
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import tasks

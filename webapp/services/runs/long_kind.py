@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
-from webapp.services.runs import imports, uploads, waiting_files
+from webapp.services.runs import imports, waiting_files
 from webapp.services.runs.imports import ImportReport
 from webapp.services.runs.waiting_files import FileDecision
 from webapp.services.workers.long_work import Finish, Make
@@ -46,7 +46,7 @@ def store(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         decisions = {t: FileDecision(**given) for t, given in wanted["decisions"].items()}
-        waiting = [uploads.find(session, study, token) for token in wanted["tokens"]]
+        waiting = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
         done = waiting_files.store(session, study, waiting, decisions, now, read=found)
         return {"runs": done.runs, "left": done.left, "stored": True}
 
@@ -61,7 +61,7 @@ def _read(
     reader: Callable[[Session, Study, str, bytes, Tell], ImportReport],
 ) -> dict[str, ImportReport]:
     """Return the report of each run file that waits, by its token."""
-    files = [uploads.find(session, study, token) for token in wanted["tokens"]]
+    files = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
     of, before = sum(map(waiting_files.questions, files)), 0
     found: dict[str, ImportReport] = {}
     for file in filter(waiting_files.is_run, files):

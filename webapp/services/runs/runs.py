@@ -19,7 +19,7 @@ from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.runs.latency import Latency, latency
+from webapp.metrics.runs.provenance import Latency, latency
 from webapp.records import Card, Counts, QueryState, ReadQuery
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import UnknownQuery

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import count
@@ -11,20 +12,22 @@ from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.base import belonging_to
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext, mark
 from webapp.importers.runs import json_runs
-from webapp.records import Click
+from webapp.records import Click, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
-from webapp.services.rating import pool
+from webapp.services.rating import pool, question_notes
 from webapp.services.rating.pool import POOL, Unit
-from webapp.services.runs import imports
+from webapp.services.runs import imports, order, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
@@ -87,10 +90,10 @@ def load_demo(session: Session, folder: Path, now: datetime) -> Study:
     from webapp.services.machine_judges import demo as machine_judges
     from webapp.services.phase_3 import demo as phase_3
     from webapp.services.planning import demo as planning
-    from webapp.services.runs import demo as runs
 
     study = load(session, folder, now)
-    for part in (runs, agreement, gold, evaluations, machine_judges, phase_3, planning):
+    add(session, study, folder / "demo", now)
+    for part in (agreement, gold, evaluations, machine_judges, phase_3, planning):
         part.add(session, study, folder / "demo", now)
     return study
 
@@ -141,3 +144,152 @@ def rate(
     events.lock(session, rater)
     events.record_all(session, rater, changes)
     events.refresh(session, rater, [change.target for change in changes])
+
+
+PACE = timedelta(seconds=7)
+"""Between two clicks."""
+VERDICTS = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE}
+"""Any other character is a card that has its verdict from another run."""
+
+
+def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
+    """Import the runs in `folder` beside those of the study, and rate them all."""
+    guidelines = (folder / "guidelines.md").read_text("utf-8").strip()
+    switched = replace(studies.switches(study), guidelines=guidelines)
+    studies.set_switches(session, study, switched, now)
+    notes = json.loads((folder / "notes.json").read_text("utf-8"))
+    typed = {
+        question.id: notes.get(str(question.position), "")
+        for one in question_notes.notes(session, study)
+        for question in one[1]
+    }
+    question_notes.put(session, study, typed, now)
+    run_ids = {
+        run.search_method or "": run.id
+        for run in session.scalars(select(Run).where(Run.study_id == study.id))
+    }
+    for path in sorted((folder / "runs").glob("*.json")):
+        read = json_runs.read(path.name, path.read_bytes())
+        run_ids[path.stem] = imports.store(session, study, read, Labels(), now).id
+    owner = studies.raters(session, study)[0]
+    for place, rated in enumerate(json.loads((folder / "ratings.json").read_text("utf-8"))):
+        rater = owner if place == 0 else studies.add_rater(session, study, rated["name"], now)
+        if place == 0:
+            studies.rename_rater(session, owner, rated["name"], now)
+        given = [
+            SampleRating(
+                name=f"demo-{rater.id}-{run_ids[name]}-{number}",
+                run_id=run_ids[name],
+                query_id=int(number),
+                verdicts={
+                    rank: VERDICTS[said] for rank, said in enumerate(row[0], 1) if said in VERDICTS
+                },
+                quality=row[1],
+                notes=row[2],
+                empty_outcome=row[3],
+            )
+            for name, questions in rated["runs"].items()
+            for number, row in questions.items()
+        ]
+        rate(session, rater, given, now, PACE, blind=place > 0)
+
+
+FILES = frozenset({
+    "e7ed9a1717900e8dc2d92f88b3dc3a8857e5d5c99252658ce402a0a90c75d584",
+    "2130b68a0993eb0da12f82f2a7131e0bbff3d11855ef68445d4609c0f8c44801",
+    "64b9b4fa4a321e3ed65388568af6d6e4100c9988d555d8389d1d07bc7ce5ed9b",
+    "f743309940e9f3b9d8c7190ddb9b94162db73b8f848385e9c507a612c069f90b",
+    "9ef404f750811f331a7f20455e4204e17bdef8eb47c72f13b5100a371bf289b7",
+    "c0838420f1713fcc500bd2ac5328c9d605d76b13b2a0d0b60ddc94e857b7a6e2",
+    "ba8b616a9a0dcd65e0367c30d60f5ea3e7d745a93d910774e93cdd62836eedcd",
+    "68d635ab32c4f5435f6b95e06da83b0b458e984f34b8b92b7da3d6bb8c8b7ce5",
+    "07353e90d166b81cd805843e096a0caee5006a7b175f2a5f304a9b82b880f245",
+})  # fmt: skip
+"""The SHA-256 of every run file in ``seeds``, as they are since version 1.0.0."""
+
+INVENTED = re.compile(r"sample-\d+(-\d+)?")
+"""The event ids of the verdicts that the button stored; a browser's clicks have other ones."""
+
+
+class SampleCost(Struct, frozen=True):
+    """The verdicts, grades and notes of all raters that go with the sample runs.
+
+    ``restores_blind`` is whether blind rating, which the sample switched off, is automatic again.
+    """
+
+    judgments: int
+    ratings: int
+    restores_blind: bool
+
+
+def found(session: Session, study: Study) -> list[Run]:
+    """Return the sample runs of a study, in its order."""
+    files = select(RunFile.run_id).where(RunFile.sha256.in_(FILES))
+    return order.ordered(
+        session.scalars(select(Run).where(Run.study_id == study.id, Run.id.in_(files)))
+    )
+
+
+def removal_cost(session: Session, study: Study) -> SampleCost:
+    """Return what removing the sample runs takes away."""
+    sample = found(session, study)
+    own = Query.run_id.in_([run.id for run in sample])
+    given = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
+    rated = select(func.count()).select_from(QueryRating).join(Query)
+    return SampleCost(
+        judgments=session.scalar(given.join(JudgedThing).where(_is_own(study, own))) or 0,
+        ratings=session.scalar(rated.where(own)) or 0,
+        restores_blind=_has_unblinded(session, study, sample),
+    )
+
+
+def remove(session: Session, study: Study, now: datetime) -> None:
+    """Remove the sample runs with every verdict, grade, note and click on what they alone show.
+
+    Invented verdicts on what another run shows too go as well. Logged.
+    """
+    sample = found(session, study)
+    if not sample:
+        return
+    cost = removal_cost(session, study)
+    for rater in studies.raters(session, study):
+        _forget_invented(session, rater)
+    own = Query.run_id.in_([run.id for run in sample])
+    items = session.scalars(select(JudgedThing.id).where(_is_own(study, own))).all()
+    answers = select(Query.id).where(own).scalar_subquery()
+    on_answers = Event.judged_thing_id.is_(None) & Event.query_key.in_(answers)
+    session.execute(delete(Event).where(or_(Event.judged_thing_id.in_(items), on_answers)))
+    for column in belonging_to(JudgedThing.id):
+        session.execute(delete(column.table).where(column.in_(items)))
+    for run in sample:
+        runs.delete_run(session, study, run.id, now)
+    session.execute(delete(JudgedThing).where(JudgedThing.id.in_(items)))
+    gone = f"{len(sample)} runs, {cost.judgments} judgments, {cost.ratings} ratings"
+    studies.log(session, study, "remove sample", study.name, gone, None, now)
+    if cost.restores_blind:
+        studies.set_switches(session, study, replace(studies.switches(study), blind=None), now)
+    session.flush()
+    session.expire_all()
+
+
+def _is_own(study: Study, own: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Return the condition that a judged item is shown by the answers in `own` alone."""
+    in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+    shown, elsewhere = runs.things_shown(own), runs.things_shown(in_study & ~own)
+    return JudgedThing.id.in_(shown) & JudgedThing.id.not_in(elsewhere)
+
+
+def _has_unblinded(session: Session, study: Study, sample: Sequence[Run]) -> bool:
+    """Whether blind rating is off because the button switched it off as it stored these runs."""
+    switches = select(LogEntry).where(LogEntry.study_id == study.id, LogEntry.action == "set blind")
+    last = session.scalars(switches.order_by(LogEntry.id.desc()).limit(1)).first()
+    if last is None or last.new != str(False):
+        return False
+    return last.at in {run.imported_at for run in sample}
+
+
+def _forget_invented(session: Session, rater: Rater) -> None:
+    own = select(Event).where(Event.rater_id == rater.id, Event.event_id.like("sample-%"))
+    invented = [one for one in session.scalars(own) if INVENTED.fullmatch(one.event_id)]
+    if invented:
+        events.forget(session, rater, invented)

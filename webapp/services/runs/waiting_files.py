@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from msgspec import Struct, field
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
+from webapp.failures import Missing
+from webapp.i18n import mark
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.ratings import recognises
 from webapp.services.exports import rated_imports
 from webapp.services.exports import ratings as offline_ratings
-from webapp.services.runs import imports, uploads
+from webapp.services.runs import imports
 from webapp.services.runs.imports import ImportReport, Labels
+
+KEPT_FOR = timedelta(days=1)
+
+
+class UnknownUpload(Missing):
+    """The file is no longer waiting: stored, given up, or kept for longer than a day."""
+
+    message = mark("This file is no longer waiting")
+    remedy = mark("It was stored, given up, or kept for longer than a day. Choose the file again.")
+
+
+def keep(session: Session, study: Study, name: str, data: bytes, now: datetime) -> str:
+    """Return the token under which the file waits; clears away abandoned files."""
+    session.execute(delete(Upload).where(Upload.created_at < now - KEPT_FOR))
+    token = secrets.token_hex(16)
+    session.add(Upload(id=token, study_id=study.id, name=name, data=data, created_at=now))
+    return token
+
+
+def find(session: Session, study: Study, token: str) -> Upload:
+    """Return a waiting file; raises ``UnknownUpload``."""
+    upload = session.get(Upload, token)
+    if upload is None or upload.study_id != study.id:
+        raise UnknownUpload(token)
+    return upload
+
+
+def discard(session: Session, upload: Upload) -> None:
+    """Forget a waiting file."""
+    session.delete(upload)
+
 
 LONG_FROM = 300
 """So many questions take longer to read and to store than a browser should wait without a word."""
@@ -97,7 +132,7 @@ def store(
         decision = decisions.get(file.id, FileDecision())
         report = (read or {}).get(file.id)
         if _store(session, study, file, decision, report, now, done):
-            uploads.discard(session, file)
+            discard(session, file)
         else:
             done.left.append(file.id)
     return done

@@ -17,7 +17,7 @@ from webapp.records import Problem
 from webapp.services.comparisons import rated_comparisons
 from webapp.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
 from webapp.services.comparisons.rated_comparisons import RatedCsv
-from webapp.services.runs import uploads
+from webapp.services.runs import waiting_files
 from webapp.web.comparisons import comparisons
 from webapp.web.comparisons.comparisons import Address, ComparisonInWords
 from webapp.web.frame import access, forms, htmx
@@ -90,7 +90,7 @@ def forget() -> Response:
     tokens = forms.checked(WaitingFilesForm).file.data
     with access.writing() as (session, rater):
         for token in tokens:
-            uploads.discard(session, uploads.find(session, rater.study, token))
+            waiting_files.discard(session, waiting_files.find(session, rater.study, token))
         session.commit()
     return redirect(url_for("comparisons.show"), 303)  # type: ignore[return-value]
 
@@ -119,7 +119,7 @@ def _files() -> list[RatedCsv]:
     if len(names) != len(tokens):
         names = [""] * len(tokens)
     with access.reading() as (session, rater):
-        found = [uploads.find(session, rater.study, token) for token in tokens]
+        found = [waiting_files.find(session, rater.study, token) for token in tokens]
         files = [RatedCsv(file.name, file.data) for file in found]
     own = rated_comparisons.names_of(files)
     labels = [" ".join(name.split())[:LONGEST_LABEL] for name in names]

@@ -30,8 +30,8 @@ from webapp.importers.gold.typed_amounts import (
     read_amount,
     read_span,
 )
+from webapp.importers.runs.prices import read_number
 from webapp.importers.runs.problems import ImportRefused
-from webapp.importers.runs.written_numbers import read_number
 from webapp.metrics.gold.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
 from webapp.metrics.gold.constraints import ConfusionMatrix, Expected, GoldQuestion
 from webapp.services.gold import constraints, gold

@@ -16,6 +16,7 @@ from flask import Blueprint, Response, current_app, redirect, request, url_for
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
+from wtforms import BooleanField, Form
 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Upload
@@ -27,16 +28,71 @@ from webapp.services.exports import rated_imports
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.rated_imports import RatedImport
 from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports, long_kind, order, sample_runs, uploads, waiting_files
+from webapp.services.runs import imports, long_kind, order, samples, waiting_files
 from webapp.services.runs.imports import ImportReport
-from webapp.services.runs.waiting_files import StoredFiles
+from webapp.services.runs.waiting_files import FileDecision, StoredFiles
 from webapp.services.study import studies
 from webapp.services.workers import long_work
 from webapp.services.workers.long_work import LongProgress
 from webapp.web.frame import access, forms, htmx
+from webapp.web.frame.fields import LONGEST_LABEL, ChoiceField, LineField, ListField
 from webapp.web.frame.forms import UnusableForm
-from webapp.web.runs.forms import WaitingFileForm, WaitingForm
 from webapp.web.workers.long_work import LongWorkPage, led_to, shown
+
+
+class LabelsForm(Form):
+    """The labels of a run."""
+
+    search_method = LineField(LONGEST_LABEL)
+    llm = LineField(LONGEST_LABEL)
+
+
+class MoveForm(Form):
+    """The way a run goes in the study's order."""
+
+    direction = ChoiceField([*order.STEPS])
+
+
+class WaitingForm(Form):
+    """The files that wait, by their tokens, and what becomes of them.
+
+    ``open`` keeps a study open that storing them would make blind; ``study_name`` comes with
+    the first run.
+    """
+
+    token = ListField()
+    open = BooleanField()
+    study_name = LineField(LONGEST_LABEL)
+    action = ChoiceField(["discard", "look", "store"], default="discard")
+
+
+class WaitingFileForm(Form):
+    """The decisions on one of the files that wait: its rater or its labels."""
+
+    rater = LineField(LONGEST_LABEL)
+    shown = LineField(LONGEST_LABEL)
+    confirm = BooleanField()
+    method = LineField(LONGEST_LABEL)
+    llm = LineField(LONGEST_LABEL)
+    depends = ListField()
+
+    @classmethod
+    def sent(cls, token: str) -> WaitingFileForm:
+        """Return the form of the file of that token; raises ``UnusableForm``."""
+        return forms.valid(forms.sent(cls, after=f"-{token}"))
+
+    @property
+    def decision(self) -> FileDecision:
+        """The decision on the file; its rater only if the report that was shown was theirs."""
+        name: str = self.rater.data
+        return FileDecision(
+            rater=name if name and name == self.shown.data else None,
+            confirm=self.confirm.data,
+            method=self.method.data,
+            llm=self.llm.data,
+            depends=self.depends.data,
+        )
+
 
 blueprint = Blueprint("imports", __name__)
 
@@ -51,7 +107,7 @@ class Waiting(Struct, frozen=True):
     @property
     def is_sample(self) -> bool:
         """Whether this is a run of the invented sample."""
-        return self.report.read is not None and self.report.read.sha256 in sample_runs.FILES
+        return self.report.read is not None and self.report.read.sha256 in samples.FILES
 
 
 class WaitingRatings(Struct, frozen=True):
@@ -166,7 +222,7 @@ def keep_chosen() -> list[str]:
         raise UnusableForm({"files": gettext("These are too many files at once.")})
     with access.writing() as (session, rater):
         tokens = [
-            uploads.keep(session, rater.study, file.filename or "", file.read(), access.now())
+            waiting_files.keep(session, rater.study, file.filename or "", file.read(), access.now())
             for file in chosen
         ]
         session.commit()
@@ -190,7 +246,7 @@ def _decide(form: WaitingForm) -> Response:
             stored = waiting_files.store(session, rater.study, files, decisions, access.now())
         elif not is_long:
             for file in files:
-                uploads.discard(session, file)
+                waiting_files.discard(session, file)
         for work in _works(session, rater.study):
             is_same = is_long and work.is_open and work.wanted == storing
             if set(work.wanted["tokens"]) & set(tokens) and not is_same:
@@ -218,7 +274,7 @@ def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
 
 
 def _files(session: Session, study: Study, tokens: Sequence[str]) -> list[Upload]:
-    return [uploads.find(session, study, token) for token in tokens]
+    return [waiting_files.find(session, study, token) for token in tokens]
 
 
 def _works(session: Session, study: Study) -> tuple[LongProgress, ...]:
@@ -246,7 +302,7 @@ def after(stored: Sequence[str]) -> str:
 def _waiting(
     session: Session, study: Study, token: str
 ) -> Waiting | WaitingRatings | WaitingRatedCsv:
-    file = uploads.find(session, study, token)
+    file = waiting_files.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
     people = [one.name for one in studies.raters(session, study) if one.removed_at is None]
     if waiting_files.is_rated_csv(file):

@@ -8,8 +8,8 @@ from flask import Blueprint, Response, make_response, redirect, render_template,
 from msgspec import Struct
 
 from webapp.db.tables.runs import Run
+from webapp.exporters.exports.csv_ratings import RATED_COLUMNS
 from webapp.exporters.exports.metrics_tables import said_blindness, said_unasked
-from webapp.exporters.exports.rated_rows import RATED_COLUMNS
 from webapp.i18n import gettext
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import JoinedProblem
@@ -17,13 +17,13 @@ from webapp.metrics.judging.figures import Confusion, RunReport, Totals, categor
 from webapp.metrics.judging.figures import figures as figures_of
 from webapp.metrics.judging.figures import totals as totals_of
 from webapp.metrics.judging.registry import Measure, measure_of
-from webapp.metrics.runs.latency import Latency
+from webapp.metrics.runs.provenance import Latency
 from webapp.records import CannotTell, Counts, Problem
 from webapp.services.rating import shares
 from webapp.services.rating.shares import Progress
-from webapp.services.runs import reports, runs, sample_runs
+from webapp.services.runs import reports, runs, samples
 from webapp.services.runs.runs import DeletionCost, RunOverview, RunPage, SourceFile
-from webapp.services.runs.sample_runs import SampleCost
+from webapp.services.runs.samples import SampleCost
 from webapp.services.study import blinding, studies
 from webapp.services.study.blinding import Exposure
 from webapp.web.frame import access, formatting, htmx
@@ -33,7 +33,7 @@ from webapp.web.frame.forms import checked
 from webapp.web.rating import figures
 from webapp.web.rating.figures import FigureCell, FigureRow, UndefinedReason
 from webapp.web.runs import questions as run_questions
-from webapp.web.runs.forms import LabelsForm, MoveForm
+from webapp.web.runs.imports import LabelsForm, MoveForm
 from webapp.web.runs.questions import RunQuestions
 from webapp.web.study import rules
 from webapp.web.study.rules import RuleChoice
@@ -210,8 +210,8 @@ def delete(run_id: str) -> Response:
 def ask_to_remove_sample() -> Response:
     """Say what goes with the sample runs; once there are none, lead back to the first page."""
     with access.reading() as (session, rater):
-        found = tuple(sample_runs.found(session, rater.study))
-        context = SampleRemoval(found, sample_runs.removal_cost(session, rater.study))
+        found = tuple(samples.found(session, rater.study))
+        context = SampleRemoval(found, samples.removal_cost(session, rater.study))
     if not found:
         return redirect(url_for("home.show"))  # type: ignore[return-value]
     return make_response(render_template("runs/remove_sample.html", **htmx.names(context)))
@@ -221,7 +221,7 @@ def ask_to_remove_sample() -> Response:
 def remove_sample() -> Response:
     """Remove the sample runs with all verdicts that are about them alone."""
     with access.writing() as (session, rater):
-        sample_runs.remove(session, rater.study, access.now())
+        samples.remove(session, rater.study, access.now())
         session.commit()
     return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 

@@ -10,7 +10,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.services.rating import shares
 from webapp.services.rating.shares import Progress
-from webapp.services.runs import runs, sample_runs
+from webapp.services.runs import runs, samples
 from webapp.services.runs.runs import RunOverview
 from webapp.services.study.standing import rater_standing
 from webapp.web.feature import ShownPart
@@ -57,7 +57,7 @@ def show() -> str:
         found = tuple(runs.overviews(session, rater))
         made = steps.of_study(session, rater.study, len(found)) if found else ()
         is_own = found and not current_app.config["IS_DEMO"]
-        sample = tuple(sample_runs.found(session, rater.study)) if is_own else ()
+        sample = tuple(samples.found(session, rater.study)) if is_own else ()
         context = Home(found, shares.if_blind(session, rater), made, sample)
     return render_template("study/home/page.html", **htmx.names(context))
 
