@@ -24,7 +24,7 @@ from listings import DemoListing, load
 from questions import QUESTIONS
 from verdicts import RATER, half, rate
 
-from webapp.exporters.exports.collected_runs import document
+from webapp.exporters.exports.run_folders import document
 from webapp.importers.runs import property_cards
 from webapp.records import Card
 

@@ -26,7 +26,7 @@ from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_runs import question_key
-from webapp.importers.runs.property_identity import identity
+from webapp.importers.runs.property_particulars import identity
 from webapp.records import Card, QueryState
 from webapp.services.judging import live_metrics
 from webapp.services.people import invitations, raters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from webapp.exporters.exports.measures import measures_markdown
+from webapp.exporters.exports.metrics_tables import measures_markdown
 from webapp.i18n import gettext, speaking
 from webapp.metrics.judging.registry import Measure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from webapp.exporters.exports.collected_runs import document, run_file
+from webapp.exporters.exports.run_folders import collected_run_file, document
 from webapp.importers.runs import json_runs
 from webapp.records import CollectedAnswer, CollectedRun, QueryState
 
@@ -25,7 +25,7 @@ RUN = CollectedRun(
 
 
 def test_the_keys_of_the_original_come_first_and_then_what_is_known() -> None:
-    answered, failed = json.loads(run_file(RUN))["results"]
+    answered, failed = json.loads(collected_run_file(RUN))["results"]
 
     original = [
         "query_id", "question", "category", "success", "response", "response_length",
@@ -37,14 +37,14 @@ def test_the_keys_of_the_original_come_first_and_then_what_is_known() -> None:
 
 
 def test_the_head_counts_the_answers_that_came() -> None:
-    head = json.loads(run_file(RUN))
+    head = json.loads(collected_run_file(RUN))
 
     assert (head["total_questions"], head["successful"]) == (3, 1)
     assert not RUN.is_complete
 
 
 def test_what_was_written_is_read_as_a_run() -> None:
-    read = json_runs.read("run.json", run_file(RUN))
+    read = json_runs.read("run.json", collected_run_file(RUN))
 
     assert (read.search_method, read.llm, read.timestamp) == ("hybrid", "openai", RUN.timestamp)
     assert [query.state for query in read.queries] == [QueryState.RESULTS, QueryState.FAILED]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.exporters.explained import unexplained
 from webapp.config import checkout
-from webapp.exporters.exports.measures import chapters, measures_markdown, rounding
+from webapp.exporters.exports.metrics_tables import chapters, measures_markdown, rounding
 from webapp.i18n import speaking
 from webapp.metrics.agreement.registry import COEFFICIENTS
 from webapp.metrics.comparisons.registry import COMPARISON_MEASURES

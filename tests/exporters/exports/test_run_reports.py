@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.exporters.reports import CORRECT_EMPTY, report, row
-from webapp.exporters.exports.run_reports import runs_markdown
+from webapp.exporters.exports.metrics_tables import runs_markdown
 from webapp.i18n import speaking
 from webapp.metrics.judging.figures import RunReport
 

@@ -4,7 +4,7 @@ import pytest
 
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, cell_text, csv_bytes, neutralised
 from webapp.i18n import speaking
-from webapp.importers.runs.csv_table import original_text
+from webapp.importers.runs.csv_ratings import original_text
 
 
 @pytest.mark.parametrize(

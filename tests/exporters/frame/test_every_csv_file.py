@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.exporters.csv_files import SEPARATORS, runnable
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
-from webapp.importers.runs.csv_table import original_text
+from webapp.importers.runs.csv_ratings import original_text
 
 pieces = st.sampled_from(
     [*"=+-@;,'\" \t\r\n1a", "\r\n", "\uff1d", "''", '""', ";=1+1", "\n- x", "-6", '"=1"']

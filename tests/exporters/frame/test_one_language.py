@@ -14,13 +14,15 @@ from tests.exporters.reports import CORRECT_EMPTY, FAILED, FALSE_NEGATIVE, repor
 from tests.test_translations import pairs
 from webapp import labels
 from webapp.cli.agreement.agreement import agreement_tables
-from webapp.cli.exports import figures
+from webapp.cli.exports import exporting
 from webapp.exporters.comparisons import files as comparison_files
 from webapp.exporters.comparisons.charts.pictures import FORMATS as PICTURES
 from webapp.exporters.comparisons.charts.pictures import PictureChoice
-from webapp.exporters.exports.measures import measures_markdown
-from webapp.exporters.exports.metrics_tables import metrics_markdown
-from webapp.exporters.exports.run_reports import runs_markdown
+from webapp.exporters.exports.metrics_tables import (
+    measures_markdown,
+    metrics_markdown,
+    runs_markdown,
+)
 from webapp.i18n import speaking
 from webapp.metrics.agreement.report import (
     AgreementReport,
@@ -84,7 +86,7 @@ REPORTS: Mapping[str, Callable[[], bytes | str]] = {
         for kind in ("intervals", "categories", "progress")
     },
     "agreement on the terminal": lambda: agreement_tables(_agreement()),
-    "figures of a run on the terminal": lambda: figures.FORMATS["table"](
+    "figures of a run on the terminal": lambda: exporting.FORMATS["table"](
         report(row("NR.", quality=4), row("U"), row(FALSE_NEGATIVE), row(FAILED))
     ),
     "figures of a run": lambda: metrics_markdown(report(row("NR."), row(FALSE_NEGATIVE))),

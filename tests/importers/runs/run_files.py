@@ -7,9 +7,7 @@ from typing import Any
 
 from webapp.i18n import speaking
 from webapp.importers.runs import json_runs
-from webapp.importers.runs.problems import (
-    message,
-)
+from webapp.importers.runs.problems import message
 from webapp.records import ReadQuery, ReadRun
 
 SITE = "https://rumah.example/properti"

@@ -25,11 +25,7 @@ from tests.importers.runs.run_files import (
 )
 from webapp.i18n import LANGUAGES, speaking
 from webapp.importers.runs import json_runs
-from webapp.importers.runs.problems import (
-    ImportRefused,
-    NoReadableQuery,
-    message,
-)
+from webapp.importers.runs.problems import ImportRefused, NoReadableQuery, message
 from webapp.records import QueryState, Severity
 
 # --- What is read -----------------------------------------------------------------------

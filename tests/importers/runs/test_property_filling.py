@@ -6,7 +6,7 @@ import pytest
 
 from tests.importers.runs.blank_signs import NOTHING
 from tests.importers.runs.run_files import SITE, query, read, told, v2, v2_entry
-from webapp.importers.runs.property_filling import enriched, fill, read_properties
+from webapp.importers.runs.property_particulars import enriched, fill, read_properties
 from webapp.records import Card
 
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.importers.runs.property_identity import (
-    differences,
-    fullest,
-    identity,
-    same_content,
-)
+from webapp.importers.runs.property_particulars import differences, fullest, identity, same_content
 from webapp.records import Card
 
 

@@ -54,7 +54,7 @@ def test_any_text_is_read_with_a_text_for_each_card(answer: str) -> None:
 
 
 def test_what_describes_a_property_is_read_under_any_of_its_names() -> None:
-    said = property_particulars.read(
+    said = property_particulars.read_particulars(
         {
             "Deskripsi": "Rumah asri.\r\n<p>Hadap <b>timur</b> &amp; sejuk</p>",
             "fasilitas": ["CCTV", {"name": "Gym", "distance_m": 40}, "CCTV", None],
@@ -84,7 +84,7 @@ def test_what_describes_a_property_is_read_under_any_of_its_names() -> None:
 def test_nothing_that_tells_how_a_chatbot_searched_is_read() -> None:
     raw = {"score": 0.93, "rank": 1, "method": "hybrid", "retrieved_by": "vector", "llm": "x"}
 
-    assert property_particulars.read(raw) == Particulars()
+    assert property_particulars.read_particulars(raw) == Particulars()
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_nothing_that_tells_how_a_chatbot_searched_is_read() -> None:
     [None, [], {"description": 7, "facilities": {"a": 1}, "lat": "north", "lng": 1}, {"lat": 0}],
 )
 def test_what_cannot_be_read_says_nothing(raw: object) -> None:
-    assert property_particulars.read(raw) == Particulars()
+    assert property_particulars.read_particulars(raw) == Particulars()
 
 
 def test_a_huge_description_is_capped_and_the_import_says_so() -> None:
@@ -106,4 +106,4 @@ def test_a_huge_description_is_capped_and_the_import_says_so() -> None:
     assert [(one.code, one.details["count"]) for one in read.problems] == [
         ("description_long", LONGEST_TEXT + 1)
     ]
-    assert len(property_particulars.read(listed[0]).description) == LONGEST_TEXT
+    assert len(property_particulars.read_particulars(listed[0]).description) == LONGEST_TEXT

@@ -27,9 +27,9 @@ from webapp.services.agreement.adjudications import (
 from webapp.services.exports import exports
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports, provenance, reports, runs
+from webapp.services.runs import imports, reports, runs
 from webapp.services.runs.imports import Labels
-from webapp.services.runs.provenance import LabelCounts, Provenance
+from webapp.services.runs.reports import LabelCounts, Provenance
 from webapp.services.study import studies
 
 YES, NO, UNSURE = Relevance.RELEVANT, Relevance.NOT_RELEVANT, Relevance.UNSURE
@@ -137,7 +137,7 @@ def test_a_settlement_decides_under_the_rule_and_majority_where_it_is_silent(
 
     assert [label(slug, "majority") for slug in "abcde"] == [YES, YES, None, None, YES]
     assert [label(slug, "adjudicated") for slug in "abcde"] == [YES, NO, None, NO, YES]
-    found = provenance.provenances(session, study, scope)
+    found = reports.provenances(session, study, scope)
     assert found[thing(session, "b")] is Provenance.ADJUDICATED
     # d is settled and c tied; under majority neither is in the precision of what was judged.
     majority = reports.report(session, study, run_id, reports.rule_of(session, study, "majority"))

@@ -13,9 +13,9 @@ from tests.services.runs.runs import card, query, run
 from webapp.db.tables.study import Study
 from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes
-from webapp.services.runs import imports, source_files
+from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
-from webapp.services.runs.source_files import RecordedFile
+from webapp.services.runs.runs import RecordedFile
 
 
 def test_files_of_runs_and_of_evaluations_are_recorded(session: Session, study: Study) -> None:
@@ -24,7 +24,7 @@ def test_files_of_runs_and_of_evaluations_are_recorded(session: Session, study: 
     stored = imports.store(session, study, imported, Labels(), NOW)
     evaluation = kept(session, study, EvaluationKind.ANSWERS, answers)
 
-    assert source_files.recorded(session) == [
+    assert runs.recorded(session) == [
         RecordedFile("run %(id)s", stored.id, "hybrid/test_results.json", imported.sha256),
         RecordedFile(
             "evaluation %(id)s",

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.conftest import NOW
 from webapp.importers.runs import json_runs
-from webapp.importers.runs.property_identity import identity
+from webapp.importers.runs.property_particulars import identity
 from webapp.importers.runs.ratings import FORMAT
 from webapp.records import ReadRun
 

@@ -39,9 +39,8 @@ from webapp.services.people import history, invitations, raters, sign_in
 from webapp.services.people.invitations import MachineIsNotInvited
 from webapp.services.people.sign_in import Badge
 from webapp.services.rating import shares
-from webapp.services.runs import provenance, reports
-from webapp.services.runs.provenance import in_study
-from webapp.services.runs.reports import MachineNotReleased
+from webapp.services.runs import reports
+from webapp.services.runs.reports import MachineNotReleased, in_study
 from webapp.services.study import standing, studies
 
 FEW = Resampling(resamples=50)
@@ -95,7 +94,7 @@ def everything_of_people(session: Session, study: Study) -> str:
     found["docket"] = adjudications.docket(session, study)
     found["standing"] = standing.study_standing(session, study)
     found["candidates"] = chosen_runs.candidates(session, study)
-    found["votes"] = provenance.votes(session, study, in_study(study))
+    found["votes"] = reports.votes(session, study, in_study(study))
     found["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
     found["progress"] = [
         (shares.progress(session, rater), shares.done(session, rater))

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from webapp.services.runs.provenance import (
+from webapp.services.runs.reports import (
     LabelCounts,
     Provenance,
     decided,

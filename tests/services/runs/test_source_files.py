@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
 from webapp.db.tables.study import Study
-from webapp.services.runs import imports, source_files
+from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
-from webapp.services.runs.source_files import FoundFile, RecordedFile
+from webapp.services.runs.runs import FoundFile, RecordedFile
 
 A, B = (RecordedFile("run %(id)s", run_id, "api/results.json", run_id * 64) for run_id in "ab")
 
@@ -25,20 +25,20 @@ def test_files_of_runs_are_recorded(session: Session, study: Study) -> None:
     imported = run(query(1, card("a")), name="hybrid/test_results.json")
     stored = imports.store(session, study, imported, Labels(), NOW)
 
-    assert source_files.recorded(session) == [
+    assert runs.recorded(session) == [
         RecordedFile("run %(id)s", stored.id, "hybrid/test_results.json", imported.sha256)
     ]
 
 
 def test_a_file_under_another_name_is_the_same_file() -> None:
-    found = source_files.compare([A], [on_disk("kept/elsewhere.json", "a")])
+    found = runs.compare([A], [on_disk("kept/elsewhere.json", "a")])
 
     assert (found.equal, found.differing, found.absent) == ((A,), (), ())
 
 
 def test_a_file_that_was_changed_is_named_beside_the_run_it_was_imported_as() -> None:
     changed = on_disk("data/results.json", "c")
-    found = source_files.compare([A], [changed])
+    found = runs.compare([A], [changed])
 
     assert found.differing == ((A, changed),)
     assert (found.equal, found.absent, found.unknown) == ((), (), ())
@@ -48,11 +48,11 @@ def test_a_name_with_the_folders_of_windows_is_that_of_the_file() -> None:
     imported = replace(A, name="C:\\data\\api\\results.json")
     changed = on_disk("data/results.json", "c")
 
-    assert source_files.compare([imported], [changed]).differing == ((imported, changed),)
+    assert runs.compare([imported], [changed]).differing == ((imported, changed),)
 
 
 def test_a_file_of_the_same_name_that_is_another_runs_differs_from_none() -> None:
-    found = source_files.compare([A, B], [on_disk("b/results.json", "b")])
+    found = runs.compare([A, B], [on_disk("b/results.json", "b")])
 
     assert (found.equal, found.differing, found.absent) == ((B,), (), (A,))
 
@@ -60,6 +60,6 @@ def test_a_file_of_the_same_name_that_is_another_runs_differs_from_none() -> Non
 def test_only_files_that_the_user_named_are_told_where_nothing_was_made_of_them() -> None:
     notes = on_disk("data/notes.txt", "c")
     named = on_disk("other.json", "d", named=True)
-    found = source_files.compare([A], [notes, named])
+    found = runs.compare([A], [notes, named])
 
     assert (found.unknown, found.absent) == ((named,), (A,))

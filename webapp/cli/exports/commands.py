@@ -5,14 +5,14 @@ from __future__ import annotations
 from webapp.i18n import mark
 
 COMMANDS = {
-    "metrics": ("figures", mark("Print the figures of a run or of a rated CSV.")),
+    "metrics": ("exporting", mark("Print the figures of a run or of a rated CSV.")),
     "export": (
         "exporting",
         mark("Write a run as CSV, XLSX, TREC files or JSON, or all in one file."),
     ),
     "export-tree": ("exporting", mark("Write every run as the folders of the original scripts.")),
     "check": (
-        "checking",
+        "exporting",
         mark("Recompute every figure and compare source files with their SHA-256."),
     ),
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
@@ -11,18 +13,176 @@ import click
 from msgspec import Struct
 from sqlalchemy.orm import Session
 
-from webapp.cli.exports.figures import RULES, rule_name
+from webapp import labels, notation
 from webapp.cli.frame import database
 from webapp.cli.frame.commands import AppFactory
-from webapp.cli.frame.options import output_option
-from webapp.cli.frame.output import naming_full_disk, say, write, write_files
+from webapp.cli.frame.options import FILE, formats, output_option
+from webapp.cli.frame.output import naming_full_disk, say, shown, write, write_files, write_json
+from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.db import soundness
+from webapp.db.engine import Database
 from webapp.db.tables.study import Study
-from webapp.exporters.frame.csv_cells import CsvStyle
-from webapp.i18n import gettext
+from webapp.exporters.comparisons.words import positions
+from webapp.exporters.exports import metrics_tables
+from webapp.exporters.exports.metrics_tables import measures_markdown
+from webapp.exporters.frame.csv_cells import CsvStyle, rounded
+from webapp.i18n import gettext, ngettext
+from webapp.importers.runs import csv_ratings, problems
+from webapp.metrics.judging.figures import RunReport, figures, totals, undefined
+from webapp.metrics.judging.queries import EXPLANATIONS
+from webapp.metrics.judging.registry import MEASURES, measure_of
+from webapp.records import Problem
 from webapp.services.exports import exports, trees
 from webapp.services.exports.trees import Tree, TreeFile
-from webapp.services.runs import reports
+from webapp.services.judging import live_metrics
+from webapp.services.machine_judges import judges
+from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
+from webapp.services.runs.runs import SourceComparison
+
+WIDTH = 100
+RULES = click.Choice(["majority", "adjudicated"])
+
+
+@click.command("metrics")
+@click.option("--run", "run_id", help="Id of a run.")
+@click.option(
+    "--input",
+    "rated_file",
+    type=FILE,
+    help="A rated CSV, of this app or of the original page.",
+)
+@click.option("--rater", help="Only this rater's judgments.")
+@click.option("--rule", type=RULES, help="How several raters' judgments become one.")
+@formats("table", "json", "markdown", "csv")
+@click.option("--explain", is_flag=True, help="Print what each figure and column means.")
+def metrics_command(
+    run_id: str | None,
+    rated_file: Path | None,
+    rater: str | None,
+    rule: str | None,
+    file_format: str,
+    output: Path | None,
+    *,
+    explain: bool,
+) -> None:
+    """Print the figures of a run, or recompute those of a rated CSV.
+
+    Without --run and --input the newest data/evaluation/**/evaluation_rated_*.csv is offered,
+    or taken where there is no terminal to ask on.
+    """
+    if explain:
+        write(measures_markdown().encode(), output)
+        return
+    if run_id is None and rated_file is None and not (rater or rule):
+        rated_file = _newest_rated(Path())
+    if (run_id is None) == (rated_file is None):
+        raise click.UsageError(gettext("Say either --run or --input."))
+    if rated_file is not None and (rater or rule):
+        raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
+    found: Sequence[Problem] = ()
+    if rated_file is not None:
+        rated = csv_ratings.read(rated_file.name, rated_file.read_bytes())
+        report, found = rated.report, rated.problems
+    else:
+        assert run_id is not None
+        report = _report(run_id, rater, rule)
+    for problem in found:
+        say(f"relevansi: {problems.message(problem)}", err=True)
+    if file_format == "json":
+        write_json(_document(report, found, from_file=rated_file is not None), output)
+    else:
+        write(FORMATS[file_format](report), output)
+    if found and not report.rows:
+        raise SystemExit(1)
+
+
+def _newest_rated(folder: Path) -> Path | None:
+    """Return the newest rated CSV below `folder` as the original scripts lay it down.
+
+    The newest is the one with the latest day and time in its name; of those with the same, the
+    one that was changed last. On a terminal the user is asked whether to take it, else it is
+    named.
+    """
+    found = (folder / "data" / "evaluation").rglob("evaluation_rated_*.csv")
+    newest = max(
+        (path for path in found if path.is_file()),
+        key=lambda path: (re.findall(r"\d{4,}", path.stem), path.stat().st_mtime, path),
+        default=None,
+    )
+    if newest is None:
+        return None
+    told = gettext("%(file)s is the newest rated CSV here.", file=newest)
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        offer = shown(f"{told} {gettext('Compute its figures?')}")
+        return newest if click.confirm(offer, default=True, err=True) else None
+    say(f"relevansi: {told}", err=True)
+    return newest
+
+
+def rule_name(rater: str | None, rule: str | None) -> str | None:
+    """Return the name of the rule that the two options choose; ``None`` for the default."""
+    if rater and rule:
+        raise click.UsageError(gettext("Say either --rater or --rule."))
+    return f"rater {rater}" if rater else rule
+
+
+def _report(run_id: str, rater: str | None, rule: str | None) -> RunReport:
+    with database.reading() as (session, study):
+        chosen = reports.rule_of(session, study, rule_name(rater, rule))
+        return reports.in_words(session, study, run_id, chosen)
+
+
+def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -> dict[str, object]:
+    document: dict[str, object] = rounded(metrics_tables.metrics_json(report))
+    if from_file:
+        document["undefined"] = [
+            {"figure": figure, "why": str(why), "query_ids": list(ids)}
+            for (figure, why), ids in undefined(report).items()
+        ]
+    if found:
+        document["problems"] = [problems.to_dict(problem) for problem in found]
+    return document
+
+
+def _table(report: RunReport) -> Iterator[TerminalTable | str]:
+    """Yield the headline figures as a table, then why figures have no value."""
+    whole = totals(report)
+    table = TerminalTable(f"{report.run} ({labels.rule(report.rule)})")
+    table.left(gettext("Figure"))
+    found = figures(whole)
+    value, lower, upper = metrics_tables.value_headings(found)
+    table.right(value, lower, upper, "n")
+    for name, figure in found.items():
+        values = map(notation.four, (figure.value, figure.lower, figure.upper))
+        label = gettext(MEASURES[name].label)
+        table.row(label, *values, metrics_tables.said_n(figure))
+    yield table
+    yield gettext(
+        "%(done)s of %(of)s questions complete, %(failed)s failed, %(lost)s unreadable",
+        done=whole.n_complete,
+        of=whole.n_counted,
+        failed=whole.n_failed,
+        lost=whole.n_unreadable,
+    )
+    yield from metrics_tables.conventions(report)
+    yield from filter(None, [metrics_tables.said_blindness(report.blindness)])
+    for (name, why), ids in undefined(report).items():
+        yield gettext(
+            "%(figure)s has no value for %(questions)s: %(why)s",
+            figure=gettext(measure_of(name).label),
+            questions=positions(ids),
+            why=gettext(EXPLANATIONS[why]),
+        )
+
+
+FORMATS: Mapping[str, Callable[[RunReport], bytes]] = {
+    "table": lambda report: printed(_table(report), width=WIDTH),
+    "markdown": lambda report: metrics_tables.metrics_markdown(report).encode(),
+    "csv": metrics_tables.metrics_csv,
+}
+"""How a report is written, beside JSON."""
+
 
 Writer = Callable[[Session, Study, str | None, Rule], bytes]
 """Makes the file of a run, or of the whole study without one."""
@@ -47,7 +207,7 @@ class ExportFormat(Struct, frozen=True):
 
 
 @cache
-def formats() -> dict[str, ExportFormat]:
+def brought_formats() -> dict[str, ExportFormat]:
     """Return the formats of whole files that features bring, by their names."""
     from webapp.cli.offline import export_format as offline
     from webapp.cli.proof_packs import export_format as proof_packs
@@ -69,7 +229,7 @@ CSV_FORMATS = {
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice([*exports.FORMATS, *formats()]),
+    type=click.Choice([*exports.FORMATS, *brought_formats()]),
     default="csv",
     show_default=True,
 )
@@ -98,7 +258,7 @@ def export_command(
     The format proof-pack is one zip with everything behind the figures, which `relevansi
     verify` recomputes: of the run ID or, without ID, of the whole study. It names the raters.
     """
-    brought = formats().get(file_format)
+    brought = brought_formats().get(file_format)
     if run_id is None and not (brought and brought.takes_all):
         raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
     if brought:
@@ -159,7 +319,7 @@ def export_tree_command(
     Each run gives test_results, the CSV template, the page to rate on, the full responses
     and, once it is rated, the rated CSV. Files of DIR that are not of this tree stay.
     """
-    page = formats().get("html")
+    page = brought_formats().get("html")
     with (
         page.opened(create_app) if page else nullcontext() as to_rate,
         database.reading() as (session, study),
@@ -225,3 +385,119 @@ def _write(folder: Path, tree: Tree) -> int:
 def _is_there(folder: Path, file: TreeFile) -> bool:
     path = folder / file.path
     return path.is_file() and path.read_bytes() == file.data
+
+
+class Findings(Struct, frozen=True):
+    """The result of a check: a line for each difference, and a sentence above them."""
+
+    lines: tuple[str, ...]
+    summary: str
+
+
+def _prompts(session: Session) -> Findings:
+    """Name the machine judges whose prompt has another SHA-256 than the recorded one."""
+    names = judges.changed_prompts(session)
+    lines = tuple(
+        gettext(
+            "The prompt of %(name)s is not the one with the recorded SHA-256. Restore a "
+            "backup in which it is, or make a new machine judge.",
+            name=name,
+        )
+        for name in names
+    )
+    return Findings(lines, ngettext("%(n)s prompt differs.", "%(n)s prompts differ.", len(names)))
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
+def check_command(paths: Sequence[Path]) -> None:
+    """Check that the database is whole, recompute every stored figure from the judgments.
+
+    Says equal or what is damaged or differs. Also says which machine judge's prompt is not the
+    one with the recorded SHA-256. With PATHS, files or folders of them, compares the source
+    files of runs and automatic evaluations with their recorded SHA-256 too.
+    """
+    files = list(runs.found(paths))
+    with database.opened() as used:
+        _refuse_damage(used)
+        with used.reading() as session:
+            figures = live_metrics.check(session)
+            brought = [_prompts(session)]
+            sources = runs.compare(runs.recorded(session), files)
+    if not figures:
+        say(gettext("Equal: every stored figure is what the judgments make it."))
+    for entry in figures:
+        say(
+            f"{entry.rater}  {entry.run_id}/{entry.query_id}  {entry.column}: "
+            f"{entry.stored} != {entry.computed}"
+        )
+    for line in (line for found in brought for line in found.lines):
+        say(line)
+    if paths:
+        _tell(sources)
+    if wrong := list(_wrong(len(figures), brought, sources)):
+        raise click.ClickException(" ".join(wrong))
+
+
+def _refuse_damage(used: Database) -> None:
+    damaged = soundness.faults(used)
+    for fault in damaged:
+        say(fault)
+    if damaged:
+        raise click.ClickException(
+            gettext(
+                "The database is damaged (%(name)s). Restore the latest backup: "
+                "relevansi restore FILE --replace",
+                name=used.description,
+            )
+        )
+
+
+def _tell(sources: SourceComparison) -> None:
+    """Print how the given files compare with the recorded ones."""
+    if sources.equal:
+        n = len({file.sha256 for file in sources.equal})
+        say(
+            ngettext(
+                "Equal: %(n)s source file has the SHA-256 that was recorded.",
+                "Equal: %(n)s source files have the SHA-256 that was recorded.",
+                n,
+            )
+        )
+    for file, other in sources.differing:
+        say(
+            gettext(
+                "%(path)s differs from the file of %(made)s: SHA-256 %(found)s, recorded "
+                "%(recorded)s. Put the original back, or import this file as one of its own.",
+                path=str(other.path),
+                made=gettext(file.made, id=file.id),
+                found=other.sha256,
+                recorded=file.sha256,
+            )
+        )
+    for other in sources.unknown:
+        say(
+            gettext(
+                "%(path)s is not the file of any run or evaluation: SHA-256 %(found)s.",
+                path=str(other.path),
+                found=other.sha256,
+            )
+        )
+    for file in sources.absent:
+        say(
+            gettext(
+                "Not compared: %(name)s of %(made)s is not among the files given.",
+                name=file.name,
+                made=gettext(file.made, id=file.id),
+            )
+        )
+
+
+def _wrong(figures: int, brought: Sequence[Findings], sources: SourceComparison) -> Iterator[str]:
+    """Yield a sentence for each kind of thing that differs."""
+    if figures:
+        yield ngettext("%(n)s figure differs.", "%(n)s figures differ.", figures)
+    yield from (found.summary for found in brought if found.lines)
+    others = {other.path for _, other in sources.differing} | {one.path for one in sources.unknown}
+    if others:
+        yield ngettext("%(n)s source file differs.", "%(n)s source files differ.", len(others))

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from webapp import notation
-from webapp.exporters.exports.measures import read_together
+from webapp.exporters.exports.metrics_tables import read_together
 from webapp.exporters.frame import latex
 from webapp.exporters.frame import tables as markdown
 from webapp.exporters.frame.tables import Cell, Column, Document, Section, Table, whole_number, word

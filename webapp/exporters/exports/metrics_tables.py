@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp import labels, notation
 from webapp.exporters.exports.json_runs import JsonValue, whole
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes, rounded
+from webapp.exporters.frame.tables import escaped
 from webapp.i18n import gettext, ngettext
+from webapp.metrics.agreement import registry as agreement_figures
+from webapp.metrics.comparisons import registry as comparisons_figures
+from webapp.metrics.evaluations import registry as evaluations_figures
+from webapp.metrics.gold import registry as gold_figures
+from webapp.metrics.judging import registry as judging_figures
 from webapp.metrics.judging.figures import (
+    HEADLINES,
     Figure,
     QueryRow,
     RunReport,
@@ -17,7 +28,18 @@ from webapp.metrics.judging.figures import (
     figures,
     totals,
 )
-from webapp.metrics.judging.registry import measure_of
+from webapp.metrics.judging.registry import (
+    HEADLINE_ADVICE,
+    MEASURES,
+    REFERENCES,
+    Measure,
+    MeasureGroup,
+    ReadTogether,
+    measure_of,
+)
+from webapp.metrics.phase_3 import registry as phase_3_figures
+from webapp.metrics.planning import registry as planning_figures
+from webapp.notation import decimals
 from webapp.printable import printable_line
 from webapp.records import Blindness, GivenOn
 
@@ -253,3 +275,166 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
 def _md(text: str) -> str:
     """`text` on one line, with what Markdown would read as a column or markup escaped."""
     return "".join(f"\\{c}" if c in "\\|*`<[" else c for c in printable_line(text))
+
+
+HALFWAY = (0.625, 0.375)
+"""Values halfway between two of two decimals, whose even digit lies below and above."""
+
+
+class Chapter(Struct, frozen=True):
+    """Measures that belong together, with how to read them in pairs.
+
+    ``name`` is for addresses; the title and every sentence of ``together`` and ``rules`` are in the
+    language in force, the measures' own texts are message ids.
+    """
+
+    name: str
+    title: str
+    measures: tuple[Measure, ...]
+    together: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+
+
+REGISTRIES = (
+    judging_figures,
+    agreement_figures,
+    comparisons_figures,
+    gold_figures,
+    evaluations_figures,
+    phase_3_figures,
+    planning_figures,
+)
+
+
+def chapters() -> tuple[Chapter, ...]:
+    """Return every measure of the product, each once."""
+    groups: list[MeasureGroup] = [group for registry in REGISTRIES for group in registry.GROUPS]
+    return tuple(_chapter(group) for group in sorted(groups, key=attrgetter("place")))
+
+
+def measures_markdown() -> str:
+    """Return the meaning of every figure and column, in Markdown, in the language in force."""
+    title = gettext("What each number means")
+    return "\n\n".join([f"# {title}", rounding(), *map(_markdown, chapters())]) + "\n"
+
+
+def rounding() -> str:
+    """Return how figures are rounded wherever they are shown, with an example of each direction."""
+    down, up = ((decimals(value, 3), decimals(value, 2)) for value in HALFWAY)
+    return gettext(
+        "A figure is rounded only where it is shown. Halfway between two values it becomes the one "
+        "with the even last digit: %(down)s is shown as %(to_down)s and "
+        "%(up)s as %(to_up)s, where a spreadsheet always rounds up.",
+        down=down[0],
+        to_down=down[1],
+        up=up[0],
+        to_up=up[1],
+    )
+
+
+def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
+    """One sentence of advice: the figures, the pattern, and what it means."""
+    names = " / ".join(gettext(measures[name].label) for name in advice.figures)
+    return f"{names}, {gettext(advice.pattern)}: {gettext(advice.meaning)}"
+
+
+def _chapter(group: MeasureGroup) -> Chapter:
+    return Chapter(
+        name=group.name,
+        title=gettext(group.title),
+        measures=tuple(group.measures.values()),
+        together=tuple(read_together(each, group.measures) for each in group.advice),
+        rules=tuple(map(gettext, group.rules)),
+    )
+
+
+def _markdown(chapter: Chapter) -> str:
+    parts = [f"## {chapter.title}", *map(_section, chapter.measures)]
+    if chapter.together:
+        heading = gettext("Read together")
+        parts += [f"### {heading}", "\n".join(f"- {said}" for said in chapter.together)]
+    if chapter.rules:
+        parts += [f"### {gettext('Rules of thumb')}", "\n".join(f"- {r}" for r in chapter.rules)]
+    return "\n\n".join(parts)
+
+
+def _section(measure: Measure) -> str:
+    return "\n".join([f"### {gettext(measure.label)}", "", *_lines(measure)])
+
+
+def _lines(measure: Measure) -> Iterator[str]:
+    yield gettext(measure.meaning)
+    yield ""
+    yield f"- {gettext('Name')}: `{measure.name}` ({measure.unit})"
+    if measure.formula:
+        yield f"- {gettext('Formula')}: {gettext(measure.formula)}"
+    if measure.denominator:
+        yield f"- {gettext('Denominator')}: {gettext(measure.denominator)}"
+    for case in measure.edge_cases:
+        yield f"- {gettext(case)}"
+    if measure.reading:
+        heading = gettext("How to read it")
+        yield f"- {heading}: {gettext(measure.reading)}"
+    if measure.source:
+        yield f"- {gettext('Source')}: {measure.source}"
+
+
+def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:
+    """Return the figures of all runs in the language in force; each comes with its name."""
+    title, figures = gettext("Evaluation report"), gettext("What the figures mean")
+    table, pairs, works = (
+        gettext("How the table is read"),
+        gettext("Read together"),
+        gettext("References"),
+    )
+    parts = [
+        f"# {title}",
+        *(_figures_cell(name, report) for name, report in reports),
+        f"## {figures}",
+        _listed(_meanings()),
+        f"### {table}",
+        _listed(_conventions()),
+        f"### {pairs}",
+        _listed(read_together(advice, MEASURES) for advice in HEADLINE_ADVICE),
+        f"## {works}",
+        _listed(REFERENCES),
+    ]
+    return ("\n\n".join(parts) + "\n").encode()
+
+
+def _figures_cell(name: str, report: RunReport) -> str:
+    return metrics_markdown(replace(report, run=name)).replace("# ", "## ", 1).rstrip()
+
+
+def _meanings() -> Iterator[str]:
+    """Yield a paragraph for each headline figure: its meaning, its denominator, its reading."""
+    formula, denominator = gettext("Formula"), gettext("Denominator")
+    for figure in HEADLINES:
+        measure = measure_of(figure)
+        texts = (
+            gettext(measure.meaning),
+            f"{formula}: {gettext(measure.formula)}.",
+            f"{denominator}: {gettext(measure.denominator)}.",
+            gettext(measure.reading) if measure.reading else "",
+        )
+        yield f"{gettext(measure.label)}: {' '.join(filter(None, texts))}"
+
+
+def _conventions() -> Iterator[str]:
+    yield gettext(
+        "n is the number of questions behind a value: the precisions and MRR are means over the "
+        "questions with results, the success rate and the coverage are over all questions."
+    )
+    yield gettext(
+        "While the rating is incomplete, a value is provisional: it is over the complete "
+        "questions only, n of how many. What it is at least and at most once all is rated is over "
+        "all questions, with every open judgment not relevant or relevant, so the value so far "
+        "may lie outside; at the end all three coincide."
+    )
+    yield gettext(
+        '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
+    )
+
+
+def _listed(texts: Sequence[str] | Iterator[str]) -> str:
+    return "\n".join(f"- {escaped(text)}" for text in texts)

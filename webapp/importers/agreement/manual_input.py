@@ -17,7 +17,7 @@ from msgspec import Struct
 from webapp.importers.runs.json_documents import FromPerson, Words, kind_of, load, read_object
 from webapp.importers.runs.prices import said, says_nothing
 from webapp.importers.runs.problems import ImportRefused, error
-from webapp.importers.runs.property_identity import identity
+from webapp.importers.runs.property_particulars import identity
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.agreement.report import VerdictByHand
 from webapp.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun

@@ -19,7 +19,7 @@ from webapp.importers.proof_packs.pack import (
     Text,
     UnreadableMember,
 )
-from webapp.importers.runs.csv_table import read_table
+from webapp.importers.runs.csv_ratings import read_table
 from webapp.importers.runs.json_documents import FromFile
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.proof_packs import proof_files

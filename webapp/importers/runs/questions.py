@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webapp.importers.runs.csv_table import read_table
+from webapp.importers.runs.csv_ratings import read_table
 from webapp.importers.runs.json_documents import FromPerson, SaidWords, Whole, load, read_object
 from webapp.importers.runs.problems import UnusableQuestions, error, warning
 from webapp.records import Problem

@@ -30,8 +30,8 @@ from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import pages, pool
 from webapp.services.rating.pages import EarlierTurn
 from webapp.services.rating.pool import Purpose
-from webapp.services.runs import provenance
-from webapp.services.runs.provenance import LabelCounts, Votes, in_study
+from webapp.services.runs import reports
+from webapp.services.runs.reports import LabelCounts, Votes, in_study
 from webapp.services.study import studies
 
 MOST_REASON = 2_000
@@ -140,17 +140,17 @@ class Docket(Struct, frozen=True):
 
 def docket(session: Session, study: Study) -> Docket:
     """Return every dispute of the study, the most disputed first, and the settled ones."""
-    cast = provenance.votes(session, study, in_study(study))
+    cast = reports.votes(session, study, in_study(study))
     settled = _settled(session)
     wanted = {
         thing: by_rater
         for thing, by_rater in cast.items()
-        if thing in settled or provenance.is_disputed(by_rater.values())
+        if thing in settled or reports.is_disputed(by_rater.values())
     }
     found = _disputes(session, study, wanted, settled)
     return Docket(
         disputes=tuple(found),
-        counts=provenance.label_counts(cast, settled),
+        counts=reports.label_counts(cast, settled),
         names_shown=names_shown(session, study),
     )
 
@@ -257,7 +257,7 @@ def _disputes(
             card=None if thing.card is None else from_row(thing.card),
             votes=witnesses.votes(thing, cast[thing.id]),
             tally=dict(Counter(sorted(cast[thing.id].values())).most_common()),
-            disputed=provenance.is_disputed(cast[thing.id].values()),
+            disputed=reports.is_disputed(cast[thing.id].values()),
             settlement=settled.get(thing.id),
         )
         for thing, question in rows
@@ -268,8 +268,8 @@ def _disputes(
 def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
     """Return the sort key of the docket: the closest vote, then the most votes."""
     given = [vote.verdict for vote in dispute.votes]
-    decided = provenance.decided(given).total()
-    return provenance.margin(given), -decided, dispute.position, dispute.thing_id
+    decided = reports.decided(given).total()
+    return reports.margin(given), -decided, dispute.position, dispute.thing_id
 
 
 class _Witnesses(Struct, frozen=True):
@@ -327,11 +327,11 @@ def _locked(
 ) -> tuple[JudgedThing, Adjudication | None]:
     """Return a judged thing that may be settled, locked against a second settlement meanwhile."""
     thing = session.scalar(select(JudgedThing).where(JudgedThing.id == thing_id).with_for_update())
-    cast = None if thing is None else provenance.votes_on(session, study, thing)
+    cast = None if thing is None else reports.votes_on(session, study, thing)
     if thing is None or cast is None:
         raise UnknownThing(thing_id)
     before = session.get(Adjudication, thing_id)
-    if before is None and not provenance.is_disputed(cast.values()):
+    if before is None and not reports.is_disputed(cast.values()):
         raise NotDisputed(thing_id)
     return thing, before
 

@@ -25,7 +25,7 @@ from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.importers.agreement import manual_input
 from webapp.importers.runs import json_runs
-from webapp.importers.runs.property_identity import identity
+from webapp.importers.runs.property_particulars import identity
 from webapp.metrics.agreement.agreement import Bootstrap
 from webapp.metrics.agreement.report import (
     AgreementReport,

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from webapp.chatbot.answers import Message, answered
 from webapp.chatbot.client import Chatbot, public_address
 from webapp.chatbot.failures import CallFailed
-from webapp.exporters.exports.collected_runs import STAMP, run_file
+from webapp.exporters.exports.run_folders import STAMP, collected_run_file
 from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.importers.collecting import collected_runs
@@ -153,7 +153,7 @@ def begin(
         total_questions=len(plan.questions),
     )
     collection = Collection(run, folder / f"{stem}{run.timestamp}.json{UNFINISHED}")
-    write_durably(collection.file, run_file(run))
+    write_durably(collection.file, collected_run_file(run))
     return collection
 
 
@@ -185,7 +185,7 @@ def ask_rest(
     for question in plan.questions[len(collection.run.answers) :]:
         run, chatbot = _asked(collection.run, question, chatbot)
         collection = replace(collection, run=run)
-        write_durably(collection.file, run_file(run))
+        write_durably(collection.file, collected_run_file(run))
         yield collection
 
 

@@ -23,7 +23,7 @@ from webapp.services.judging import verdicts
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.verdicts import Verdicts
-from webapp.services.runs import order, reports, runs
+from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study.unasked import is_put_to_raters
 
@@ -124,7 +124,7 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
             done=furthest.get(run.id, 0),
             of=of.get(run.id, 0),
         )
-        for run in order.in_order(session, study)
+        for run in runs.in_order(session, study)
     )
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Question, Study
-from webapp.exporters.exports import csv_ratings, json_runs, run_folders, run_reports, trec
+from webapp.exporters.exports import csv_ratings, json_runs, metrics_tables, run_folders, trec
 from webapp.exporters.exports.csv_ratings import JudgedResult
 from webapp.exporters.exports.json_runs import ExportedQuery, ExportedResult, ExportedRun
 from webapp.exporters.exports.metrics_tables import said_unasked
@@ -26,7 +26,7 @@ from webapp.records import QueryState
 from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.verdicts import Verdicts
 from webapp.services.rating import particulars
-from webapp.services.runs import provenance, reports, runs
+from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
@@ -138,7 +138,7 @@ def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedF
     """Return the report of the run: its figures, what they mean, and the references."""
     run = runs.find(session, study, run_id)
     called = run_folders.called(run.search_method, run.llm, run.timestamp)
-    data = run_reports.runs_markdown([(called, reports.in_words(session, study, run_id, rule))])
+    data = metrics_tables.runs_markdown([(called, reports.in_words(session, study, run_id, rule))])
     return ExportedFile(
         _name(session, study, run_id, "evaluation_report", "md"),
         "text/markdown; charset=utf-8",
@@ -294,4 +294,4 @@ def _origins(session: Session, study: Study, run_id: str, rule: Rule) -> Mapping
     if rule.rater is not None:
         return {}
     settled = rule.name == reports.ADJUDICATED
-    return provenance.provenances(session, study, Query.run_id == run_id, adjudicated=settled)
+    return reports.provenances(session, study, Query.run_id == run_id, adjudicated=settled)

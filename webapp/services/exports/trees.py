@@ -13,7 +13,7 @@ from sqlalchemy.orm.interfaces import ORMOption
 
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
-from webapp.exporters.exports import csv_ratings, run_folders, run_reports
+from webapp.exporters.exports import csv_ratings, metrics_tables, run_folders
 from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.exports.run_folders import RunNames, StoredRun
 from webapp.i18n import gettext
@@ -159,7 +159,7 @@ def _over_all(
         )
         for run in rated
     ]
-    yield TreeFile(f"evaluation_report_{day}.md", run_reports.runs_markdown(listed))
+    yield TreeFile(f"evaluation_report_{day}.md", metrics_tables.runs_markdown(listed))
     yield from _comparisons(session, study, rule, {run.id: run for run in rated})
 
 

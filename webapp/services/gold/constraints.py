@@ -28,7 +28,7 @@ from webapp.i18n import gettext, mark
 from webapp.importers.agreement import manual_input
 from webapp.importers.agreement.manual_input import ManualResult
 from webapp.importers.gold import listed_properties
-from webapp.importers.runs.property_identity import identity
+from webapp.importers.runs.property_particulars import identity
 from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.agreement.report import VerdictByHand
 from webapp.metrics.comparisons.significance import Bootstrap

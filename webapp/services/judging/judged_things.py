@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Question, QuestionSet
-from webapp.importers.runs.property_identity import fullest, identity, same_content
+from webapp.importers.runs.property_particulars import fullest, identity, same_content
 from webapp.records import Card
 
 PORTION = 5_000

@@ -33,7 +33,7 @@ from webapp.services.machine_judges.calls import (
     Terms,
     Usage,
 )
-from webapp.services.runs.provenance import in_study
+from webapp.services.runs.reports import in_study
 from webapp.services.study import studies
 
 ENDPOINT = JudgeEndpoint("http://127.0.0.1:9/v1", "demo-judge")

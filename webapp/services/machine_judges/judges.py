@@ -30,8 +30,7 @@ from webapp.services.judging import live_metrics, verdicts
 from webapp.services.judging.judged_things import from_row
 from webapp.services.machine_judges import prompts
 from webapp.services.people import raters
-from webapp.services.runs.provenance import in_study
-from webapp.services.runs.reports import UnknownRater
+from webapp.services.runs.reports import UnknownRater, in_study
 from webapp.services.study import studies
 
 PATH = "/chat/completions"

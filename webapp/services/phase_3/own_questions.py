@@ -25,7 +25,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import OwnQuestion, Participant, UserStudy
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet
-from webapp.exporters.exports.collected_runs import STAMP, run_file
+from webapp.exporters.exports.run_folders import STAMP, collected_run_file
 from webapp.failures import Busy, Conflict, Missing, Refused
 from webapp.i18n import gettext, mark, ngettext
 from webapp.importers.runs import json_runs
@@ -264,7 +264,7 @@ def _read(
         total_questions=1,
         answers=(answered(kept, answer),),
     )
-    (entry,) = json_runs.read("answer", run_file(run)).queries
+    (entry,) = json_runs.read("answer", collected_run_file(run)).queries
     return entry
 
 

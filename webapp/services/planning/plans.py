@@ -20,7 +20,7 @@ from webapp.metrics.planning.power import spread
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.rating import pool
-from webapp.services.runs import order, reports
+from webapp.services.runs import reports, runs
 from webapp.services.study import standing, studies
 
 FIGURES = (
@@ -44,7 +44,7 @@ class NotAPair(Refused):
 
 def runs_of(session: Session, study: Study, question_set: QuestionSet) -> list[Run]:
     """Return the runs of a question set, in the study's order."""
-    return [run for run in order.in_order(session, study) if run.question_set_id == question_set.id]
+    return [run for run in runs.in_order(session, study) if run.question_set_id == question_set.id]
 
 
 def rating_plan(

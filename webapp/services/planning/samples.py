@@ -38,7 +38,8 @@ from webapp.services.comparisons import comparisons
 from webapp.services.judging import changes
 from webapp.services.planning import chosen_rules, plans, rules
 from webapp.services.planning.rules import RuleKind, RuleOutcome
-from webapp.services.runs import order, reports
+from webapp.services.runs import reports
+from webapp.services.runs import runs as order
 from webapp.services.runs.reports import Rule
 
 SAMPLING = frozenset({RuleKind.FIXED, RuleKind.SEQUENCE, RuleKind.MACHINE_HELP})

@@ -24,7 +24,7 @@ from webapp.metrics.planning.effect import (
 from webapp.metrics.planning.settled import SettledOrder, SettledOrders
 from webapp.services.planning import chosen_rules, pooled_lists
 from webapp.services.planning.pooled_lists import PooledSet
-from webapp.services.runs import order
+from webapp.services.runs import runs as order
 from webapp.services.runs.reports import Rule
 from webapp.services.study.unasked import unasked
 

@@ -13,7 +13,7 @@ from math import isclose
 
 from msgspec import Struct, field
 
-from webapp.importers.runs.csv_table import original_text
+from webapp.importers.runs.csv_ratings import original_text
 
 Value = str | int | float | bool | None
 Place = tuple[str, ...]

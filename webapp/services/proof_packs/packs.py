@@ -36,7 +36,7 @@ from webapp.services.exports.exports import ExportedFile
 from webapp.services.proof_packs import added
 from webapp.services.proof_packs.evidence import Evidence, NoRuns
 from webapp.services.rating import pool
-from webapp.services.runs import order, reports, runs
+from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import blinding, studies
 from webapp.steps import Tell, nobody
@@ -110,7 +110,7 @@ def is_long(session: Session, study: Study, run_id: str | None, rule: Rule) -> b
 def _runs(session: Session, study: Study, run_id: str | None) -> list[Run]:
     if run_id is not None:
         return [runs.find(session, study, run_id)]
-    found = order.in_order(session, study)
+    found = runs.in_order(session, study)
     found.sort(key=lambda run: run.question_set_id)
     if not found:
         raise NoRuns

@@ -29,7 +29,7 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.importers.runs.property_identity import differences
+from webapp.importers.runs.property_particulars import differences
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.metrics.judging.queries import counted, suggested_quality
 from webapp.records import CannotTell, Card, EmptyOutcome, QueryState, Relevance

@@ -26,7 +26,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import property_cards, property_particulars
-from webapp.importers.runs.property_filling import filled, places, read_properties
+from webapp.importers.runs.property_particulars import filled, places, read_properties
 from webapp.metrics.runs.provenance import haversine_km
 from webapp.records import Card, CardParticulars, ListedText, Particulars, QueryState
 from webapp.services.judging.judged_things import from_row
@@ -201,8 +201,8 @@ def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
             result,
             _Source(
                 text=texts[at][1] if is_there else ListedText(),
-                listed=property_particulars.read(raw),
-                recorded=property_particulars.read(record),
+                listed=property_particulars.read_particulars(raw),
+                recorded=property_particulars.read_particulars(record),
                 record=_card(record),
             ),
         )

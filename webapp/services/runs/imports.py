@@ -18,9 +18,9 @@ from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
-from webapp.importers.runs import json_runs, property_filling
+from webapp.importers.runs import json_runs, property_particulars
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
-from webapp.importers.runs.property_identity import fullest
+from webapp.importers.runs.property_particulars import fullest
 from webapp.records import Card, Counts, Problem, QueryState, ReadQuery, ReadRun
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import Pool, from_row, to_row
@@ -354,7 +354,7 @@ def _fill_extra(run: Run, read: ReadRun) -> None:
         extra = {**entry.extra, **query.extra}
         if PROPERTIES in extra:
             listed = (query.extra.get(PROPERTIES), entry.extra.get(PROPERTIES))
-            extra[PROPERTIES] = property_filling.enriched(*listed)
+            extra[PROPERTIES] = property_particulars.enriched(*listed)
         if extra != query.extra:
             query.extra = extra
 

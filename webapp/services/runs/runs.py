@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import file_digest
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from msgspec import Struct
 from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
-from webapp import failures
+from webapp import failures, labels
 from webapp.db.tables.base import belonging_to
+from webapp.db.tables.evaluations import Evaluation
 from webapp.db.tables.gold import CardDecision
 from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
@@ -26,9 +29,43 @@ from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.judged_things import Pool
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating import pages
-from webapp.services.runs import order
 from webapp.services.study import studies
 from webapp.services.study.unasked import is_put_to_raters
+
+UP = "up"
+DOWN = "down"
+STEPS = {UP: -1, DOWN: 1}
+
+
+def in_order(session: Session, study: Study) -> list[Run]:
+    """Return every run of the study in its order."""
+    return ordered(session.scalars(select(Run).where(Run.study_id == study.id)))
+
+
+def ordered(found: Iterable[Run]) -> list[Run]:
+    """Return runs of one study in its order."""
+    return sorted(found, key=_place)
+
+
+def exchange(listed: Sequence[Run], run: Run, direction: str) -> None:
+    """Exchange a run with its neighbour in `listed`, all runs of its study in order.
+
+    The first run cannot go further up, nor the last one further down. Every run then has its
+    place, so that a label that is mended later moves none of them.
+    """
+    wanted = list(listed)
+    here = wanted.index(run)
+    there = here + STEPS[direction]
+    if 0 <= there < len(wanted):
+        wanted[here], wanted[there] = wanted[there], wanted[here]
+    for position, one in enumerate(wanted, 1):
+        one.position = position
+
+
+def _place(run: Run) -> tuple[bool, int, int, datetime, str]:
+    placed = run.position is not None
+    method = labels.place(run.search_method)
+    return not placed, run.position or 0, method, run.imported_at, run.id
 
 
 class UnknownRun(Missing):
@@ -152,7 +189,7 @@ def find(session: Session, study: Study, run_id: str) -> Run:
 def overviews(session: Session, rater: Rater) -> list[RunOverview]:
     """Return the study's runs in their order, with `rater`'s progress."""
     found = []
-    for run in order.in_order(session, rater.study):
+    for run in in_order(session, rater.study):
         categories = live_metrics.by_category(session, rater.id, run.id)
         found.append(_overview(session, rater, run, Standing.together(categories.values())))
     return found
@@ -205,7 +242,7 @@ def relabel(
 def move(session: Session, study: Study, run_id: str, direction: str) -> None:
     """Put a run one place up or down in the study's order; raises ``UnknownRun``."""
     run = find(session, study, run_id)
-    order.move(order.in_order(session, study), run, direction)
+    exchange(in_order(session, study), run, direction)
 
 
 def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
@@ -370,3 +407,96 @@ def things_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
     """Return the statement over the judged things that answers show or left empty."""
     shown = select(Result.judged_thing_id).join(Query).where(scope)
     return shown.union(select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None)))
+
+
+class RecordedFile(Struct, frozen=True):
+    """A source file as it was recorded, with the id of what was made from it.
+
+    ``made`` is the message that names it: "run %(id)s".
+    """
+
+    made: str
+    id: str
+    name: str
+    sha256: str
+
+    @property
+    def base(self) -> str:
+        """The name without the folders that were stated with it."""
+        return PureWindowsPath(self.name).name  # which has either slash between folders
+
+
+class FoundFile(Struct, frozen=True):
+    """A file on the disk; ``named`` where the user named the file itself, not its folder."""
+
+    path: Path
+    sha256: str
+    named: bool
+
+
+class SourceComparison(Struct, frozen=True):
+    """The files on the disk beside the recorded ones.
+
+    ``differing`` are files with the name of a recorded file and other contents. ``absent`` are
+    recorded files of which no file was found, ``unknown`` files that the user named and from
+    which nothing was made.
+    """
+
+    equal: tuple[RecordedFile, ...]
+    differing: tuple[tuple[RecordedFile, FoundFile], ...]
+    absent: tuple[RecordedFile, ...]
+    unknown: tuple[FoundFile, ...]
+
+
+def recorded(session: Session) -> list[RecordedFile]:
+    """Return every source file of the database: those of runs, then of evaluations."""
+    runs = session.execute(
+        select(RunFile.run_id, RunFile.name, RunFile.sha256).order_by(RunFile.id)
+    )
+    found = [RecordedFile(mark("run %(id)s"), *row) for row in runs]
+    evaluations = session.execute(
+        select(Evaluation.id, Evaluation.files).order_by(Evaluation.created_at, Evaluation.id)
+    )
+    for evaluation_id, files in evaluations:
+        made = mark("evaluation %(id)s")
+        found += [RecordedFile(made, evaluation_id, file["name"], file["sha256"]) for file in files]
+    return found
+
+
+def found(paths: Iterable[Path]) -> Iterator[FoundFile]:
+    """Yield the files among `paths` and those in the folders among them."""
+    for path in paths:
+        if path.is_dir():
+            inside = (one for one in sorted(path.rglob("*")) if one.is_file())
+            yield from (FoundFile(one, _sha256(one), named=False) for one in inside)
+        else:
+            yield FoundFile(path, _sha256(path), named=True)
+
+
+def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> SourceComparison:
+    """Return which of the files on the disk are the recorded ones, by their SHA-256.
+
+    A file under another name is still the same file. A file with the name of a recorded one
+    differs only where the recorded one is nowhere else and the file is not another recorded one:
+    every run of the original scripts has a ``test_results_latest.json``.
+    """
+    on_disk = {file.sha256 for file in found}
+    known = {file.sha256 for file in recorded}
+    equal = tuple(file for file in recorded if file.sha256 in on_disk)
+    missed = [file for file in recorded if file.sha256 not in on_disk]
+    strange = [file for file in found if file.sha256 not in known]
+    differing = [
+        (file, other) for file in missed for other in strange if other.path.name == file.base
+    ]
+    told = {file for file, _ in differing}, {other for _, other in differing}
+    return SourceComparison(
+        equal=equal,
+        differing=tuple(differing),
+        absent=tuple(file for file in missed if file not in told[0]),
+        unknown=tuple(other for other in strange if other.named and other not in told[1]),
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -27,7 +27,7 @@ from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.rating import pool, question_notes
 from webapp.services.rating.pool import POOL, Unit
-from webapp.services.runs import imports, order, runs
+from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
@@ -225,7 +225,7 @@ class SampleCost(Struct, frozen=True):
 def found(session: Session, study: Study) -> list[Run]:
     """Return the sample runs of a study, in its order."""
     files = select(RunFile.run_id).where(RunFile.sha256.in_(FILES))
-    return order.ordered(
+    return runs.ordered(
         session.scalars(select(Run).where(Run.study_id == study.id, Run.id.in_(files)))
     )
 

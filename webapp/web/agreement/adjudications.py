@@ -9,7 +9,7 @@ from wtforms import BooleanField, Form
 from webapp.i18n import gettext
 from webapp.services.agreement import adjudications
 from webapp.services.agreement.adjudications import MOST_REASON, Dispute, Docket, ReasonMissing
-from webapp.services.runs.provenance import LabelCounts
+from webapp.services.runs.reports import LabelCounts
 from webapp.web.frame import access, htmx
 from webapp.web.frame.fields import (
     LONGEST_ANSWER,

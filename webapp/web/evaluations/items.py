@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from webapp.exporters.evaluations import score_reports
-from webapp.exporters.exports.measures import read_together
+from webapp.exporters.exports.metrics_tables import read_together
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.evaluations import json_answers
 from webapp.metrics.evaluations.answers import SentenceVerdict, Support, WhyUndefined

@@ -16,7 +16,7 @@ from flask import (
 )
 from msgspec import Struct
 
-from webapp.exporters.exports.measures import read_together
+from webapp.exporters.exports.metrics_tables import read_together
 from webapp.exporters.gold import constraint_reports
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import gettext

@@ -26,7 +26,7 @@ from wtforms import BooleanField, Form
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
 from webapp.i18n import gettext, mark, ngettext
-from webapp.importers.runs.property_identity import identity
+from webapp.importers.runs.property_particulars import identity
 from webapp.services.judging import events
 from webapp.services.phase_3 import own_questions
 from webapp.services.phase_3.links import PseudonymTaken

@@ -28,7 +28,8 @@ from webapp.services.exports import rated_imports
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.rated_imports import RatedImport
 from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports, long_kind, order, samples, waiting_files
+from webapp.services.runs import imports, long_kind, samples, waiting_files
+from webapp.services.runs import runs as order
 from webapp.services.runs.imports import ImportReport
 from webapp.services.runs.waiting_files import FileDecision, StoredFiles
 from webapp.services.study import studies

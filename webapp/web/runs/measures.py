@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, render_template
 from msgspec import Struct
 
-from webapp.exporters.exports.measures import Chapter, chapters, rounding
+from webapp.exporters.exports.metrics_tables import Chapter, chapters, rounding
 from webapp.web.frame import htmx
 
 blueprint = Blueprint("measures", __name__, url_prefix="/measures")

@@ -27,7 +27,8 @@ from webapp.exporters.comparisons.words import figure_name
 from webapp.i18n import speaking
 from webapp.metrics.planning.bounds import BOUNDED, OPEN
 from webapp.services.planning import pooled_lists
-from webapp.services.runs import order, reports, samples
+from webapp.services.runs import reports, samples
+from webapp.services.runs import runs as order
 from webapp.services.study import studies
 
 ROOT = Path(__file__).resolve().parents[4]
