@@ -33,7 +33,7 @@ FEATURES = (
             guides.blueprint: Role.ANYBODY,
         },
         kept=(
-            *("vendor/htmx.min.js", "frame/icon.svg", "frame/clear.svg", "frame/first.js"),
+            *("vendor/htmx.min.js", "frame/icon.svg", "frame/first.js"),
             *("joined/frame/app.css", "joined/frame/page.js"),
         ),
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -29,11 +29,9 @@ from webapp.importers.gold import gold_questions
 from webapp.importers.gold.gold_questions import GoldFile, KnownPlace
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import warning
-from webapp.metrics.gold.constraint_rules import CardFacts, Check, Outcome, check_card
 from webapp.metrics.gold.constraints import DEFAULT_THRESHOLD, Expected, GoldQuestion
 from webapp.records import Problem
 from webapp.services.rating.particulars import AskedPlace
-from webapp.services.runs import runs
 
 
 class UnknownQuestionSet(Missing):
@@ -269,25 +267,6 @@ class UnknownGoldQuestion(Missing):
     remedy = mark("The page of the gold questions lists all that there are.")
 
 
-class ShownListing(Struct, frozen=True):
-    """One listing that a run showed for any question; ``queries`` are those it answered."""
-
-    facts: CardFacts
-    queries: tuple[int, ...]
-
-
-class Match(Struct, frozen=True):
-    """A listing against one question: every check, and whether all that is asked passes."""
-
-    listing: ShownListing
-    checks: tuple[Check, ...]
-
-    @property
-    def satisfies(self) -> bool:
-        """Whether everything that is asked passes."""
-        return all(check.outcome in {Outcome.PASS, Outcome.NA} for check in self.checks)
-
-
 def begin(session: Session, rater: Rater, question_set_id: int, now: datetime) -> None:
     """Make the first version of the set's own questions: each should bring data, asks nothing.
 
@@ -375,34 +354,6 @@ def places(found: Gold) -> tuple[KnownPlace, ...]:
         place = KnownPlace(name, asked.keywords, asked.latitude, asked.longitude, asked.radius_km)
         by_name.setdefault(name.casefold(), place)
     return tuple(by_name.values())
-
-
-def listings(session: Session, study: Study, run_id: str) -> tuple[ShownListing, ...]:
-    """Return every distinct listing of a run, in the order in which it came first."""
-    from webapp.services.gold import constraints
-
-    run = runs.find(session, study, run_id)
-    found: dict[object, tuple[CardFacts, list[int]]] = {}
-    for query_id, cards in constraints.card_facts(session, run).items():
-        for card in cards:
-            key = card.slug or (card.name, card.location, card.price)
-            found.setdefault(key, (card, []))[1].append(query_id)
-    return tuple(ShownListing(card, tuple(dict.fromkeys(ids))) for card, ids in found.values())
-
-
-def matches(question: GoldQuestion, shown: Iterable[ShownListing]) -> tuple[Match, ...]:
-    """Return every listing checked against the constraints of `question`."""
-    return tuple(Match(one, check_card(question.constraints, one.facts)) for one in shown)
-
-
-def newest_run(session: Session, question_set_id: int) -> str | None:
-    """Return the newest run of a question set."""
-    return session.scalar(
-        select(Run.id)
-        .where(Run.question_set_id == question_set_id)
-        .order_by(Run.imported_at.desc(), Run.id)
-        .limit(1)
-    )
 
 
 def _file(session: Session, study: Study, question_set_id: int) -> GoldFile:

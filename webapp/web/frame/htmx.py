@@ -6,6 +6,7 @@ it will swap the answer into a place on the page, ``full`` for everything else.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, render_template, request
@@ -21,7 +22,9 @@ def wants_part() -> bool:
     return request.headers.get(REQUEST_TYPE) == "partial"
 
 
-def respond(page: str, part: str, context: Struct, status: int = 200) -> Response:
+def respond(
+    page: str, part: str, context: Struct | Mapping[str, Any], status: int = 200
+) -> Response:
     """Return the template `page`, or `part` where a part is wanted, filled from `context`."""
     template = part if wants_part() else page
     return _varying(render_template(template, **names(context)), status)
@@ -34,9 +37,9 @@ def reload() -> Response:
     return response
 
 
-def names(context: Struct) -> dict[str, Any]:
+def names(context: Struct | Mapping[str, Any]) -> dict[str, Any]:
     """Return what a template may use: the fields of `context`, one level deep."""
-    return asdict(context)
+    return asdict(context) if isinstance(context, Struct) else dict(context)
 
 
 def _varying(body: str, status: int = 200) -> Response:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from flask import (
     Blueprint,
     Response,
@@ -25,76 +23,27 @@ from webapp.metrics.agreement.agreement import NO_SHARE_EXPLANATIONS, BinaryAgre
 from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_AGREEMENT
 from webapp.metrics.agreement.coefficients import NoAgreement
 from webapp.metrics.gold.constraint_rules import Outcome
-from webapp.metrics.gold.constraints import ConstraintTotals, Expected, MissingRule, QueryEvaluation
+from webapp.metrics.gold.constraints import Expected, MissingRule
 from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_LABELS, CONSTRAINT_MEASURES
-from webapp.metrics.judging.registry import Measure
 from webapp.notation import RATIO, four
 from webapp.services.gold import constraints, gold
 from webapp.services.gold.constraints import (
     CardJudgedTwice,
     CheckedQuery,
-    CheckedRun,
-    ConstraintAgreement,
     NoGold,
 )
 from webapp.services.runs import reports
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked, chosen_file
 from webapp.web.gold import card_parts, constraint_words
-from webapp.web.gold.card_parts import CardShown, DecisionForm, DecisionMistake, DecisionWords
-from webapp.web.gold.constraint_words import OUTCOMES, SIGNS, ConstraintInWords, Summary
+from webapp.web.gold.card_parts import DecisionForm, DecisionMistake
+from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
 from webapp.web.study import rules
-from webapp.web.study.rules import RuleChoice
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
 OF_CONSTRAINTS = (
     "any('constraints.json', 'constraints.csv', 'constraint_cards.csv', 'manual_input.json')"
 )
-
-
-class ConstraintsPage(Struct, frozen=True):
-    """A run under the gold questions in force; ``summary`` is ``None`` without any.
-
-    ``left_out`` says that MISSING is not counted; ``taken`` how many decisions of a file
-    were new, ``None`` where none was just taken in. ``comparable`` are the runs of its question
-    set, empty where it is the only one.
-    """
-
-    run: CheckedRun
-    summary: Summary | None
-    counts: ConstraintTotals | None
-    threshold: str
-    left_out: bool
-    categories: Mapping[str, ConstraintTotals]
-    questions: tuple[QueryEvaluation, ...]
-    advice: tuple[str, ...]
-    measures: tuple[Measure, ...]
-    remarks: tuple[str, ...]
-    n_decisions: int
-    comparable: tuple[str, ...]
-    taken: int | None
-    refusal: str = ""
-    problems: tuple[str, ...] = ()
-
-
-class CheckedQuestionPage(Struct, frozen=True):
-    """One gold question of a run with its cards, and the run's figures beside it."""
-
-    run: CheckedRun
-    line: QueryEvaluation
-    rules: tuple[ConstraintInWords, ...]
-    is_manual: bool
-    expected_data: bool
-    threshold: str
-    cards: tuple[CardShown, ...]
-    summary: Summary
-    words: DecisionWords
-    before: int | None
-    after: int | None
-    can_decide: bool
-    measures: tuple[Measure, ...]
-    mistake: DecisionMistake | None = None
-    clicked: int | None = None
 
 
 @blueprint.get("/<run_id>")
@@ -156,7 +105,7 @@ def question(run_id: str, query_id: int) -> str:
     """Show one question's cards, each with what its constraints came to."""
     with access.reading() as (session, rater):
         found = constraints.checked_query(session, rater.study, run_id, query_id, _missing())
-    return render_template("gold/constraints/question.html", **htmx.names(_question(found)))
+    return render_template("gold/constraints/question.html", **_question(found))
 
 
 @blueprint.post("/<run_id>/<int:query_id>/<int:card>")
@@ -209,7 +158,8 @@ def _rendered(
         found = constraints.checked_run(session, rater.study, run_id, _missing())
         runs = gold.find_set(session, rater.study, found.question_set_id).runs
     report = found.report
-    page = ConstraintsPage(
+    return render_template(
+        "gold/constraints/page.html",
         run=found,
         summary=None if report is None else constraint_words.summary(report),
         counts=None if report is None else report.totals,
@@ -226,31 +176,32 @@ def _rendered(
         refusal=refusal,
         problems=problems,
     )
-    return render_template("gold/constraints/page.html", **htmx.names(page))
 
 
 def _question(
     found: CheckedQuery, mistake: DecisionMistake | None = None, clicked: int | None = None
-) -> CheckedQuestionPage:
+) -> dict[str, object]:
     report, query = found.run.report, found.evaluation
     assert report is not None
-    return CheckedQuestionPage(
-        run=found.run,
-        line=query,
-        rules=constraint_words.asked(query.question.constraints),
-        is_manual=query.question.manual,
-        expected_data=query.question.expected is Expected.HAS_DATA,
-        threshold=constraint_words.threshold(report.threshold),
-        cards=tuple(card_parts.card_shown(index, card) for index, card in enumerate(found.cards)),
-        summary=constraint_words.summary(report),
-        words=card_parts.decision_words(),
-        before=found.before,
-        after=found.after,
-        can_decide=found.can_decide,
-        measures=tuple(CONSTRAINT_MEASURES.values()),
-        mistake=mistake,
-        clicked=clicked,
-    )
+    return {
+        "run": found.run,
+        "line": query,
+        "rules": constraint_words.asked(query.question.constraints),
+        "is_manual": query.question.manual,
+        "expected_data": query.question.expected is Expected.HAS_DATA,
+        "threshold": constraint_words.threshold(report.threshold),
+        "cards": tuple(
+            card_parts.card_shown(index, card) for index, card in enumerate(found.cards)
+        ),
+        "summary": constraint_words.summary(report),
+        "words": card_parts.decision_words(),
+        "before": found.before,
+        "after": found.after,
+        "can_decide": found.can_decide,
+        "measures": tuple(CONSTRAINT_MEASURES.values()),
+        "mistake": mistake,
+        "clicked": clicked,
+    }
 
 
 def _missing() -> MissingRule:
@@ -288,29 +239,6 @@ class AgreementLine(Struct, frozen=True):
     meaning: str
 
 
-class Apart(Struct, frozen=True):
-    """One card on which machine and people differ, with the constraints that failed."""
-
-    found: CardJudgedTwice
-    cpr: str
-    share: str
-    failed: tuple[str, ...]
-
-
-class ConstraintAgreementPage(Struct, frozen=True):
-    """How well the constraints of a run predict people's verdicts under a rule.
-
-    ``apart`` are the cards on which they differ most, ``apart_too`` the others.
-    """
-
-    found: ConstraintAgreement
-    rule: RuleChoice
-    rules: tuple[RuleChoice, ...]
-    lines: tuple[AgreementLine, ...]
-    apart: tuple[Apart, ...]
-    apart_too: tuple[Apart, ...]
-
-
 @agreement_blueprint.get("/", endpoint="show")
 def show_agreement(run_id: str) -> str:
     """Show the confusion table, kappa, precision and recall, and the cards to look at."""
@@ -318,15 +246,16 @@ def show_agreement(run_id: str) -> str:
         rule = reports.rule_of(session, rater.study, rules.wanted())
         found = constraints.compare(session, rater.study, run_id, rule)
         offered = rules.choices(session, rater.study)
-    page = ConstraintAgreementPage(
+    return render_template(
+        "gold/constraint_agreement/page.html",
         found=found,
         rule=next(one for one in offered if one.name == found.rule),
         rules=offered,
         lines=_lines(found.agreement),
-        apart=tuple(map(_apart, found.disagreed[:FIRST_SHOWN])),
-        apart_too=tuple(map(_apart, found.disagreed[FIRST_SHOWN:])),
+        failed=_failed,
+        apart=found.disagreed[:FIRST_SHOWN],
+        apart_too=found.disagreed[FIRST_SHOWN:],
     )
-    return render_template("gold/constraint_agreement/page.html", **htmx.names(page))
 
 
 def _lines(agreement: BinaryAgreement) -> tuple[AgreementLine, ...]:
@@ -371,14 +300,10 @@ def _value(value: float | NoAgreement | NoShare | None, unit: str = RATIO) -> tu
     return four(value, unit), ""
 
 
-def _apart(found: CardJudgedTwice) -> Apart:
-    failed = [
+def _failed(found: CardJudgedTwice) -> list[str]:
+    return [
         f"{SIGNS[check.outcome]} {gettext(CONSTRAINT_LABELS[check.constraint])}: "
         f"{constraint_words.value_words(check) or gettext(OUTCOMES[check.outcome])}"
         for check in found.checks
         if check.outcome in {Outcome.FAIL, Outcome.MISSING}
     ]
-    votes = found.votes
-    decided = votes.relevant + votes.not_relevant
-    said = gettext("%(n)s of %(of)s call it relevant", n=votes.relevant, of=decided)
-    return Apart(found, four(found.cpr), said if decided else "", tuple(failed))

@@ -1,9 +1,8 @@
-"""Gold questions as pages: each set with its versions, each question with a form and a preview."""
+"""Gold questions as pages: each set with its versions, each question as a form."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from fractions import Fraction
 
 from flask import (
@@ -16,7 +15,6 @@ from flask import (
     request,
     url_for,
 )
-from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 from wtforms import Form
@@ -33,7 +31,7 @@ from webapp.importers.gold.typed_amounts import (
 from webapp.importers.runs.prices import read_number
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.gold.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
-from webapp.metrics.gold.constraints import ConfusionMatrix, Expected, GoldQuestion
+from webapp.metrics.gold.constraints import ConstraintTotals, Expected, GoldQuestion
 from webapp.services.gold import constraints, gold
 from webapp.services.gold.gold import Gold, GoldNumberTaken, GoldSet, UnknownGoldQuestion
 from webapp.web.frame import access, htmx
@@ -52,10 +50,7 @@ from webapp.web.frame.fields import (
 from webapp.web.frame.formatting import number
 from webapp.web.frame.forms import checked, chosen_file, messages, sent
 from webapp.web.gold import constraint_words
-from webapp.web.gold import map as gold_map
-from webapp.web.gold.constraint_words import KINDS, ConstraintInWords
-from webapp.web.gold.map import SIZE
-from webapp.web.gold.preview import Preview, preview_of
+from webapp.web.gold.constraint_words import KINDS
 
 NO_AMOUNT = mark("No amount can be read here. Write for example: 800 juta; 1,5 M; 1.500.000.000.")
 NO_SPAN = mark("No range can be read here. Write for example: 1M an; 500 juta - 1 M; < 800 juta.")
@@ -153,10 +148,6 @@ class GoldForm(Form):
     floors_min = CountField()
     floors_max = CountField()
     floors_exact = CountField()
-    run = LineField(LONGEST_LABEL)
-    frame = LineField(LONGEST_LABEL)
-    x = WholeField(0, SIZE, name="map.x")
-    y = WholeField(0, SIZE, name="map.y")
     action = LineField(LONGEST_LABEL)
 
 
@@ -174,14 +165,7 @@ class VersionForm(Form):
     version = WholeField(0, LARGEST_NUMBER, default=0, required=True, wrong=UNUSABLE)
 
 
-class ReadForm(Struct, frozen=True):
-    """The content of a form: the question as far as it can be read, and the errors by field."""
-
-    question: GoldQuestion
-    wrong: dict[str, str]
-
-
-def filled(question: GoldQuestion, run: str) -> GoldForm:
+def filled(question: GoldQuestion) -> GoldForm:
     """Return the form of a question; amounts are written with every digit."""
     asked = question.constraints
     place, price = asked.location, asked.price or Range()
@@ -197,7 +181,6 @@ def filled(question: GoldQuestion, run: str) -> GoldForm:
         "price_max": price.maximum,
         "price_target": price.target,
         "price_tolerance": price.tolerance,
-        "run": run,
     }
     if place is not None:
         data |= {
@@ -213,8 +196,11 @@ def filled(question: GoldQuestion, run: str) -> GoldForm:
     return GoldForm(data=data)
 
 
-def read(form: GoldForm, before: GoldQuestion) -> ReadForm:
-    """Return the content of `form`; values without a field stay as in `before`."""
+def read(form: GoldForm, before: GoldQuestion) -> tuple[GoldQuestion, dict[str, str]]:
+    """Return the question as far as it can be read, and the errors by field.
+
+    Values without a field stay as in `before`.
+    """
     form.validate()
     wrong = messages(form)
     constraints = Constraints(
@@ -235,7 +221,7 @@ def read(form: GoldForm, before: GoldQuestion) -> ReadForm:
         manual=bool(form.mode.data),
         constraints=constraints,
     )
-    return ReadForm(question, wrong)
+    return question, wrong
 
 
 def _unless_touched(
@@ -246,7 +232,7 @@ def _unless_touched(
     So nothing is lost that a field cannot express: a word with a comma in it, many decimals. An
     unchanged field is never reported as wrong.
     """
-    shown, said = typed(filled(before, "")), typed(form)
+    shown, said = typed(filled(before)), typed(form)
     kept = {}
     for name, fields in FIELDS.items():
         if all(said[field] == shown[field] for field in fields):
@@ -254,14 +240,6 @@ def _unless_touched(
             for field in fields:
                 wrong.pop(field, None)
     return replace(found, **kept)
-
-
-def set_point(form: GoldForm, latitude: float, longitude: float) -> None:
-    """Put the point of the form where the map was clicked."""
-    form.lat.put(round(latitude, 6))
-    form.lng.put(round(longitude, 6))
-    if not form.radius_km.typed:
-        form.radius_km.put(DEFAULT_RADIUS_KM)
 
 
 def set_place(form: GoldForm, place: KnownPlace) -> None:
@@ -330,76 +308,12 @@ NEWEST = 3
 """Runs of a set on which a threshold is tried out."""
 
 
-class GoldSets(Struct, frozen=True):
-    """The study's question sets with the state of their gold questions."""
-
-    sets: tuple[GoldSet, ...]
-
-
-class GoldLine(Struct, frozen=True):
-    """One gold question in the list of its set."""
-
-    number: int
-    question: str
-    category: str
-    has_data: bool
-    is_manual: bool
-    rules: tuple[ConstraintInWords, ...]
-
-
-class RunMet(Struct, frozen=True):
-    """The result of a threshold T for a run.
-
-    It holds the questions met, those met under the T in force, and the matrix.
-    """
-
-    id: str
-    search_method: str | None
-    llm: str | None
-    n_met: int
-    n_met_now: int
-    n_questions: int
-    matrix: ConfusionMatrix
-
-
-class GoldPage(Struct, frozen=True):
-    """The gold questions in force for a set; ``found`` is ``None`` where it has none.
-
-    ``threshold`` is the one in the field, ``met`` its result for the newest runs, ``in_force``
-    the saved one. ``wrong`` is true where the input is not a threshold.
-    """
-
-    set: GoldSet
-    found: Gold | None
-    threshold: str
-    in_force: str
-    met: tuple[RunMet, ...]
-    wrong: bool
-    lines: tuple[GoldLine, ...]
-    places: tuple[KnownPlace, ...]
-    new: int
-    refusal: str = ""
-
-
-class GoldQuestionPage(Struct, frozen=True):
-    """One gold question being edited; ``number`` is ``NEW`` for one yet to be made."""
-
-    set: GoldSet
-    number: int
-    form: GoldForm
-    wrong: dict[str, str]
-    kinds: Mapping[str, str]
-    places: tuple[KnownPlace, ...]
-    preview: Preview
-    only_one: bool
-
-
 @blueprint.get("/")
 def index() -> str:
     """List the study's question sets."""
     with access.reading() as (session, rater):
-        page = GoldSets(tuple(gold.sets(session, rater.study)))
-    return render_template("gold/index.html", **htmx.names(page))
+        sets = gold.sets(session, rater.study)
+    return render_template("gold/index.html", sets=sets)
 
 
 @blueprint.get("/<int:set_id>")
@@ -409,7 +323,7 @@ def show(set_id: int) -> Response:
     With a threshold in the address: the result it would have for the newest runs; nothing is saved.
     """
     form = ThresholdForm(request.args)
-    return htmx.respond("gold/page.html", "gold/_met.html", _gold_page(set_id, form))
+    return htmx.respond("gold/page.html", "gold/_met.html", _set_page(set_id, form))
 
 
 @blueprint.get("/<int:set_id>/questions.json")
@@ -472,30 +386,30 @@ def question(set_id: int, question_id: int) -> str:
     """Show one gold question as a form."""
     with access.reading() as (session, rater):
         found = _in_force(session, rater, set_id)
-        asked = _question(found, question_id)
-        run = request.args.get("run") or gold.newest_run(session, set_id) or ""
-        form = filled(asked, run)
-        page = _page(session, rater, set_id, question_id, form, ReadForm(asked, {}))
-    return render_template("gold/question.html", **htmx.names(page))
+    return _editor(set_id, question_id, found, filled(_question(found, question_id)))
 
 
 @blueprint.post("/<int:set_id>/questions/<int:question_id>")
 def edit(set_id: int, question_id: int) -> Response:
-    """Save the form as a new version; a map click, a place or a look only fills it."""
+    """Save the form as a new version; a known place or a price in words only fills it."""
     form = sent(GoldForm)
-    looks = _fill(set_id, form) or form.action.data != "save"
     with access.writing() as (session, rater):
         found = _in_force(session, rater, set_id)
-        said = read(form, _question(found, question_id))
-        if not looks and not said.wrong:
-            _save(session, rater, set_id, question_id, said)
-        if looks or said.wrong:
-            session.rollback()
-            page = _page(session, rater, set_id, question_id, form, said)
-            status = 200 if looks else 422
-            return htmx.respond("gold/question.html", "gold/_preview.html", page, status)
-        session.commit()
-    return _back(set_id, _anchor=f"question-{said.question.query_id}")
+        if form.action.data != "save":
+            _fill(form, found)
+        wanted, wrong = read(form, _question(found, question_id))
+        if form.action.data == "save" and not wrong:
+            try:
+                gold.put(session, rater, set_id, question_id or None, wanted, access.now())
+            except GoldNumberTaken as taken:
+                wrong["number"] = f"{taken.sentence()}."
+            except ImportRefused as refused:  # a value that a gold file may not hold
+                wrong["question"] = refused.advice()
+            else:
+                session.commit()
+                return _back(set_id, _anchor=f"question-{wanted.query_id}")
+    page = _editor(set_id, question_id, found, form, wrong)
+    return make_response(page, 422 if form.action.data == "save" else 200)
 
 
 @blueprint.post("/<int:set_id>/questions/<int:question_id>/remove")
@@ -507,34 +421,14 @@ def remove(set_id: int, question_id: int) -> Response:
     return _back(set_id)
 
 
-def _fill(set_id: int, form: GoldForm) -> bool:
-    """Fill the form from a click on the map or a known place; return whether one was made."""
-    frame, x, y = gold_map.read_frame(form.frame.data), form.x.data, form.y.data
-    if frame is not None and x is not None and y is not None:
-        set_point(form, *frame.point(x, y))
-        return True
+def _fill(form: GoldForm, found: Gold) -> None:
+    """Fill the form from a known place, or from a price in words."""
     if form.action.data == "place":
-        with access.reading() as (session, rater):
-            known = gold.places(_in_force(session, rater, set_id))
-        chosen = next((place for place in known if place.name == form.place.data), None)
-        if chosen is not None:
-            set_place(form, chosen)
-        return True
-    if form.action.data == "price":
+        chosen = [place for place in gold.places(found) if place.name == form.place.data]
+        if chosen:
+            set_place(form, chosen[0])
+    elif form.action.data == "price":
         spread(form)
-        return True
-    return False
-
-
-def _save(session: Session, rater: Rater, set_id: int, question_id: int, said: ReadForm) -> None:
-    """Save the question; a value that a gold file may not hold is added to the errors."""
-    number = question_id or None
-    try:
-        gold.put(session, rater, set_id, number, said.question, access.now())
-    except GoldNumberTaken as taken:
-        said.wrong["number"] = f"{taken.sentence()}."
-    except ImportRefused as refused:
-        said.wrong["question"] = refused.advice()
 
 
 def _take(set_id: int, taken: object) -> Response:
@@ -544,63 +438,50 @@ def _take(set_id: int, taken: object) -> Response:
             taken(session, rater, set_id, name, data, access.now())  # type: ignore[operator]
         except ImportRefused as refused:
             session.rollback()
-            return make_response(_rendered(set_id, refusal=refused.advice()), 422)
+            return htmx.respond(
+                "gold/page.html", "gold/page.html", _set_page(set_id, refusal=refused.advice()), 422
+            )
         session.commit()
     return _back(set_id)
 
 
-def _rendered(set_id: int, *, refusal: str = "") -> str:
-    page = replace(_gold_page(set_id), refusal=refusal)
-    return render_template("gold/page.html", **htmx.names(page))
-
-
-def _gold_page(set_id: int, form: ThresholdForm | None = None) -> GoldPage:
+def _set_page(
+    set_id: int, form: ThresholdForm | None = None, *, refusal: str = ""
+) -> dict[str, object]:
+    """Return what the page of a set shows; a typed threshold is tried out on the newest runs."""
     typed = form.threshold if form and form.threshold.typed else None
     with access.reading() as (session, rater):
         known = gold.find_set(session, rater.study, set_id)
         found = gold.in_force(session, set_id)
         stated = found.threshold if found else Fraction(0)
         wanted = stated if typed is None else typed.data
-        met = () if found is None or wanted is None else _met(session, rater, known, wanted)
-    questions = found.questions if found else ()
-    return GoldPage(
-        set=known,
-        found=found,
-        threshold=decimal(stated) if typed is None else typed.typed,
-        in_force=decimal(stated),
-        met=met,
-        wrong=wanted is None,
-        lines=tuple(map(_line, questions)),
-        places=gold.places(found) if found else (),
-        new=NEW,
-    )
+        met = [] if found is None or wanted is None else _met(session, rater, known, wanted)
+    return {
+        "set": known,
+        "found": found,
+        "threshold": decimal(stated) if typed is None else typed.typed,
+        "in_force": decimal(stated),
+        "met": met,
+        "wrong": wanted is None,
+        "asked": constraint_words.asked,
+        "places": gold.places(found) if found else (),
+        "new": NEW,
+        "refusal": refusal,
+    }
 
 
-def _met(session: Session, rater: Rater, known: GoldSet, wanted: Fraction) -> tuple[RunMet, ...]:
-    """Return the result of a threshold for each of the set's newest runs."""
+def _met(
+    session: Session, rater: Rater, known: GoldSet, wanted: Fraction
+) -> list[tuple[dict[str, str | None], ConstraintTotals, int]]:
+    """Return the newest runs with their totals under a threshold, and those met as it is now."""
     found = []
     for run_id, search_method, llm in known.runs[:NEWEST]:
         now = constraints.checked_run(session, rater.study, run_id).report
         then = constraints.checked_run(session, rater.study, run_id, threshold=wanted).report
-        if now is None or then is None:
-            continue
-        totals = then.totals
-        n_now, n = now.totals.n_successful, totals.n_queries
-        found.append(
-            RunMet(run_id, search_method, llm, totals.n_successful, n_now, n, totals.matrix)
-        )
-    return tuple(found)
-
-
-def _line(question: GoldQuestion) -> GoldLine:
-    return GoldLine(
-        number=question.query_id,
-        question=question.text,
-        category=question.category,
-        has_data=question.expected is Expected.HAS_DATA,
-        is_manual=question.manual,
-        rules=constraint_words.asked(question.constraints),
-    )
+        if now is not None and then is not None:
+            run = {"search_method": search_method, "llm": llm}
+            found.append((run, then.totals, now.totals.n_successful))
+    return found
 
 
 def _in_force(session: Session, rater: Rater, set_id: int) -> Gold:
@@ -618,23 +499,22 @@ def _question(found: Gold, number: int) -> GoldQuestion:
     return GoldQuestion(free, "", "", Expected.HAS_DATA)
 
 
-def _page(
-    session: Session, rater: Rater, set_id: int, number: int, form: GoldForm, said: ReadForm
-) -> GoldQuestionPage:
-    found = _in_force(session, rater, set_id)
-    known = gold.find_set(session, rater.study, set_id)
-    places = gold.places(found)
-    runs = {run[0] for run in known.runs}
-    shown = gold.listings(session, rater.study, form.run.data) if form.run.data in runs else ()
-    matches = gold.matches(said.question, shown)
-    return GoldQuestionPage(
-        set=known,
+def _editor(
+    set_id: int,
+    number: int,
+    found: Gold,
+    form: GoldForm,
+    wrong: dict[str, str] | None = None,
+) -> str:
+    kinds = {name: gettext(word) for name, word in KINDS.items() if name not in {"sale", "rent"}}
+    return render_template(
+        "gold/question.html",
+        set_id=set_id,
         number=number,
         form=form,
-        wrong=said.wrong,
-        kinds={name: gettext(word) for name, word in KINDS.items() if name not in {"sale", "rent"}},
-        places=places,
-        preview=preview_of(said.question, matches, places),
+        wrong=wrong or {},
+        kinds=kinds,
+        places=gold.places(found),
         only_one=len(found.questions) == 1,
     )
 
