@@ -146,14 +146,13 @@ FEATURES = (
     Feature(
         "gold",
         blueprints={
-            constraints.agreement_blueprint: Role.OWNER,
             constraints.blueprint: Role.OWNER,
             card_parts.blueprint: Role.OWNER,
             gold.blueprint: Role.OWNER,
         },
         roles={"card_decisions.decide_blind": Role.RATERS},
         parts={"run": "gold/_run.html"},
-        under=dict.fromkeys(("constraints", "constraint_agreement", "gold"), "runs.index"),
+        under=dict.fromkeys(("constraints", "gold"), "runs.index"),
         kept=("gold/card_badges.css", "gold/card_badges.js"),
     ),
     Feature(

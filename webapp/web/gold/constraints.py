@@ -219,10 +219,6 @@ def _attached(response: Response, name: str) -> Response:
     return response
 
 
-agreement_blueprint = Blueprint(
-    "constraint_agreement", __name__, url_prefix="/constraints/<run_id>/people"
-)
-
 KAPPA = "coefficient"
 
 FIRST_SHOWN = 10
@@ -239,8 +235,8 @@ class AgreementLine(Struct, frozen=True):
     meaning: str
 
 
-@agreement_blueprint.get("/", endpoint="show")
-def show_agreement(run_id: str) -> str:
+@blueprint.get("/<run_id>/people/")
+def beside_people(run_id: str) -> str:
     """Show the confusion table, kappa, precision and recall, and the cards to look at."""
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted())
