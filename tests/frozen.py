@@ -169,7 +169,10 @@ def readable(content: bytes, kind: str) -> Any:
     if kind in {"proof-pack", "zip"}:
         with zipfile.ZipFile(io.BytesIO(content)) as pack:
             return {
-                name: readable(pack.read(name), Path(name).suffix[1:]) for name in pack.namelist()
+                name: _columns(pack.read(name))
+                if name.startswith("study/")
+                else readable(pack.read(name), Path(name).suffix[1:])
+                for name in pack.namelist()
             }
     text = content.decode("utf-8-sig").replace(version("relevansi"), "VERSION")
     text = TODAY.sub("", text)
@@ -178,6 +181,12 @@ def readable(content: bytes, kind: str) -> Any:
     if kind == "html":
         return _Page.of(text)
     return text.splitlines()
+
+
+def _columns(rows: bytes) -> Any:
+    """Return how many rows a table has, and their columns: their values are in the other files."""
+    found = json.loads(rows)
+    return [len(found), *(list(found[0]) if found else ())]
 
 
 class _Page(HTMLParser):

@@ -26,8 +26,7 @@ MANIFEST: Mapping[str, Any] = {
     "scope": "run",
     "study": "S",
     "rule": "majority",
-    "raters": ["Ani"],
-    "runs": [],
+    "resampling": {"seed": 1, "resamples": 1000, "confidence": 0.95},
     "files": [],
 }
 
@@ -62,9 +61,8 @@ GOOD = zipped(("manifest.json", manifest()), ("a.txt", b"one\ntwo\n"))
 
 def test_a_pack_is_read_member_by_member() -> None:
     assert reading(GOOD, lambda pack: pack.read("a.txt")) == b"one\ntwo\n"
-    assert reading(GOOD, lambda pack: list(pack.lines("a.txt"))) == [b"one\n", b"two\n"]
     assert reading(GOOD, lambda pack: pack.names) == {"manifest.json", "a.txt"}
-    assert reading(GOOD, lambda pack: pack.manifest.raters) == ["Ani"]
+    assert reading(GOOD, lambda pack: pack.manifest.study) == "S"
 
 
 @pytest.mark.parametrize(
@@ -136,17 +134,19 @@ def test_a_pack_without_a_manifest_at_its_top_is_refused() -> None:
     [
         b"", b"{", b"[]", b"null", b"NaN", b"{}", b"[" * 100_000, b"\xff",
         manifest(format="another"), manifest(pack_version="1"), manifest(pack_version=True),
-        manifest(pack_version=0), manifest(raters="Ani"), manifest(runs=[{}]),
+        manifest(pack_version=0), manifest(study=1), manifest(resampling={}),
         manifest(created_at="yesterday"), manifest(created_at="2026-03-01T09:00:00"),
         manifest(files=[{"name": "a", "sha256": "1"}]), manifest(rule="\ud800"),
-        manifest(raters=["a"] * 1001),
+        manifest(resampling={"seed": 1, "resamples": 10**6, "confidence": 0.95}),
     ],
 )  # fmt: skip
 def test_a_manifest_that_cannot_be_used_is_refused(text: bytes) -> None:
     assert refusal(zipped(("manifest.json", text))) == "pack_manifest_wrong"
 
 
-def test_a_pack_of_a_newer_version_says_so() -> None:
+def test_a_pack_of_another_version_says_so() -> None:
+    older = zipped(("manifest.json", manifest(pack_version=1, files="other")))
+    assert refusal(older) == "pack_older"
     newer = zipped(("manifest.json", manifest(pack_version=PACK_VERSION + 1, files="other")))
     assert refusal(newer) == "pack_newer"
     assert refusal(zipped(("manifest.json", manifest(pack_version=10**300)))) == "pack_newer"

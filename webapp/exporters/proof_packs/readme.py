@@ -22,13 +22,12 @@ it on only to whom they agreed to.
 | file | holds |
 | --- | --- |
 | `manifest.json` | the SHA-256 of each file here and each imported one, definitions, seeds |
-| `events.jsonl` | every change a rater made: old, new, who, when, from which device |
+| `study/TABLE.json` | the rows that everything follows from, one a line: questions, answers, \
+cards, raters, their verdicts, grades and notes, what settled disputes, every change they made; \
+a machine's verdicts only where people judged a sample |
 | `verdicts.csv` | each rater's standing verdict on each card and each empty list |
-| `ratings.csv` | each rater's grade (0-5) and notes for each answer |
-| `adjudications.csv` | the verdicts that settle disputes, by whom and why |
 | `guidelines.md` | what raters went by, where it was written down |
 | `questions/SET.json` | the questions, in order |
-| `runs/RUN/lists.csv` | which properties the run showed, at which rank |
 | `runs/RUN/rated.csv` | one line per question, in the columns of the method |
 | `runs/RUN/raters.csv` | the same with the columns of each rater |
 | `runs/RUN/judgments.csv` | one line per card, with ids that stay the same |
@@ -52,17 +51,18 @@ that is rightly empty, where it is undefined.
 ## What was given blind
 
 `blindness` in `manifest.json` counts it, for verdicts on cards and empty lists and for grades.
-The event that made a current verdict decides: with a `task` it was clicked on a page that names
-neither run nor method, with a `run` and no `task` (cause `click` or `bulk`) on one that names
-both. Anything else, as from a file, is "unknown". An event that another one `undoes` made
-nothing, nor did that other one.
+The event that made a current verdict decides: with a `task_id` it was clicked on a page that names
+neither run nor method, with a `query_key` and no `task_id` (cause `click` or `bulk`) on one that
+names both. Anything else, as from a file, is "unknown". An event that another one undoes
+(`undoes_id`) made nothing, nor did that other one.
 
 ## Recompute everything
 
     relevansi verify proof_pack.zip
 
-needs no database. It replays the events, recomputes every figure from the verdicts and says
-"equal", or which files and figures differ. What it prints as the fingerprint is the SHA-256
+needs no database. It replays the events (`study/events.json`), puts the rows into an empty
+database, makes every other file from there again and says "equal", or which files and figures
+differ. What it prints as the fingerprint is the SHA-256
 of `manifest.json`: a hash can only prove what was written down elsewhere, for example in the
 report that rests on this pack.
 

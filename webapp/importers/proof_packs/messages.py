@@ -33,7 +33,10 @@ PACK_MESSAGES = {
         "%(file)s: manifest.json cannot be used (%(place)s). Export the proof pack again."
     ),
     "pack_newer": mark(
-        "%(file)s is a proof pack of version %(version)s; this program reads version %(known)s "
-        "and older. Use a newer Relevansi."
+        "%(file)s is a proof pack of version %(version)s; this program reads version %(known)s. "
+        "Use a newer Relevansi."
+    ),
+    "pack_older": mark(
+        "%(file)s is a proof pack of version 1. Verify it with Relevansi 1.0.0, which made it."
     ),
 }

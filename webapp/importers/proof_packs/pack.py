@@ -22,7 +22,7 @@ from webapp.i18n import gettext, mark
 from webapp.importers.proof_packs.messages import PACK_MESSAGES
 from webapp.importers.runs.json_documents import FromFile, storable_text
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
-from webapp.records import LARGEST_INTEGER, CannotTell
+from webapp.records import LARGEST_INTEGER
 
 MEBIBYTE = 2**20
 MOST_BYTES = 512 * MEBIBYTE
@@ -34,9 +34,8 @@ MOST_RATIO = 200
 SMALL = MEBIBYTE
 """Bytes that a member may unpack to at any ratio."""
 
-LONGEST_LINE = MEBIBYTE
-MOST_NAMED = 1_000
-"""Raters, and runs: what is recomputed for each grows with the other."""
+MOST_RESAMPLES = 100_000
+"""A comparison drawn more often is not drawn again: it would take an hour."""
 
 _CHUNK = 64 * 1024
 _ENCRYPTED = 0x1
@@ -91,23 +90,6 @@ class ManifestFile(FromFile):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-class PackedInputFile(FromFile):
-    """A file that a run came from."""
-
-    name: Text
-    sha256: Text
-
-
-class ManifestRun(FromFile):
-    """A run as the manifest has it."""
-
-    run: Text
-    question_set: Annotated[str, Field(pattern="^[1-9][0-9]{0,17}$")]
-    search_method: Text | None
-    llm: Text | None
-    input_files: Annotated[Sequence[PackedInputFile], Field(min_length=1)]
-
-
 class Product(FromFile):
     """The program that made the pack."""
 
@@ -115,20 +97,23 @@ class Product(FromFile):
     version: Text
 
 
-class Manifest(FromFile):
-    """The content of `manifest.json` that is needed to verify the rest.
+class PackedResampling(FromFile):
+    """The random draws of the comparisons, which can be repeated."""
 
-    The first packs do not state ``cannot_tell``: theirs is "left_out".
-    """
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    resamples: Annotated[int, Field(gt=0, le=MOST_RESAMPLES)]
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+
+
+class Manifest(FromFile):
+    """The content of `manifest.json` that is needed to verify the rest."""
 
     product: Product
     created_at: Annotated[AwareDatetime, Field(strict=False)]
     scope: Text
     study: Text
     rule: Text
-    cannot_tell: CannotTell | None = None
-    raters: Annotated[Sequence[Text], Field(max_length=MOST_NAMED)]
-    runs: Annotated[Sequence[ManifestRun], Field(max_length=MOST_NAMED)]
+    resampling: PackedResampling
     files: Sequence[ManifestFile]
 
 
@@ -163,12 +148,6 @@ class ProofPack:
             while chunk := file.read(_CHUNK):
                 found.update(chunk)
         return found.hexdigest()
-
-    def lines(self, name: str) -> Iterator[bytes]:
-        """Yield the lines of a member one by one; raises ``UnreadableMember``."""
-        with self._opened(name) as file:
-            while line := file.readline(LONGEST_LINE):
-                yield line
 
     def json(self, name: str) -> object:
         """The JSON value of a member; raises ``UnreadableMember``."""
@@ -246,6 +225,8 @@ def _manifest(pack: ProofPack) -> Manifest:
     version = document.get("pack_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise _manifest_wrong(pack, "pack_version")
+    if version < PACK_VERSION:
+        raise UnusablePack("pack_older", pack.name)
     if version > PACK_VERSION:
         stated = f"{version:.0e}" if version > LARGEST_INTEGER else str(version)
         raise UnusablePack("pack_newer", pack.name, version=stated, known=PACK_VERSION)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 FORMAT = "relevansi proof pack"
-PACK_VERSION = 1
+PACK_VERSION = 2
 """Raised whenever a member's form changes, so that an older program says it is too old."""
 
 README = "README.md"
 MANIFEST = "manifest.json"
 VERDICTS = "verdicts.csv"
-RATINGS = "ratings.csv"
-ADJUDICATIONS = "adjudications.csv"
-EVENTS = "events.jsonl"
 GUIDELINES = "guidelines.md"
 
-LISTS = "lists.csv"
 RATED = "rated.csv"
 RATED_BY_EACH = "raters.csv"
 JUDGMENTS = "judgments.csv"
@@ -23,21 +19,19 @@ RUN_FILE = "run.txt"
 RUN_JSON = "run.json"
 FIGURES = "figures.json"
 
-THING_COLUMNS = ("question_set", "position", "judged_in", "property", "content")
-
-LIST_COLUMNS = (
-    *("query_id", "position", "state", "judged_in"),
-    *("rank", "property", "content", "title"),
+VERDICT_COLUMNS = (
+    *("rater", "question_set", "position", "judged_in", "property", "content", "verdict"),
 )
 """``judged_in`` is the run a verdict belongs to where the question depends on earlier turns."""
 
-VERDICT_COLUMNS = (*THING_COLUMNS, "rater", "verdict")
-RATING_COLUMNS = ("run", "query_id", "rater", "quality", "notes")
-ADJUDICATION_COLUMNS = (*THING_COLUMNS, "verdict", "by", "at", "reason")
-EVENT_KEYS = (
-    *("id", "event_id", "rater", "field", *THING_COLUMNS, "run", "query_id", "task"),
-    *("old", "new", "cause", "undoes", "device", "sequence", "client_time", "received_at"),
-)
+
+def of_table(table: str) -> str:
+    """The name of the member with the rows of a table.
+
+    >>> of_table("events")
+    'study/events.json'
+    """
+    return f"study/{table}.json"
 
 
 def of_run(run: str, member: str) -> str:
@@ -49,19 +43,19 @@ def of_run(run: str, member: str) -> str:
     return f"runs/{run}/{member}"
 
 
-def of_question_set(question_set: str) -> str:
+def of_question_set(question_set: int) -> str:
     """The name of the file of a question set.
 
-    >>> of_question_set("1")
+    >>> of_question_set(1)
     'questions/1.json'
     """
     return f"questions/{question_set}.json"
 
 
-def of_comparison(question_set: str) -> str:
+def of_comparison(question_set: int) -> str:
     """The name of the comparison of the runs of one question set.
 
-    >>> of_comparison("1")
+    >>> of_comparison(1)
     'comparisons/1.json'
     """
     return f"comparisons/{question_set}.json"

@@ -153,7 +153,7 @@ def _copy(source: Session, target: Session, table: Table, told: Told) -> None:
         for rows in found.partitions():
             values = [row._asdict() for row in rows]
             for row in values:
-                _check_fit(table, row)
+                check_fit(table, row)
             try:
                 target.execute(insert(table), values)
             except DBAPIError as refused:
@@ -161,9 +161,14 @@ def _copy(source: Session, target: Session, table: Table, told: Told) -> None:
             told(table.name, len(rows))
 
 
-def _check_fit(table: Table, row: Mapping[str, Any]) -> None:
-    """Raise ``UnfitRow`` for a value that its column does not hold; SQLite takes any value."""
+def check_fit(table: Table, row: Mapping[str, Any], absent: Container[str] = ()) -> None:
+    """Raise ``UnfitRow`` for a value that its column does not hold; SQLite takes any value.
+
+    Columns that are `absent` and have a default are not looked at.
+    """
     for column in table.columns:
+        if column.name in absent and (column.default is not None or column.server_default):
+            continue
         value = row[column.name]
         if value is None:
             fits = bool(column.nullable) or isinstance(column.type, JSON)

@@ -102,17 +102,18 @@ def text_lines(stated: bytes, computed: bytes, file: str, source: str) -> tuple[
 def documents(stated: object, computed: object, place: Place = ()) -> Iterator[Found]:
     """Yield where two JSON values differ, by the keys that lead there.
 
-    Entries of lists of questions and of results are named by their numbers.
+    Entries of lists of questions and of results are named by their numbers. A key that is not
+    stated means nothing, none, no or 0, since an earlier version may not have had it.
 
-    >>> list(documents({"a": [1, 2]}, {"a": [1, 3], "b": None}))
-    [(('a', '2'), 2, 3), (('b',), '-', None)]
+    >>> list(documents({"a": [1, 2]}, {"a": [1, 3], "b": None, "c": 1}))
+    [(('a', '2'), 2, 3), (('c',), '-', 1)]
     """
     if isinstance(stated, dict) and isinstance(computed, dict):
         for key in dict.fromkeys((*computed, *stated)):
             if key in stated and key in computed:
                 yield from documents(stated[key], computed[key], (*place, str(key)))
-            else:
-                yield ((*place, str(key)), shown(stated, key), shown(computed, key))
+            elif key in stated or computed[key]:
+                yield ((*place, str(key)), _shown(stated, key), _shown(computed, key))
     elif isinstance(stated, list) and isinstance(computed, list):
         if len(stated) != len(computed):
             yield (*place, "length"), len(stated), len(computed)
@@ -120,16 +121,6 @@ def documents(stated: object, computed: object, place: Place = ()) -> Iterator[F
             yield from documents(one, other, (*place, _number(other, number)))
     elif not _equal(stated, computed):
         yield place, scalar(stated), scalar(computed)
-
-
-def only(stated: object, like: object) -> object:
-    """Return `stated` without the keys that `like` lacks: the part of a document to compare."""
-    if isinstance(stated, dict) and isinstance(like, dict):
-        return {key: only(stated[key], like[key]) for key in like if key in stated}
-    if isinstance(stated, list) and isinstance(like, list):
-        paired = [only(one, other) for one, other in zip(stated, like, strict=False)]
-        return [*paired, *stated[len(like) :]]
-    return stated
 
 
 def tables(stated: bytes, computed: bytes, keys: slice) -> Iterator[Found]:
@@ -190,7 +181,7 @@ def _written(value: object) -> str:
         return "…"
 
 
-def shown(document: Mapping[str, object], key: str) -> Value:
+def _shown(document: Mapping[str, object], key: str) -> Value:
     """Return the value of `document` under `key`, ``-`` if it has no such key."""
     return scalar(document[key]) if key in document else "-"
 
@@ -208,8 +199,6 @@ def _equal(stated: object, computed: object) -> bool:
         return stated is computed
     if isinstance(stated, (int, float)) and isinstance(computed, (int, float)):
         return stated == computed or _near(stated, computed)
-    if isinstance(stated, str) and isinstance(computed, str):
-        return _one_line_end(stated) == _one_line_end(computed)
     return stated == computed
 
 
@@ -218,11 +207,6 @@ def _near(stated: float, computed: float) -> bool:
         return isclose(stated, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
     except OverflowError:  # a whole number that no figure is
         return False
-
-
-def _one_line_end(text: str) -> str:
-    """`text` as a CSV file keeps it, which has one kind of line end."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _cells(data: bytes) -> Sequence[list[str]]:

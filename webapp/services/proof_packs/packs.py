@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from itertools import count
+from typing import Any
 
 from msgspec.structs import replace
 from sqlalchemy import func, select
@@ -17,24 +18,25 @@ from sqlalchemy.orm import Session
 
 from webapp.db.migrations import HEAD
 from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Event
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, Property
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
-from webapp.db.tables.study import Study
+from webapp.db.tables.study import Question, Study
 from webapp.exporters.comparisons.json_file import comparison_json
-from webapp.exporters.exports.json_runs import JsonValue
+from webapp.exporters.exports.json_runs import JsonValue, blindness_json
 from webapp.exporters.exports.metrics_tables import metrics_json
+from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.exporters.proof_packs import pack
-from webapp.exporters.proof_packs.pack import Contents, Drawn, InputFile, PackedRun
-from webapp.failures import Conflict
+from webapp.failures import Conflict, Missing
 from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
-from webapp.services.proof_packs import added
-from webapp.services.proof_packs.evidence import Evidence, NoRuns
+from webapp.services.judging import verdicts
+from webapp.services.planning import pack_part
+from webapp.services.proof_packs import rows
 from webapp.services.rating import pool
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
@@ -55,6 +57,14 @@ EXPORTS = {
 STEPS_OF_RUN = len(EXPORTS) + 1
 LONG_FROM = 300
 """The answers from which a pack is made beside the requests: ten runs of thirty questions."""
+
+
+class NoRuns(Missing):
+    """The study has no run yet, so there is nothing to show for it."""
+
+    message = mark("This study has no run yet")
+    remedy = mark("Import one first.")
+    command_remedy = mark("`relevansi import` brings one.")
 
 
 class MachineNotPacked(Conflict):
@@ -133,48 +143,88 @@ def _pack(
     whole: bool,
 ) -> bytes:
     _check(rule)
-    files: dict[str, bytes] = {}
-    steps = len(found) * STEPS_OF_RUN + 3
+    with speaking(SOURCE_LANGUAGE):
+        machines = pack_part.machines(session, study, found)
+        packed = rows.of_runs(session, study, found, machines, whole=whole)
+        files = {proof_files.of_table(name): pack.lines(table) for name, table in packed.items()}
+        files |= dict(members(session, study, found, rule, settings, tell=tell))
+        about = {
+            **facts(session, study, found, rule, settings),
+            "scope": "study" if whole else "run",
+            "product": {"name": "relevansi", "version": version("relevansi")},
+            "database_version": HEAD,
+            "created_at": _last_change(session, study, found),
+            "secret_sha256": pool.commitment(study.order_secret),
+        }
+        return pack.pack(about, files, pack_part.ABOUT)
+
+
+def members(
+    session: Session,
+    study: Study,
+    found: Sequence[Run],
+    rule: Rule,
+    settings: Resampling,
+    *,
+    tell: Tell = nobody,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the members of a pack that follow from its rows; `tell` is called after each step."""
+    steps = len(found) * STEPS_OF_RUN + 2
     done = count(1)
     tell(0, steps)
-
-    def told() -> None:
-        tell(next(done), steps)
-
-    with speaking(SOURCE_LANGUAGE):
-        files |= dict(_study_files(session, study, found, whole=whole))
-        told()
-        for run in found:
-            for name, data in _run_files(session, study, run, rule):
-                files[name] = data
-                told()
-        files |= dict(_comparisons(session, study, found, rule, settings))
-        told()
-        files |= dict(added.files(session, study, found, rule))
-        contents = _contents(session, study, found, rule, settings, whole=whole)
-        packed = pack.pack(contents, files, added.about())
-        told()
-        return packed
-
-
-def _study_files(
-    session: Session, study: Study, found: Sequence[Run], *, whole: bool
-) -> Iterator[tuple[str, bytes]]:
-    """Yield the members that belong to no run alone."""
-    evidence = Evidence(session, study, found, whole=whole)
-    for run in found:
-        yield (
-            proof_files.of_run(run.id, proof_files.LISTS),
-            pack.lists_csv(evidence.lists(run)),
-        )
-    for question_set, questions in evidence.questions().items():
-        yield proof_files.of_question_set(question_set), pack.question_file(questions)
-    yield proof_files.VERDICTS, pack.verdicts_csv(evidence.given_verdicts())
-    yield proof_files.RATINGS, pack.ratings_csv(evidence.given_ratings())
-    yield proof_files.ADJUDICATIONS, pack.adjudications_csv(evidence.settled())
-    yield proof_files.EVENTS, pack.events_jsonl(evidence.events())
+    table = [[*values] for _, values in given_verdicts(session, study, found)]
+    yield proof_files.VERDICTS, csv_bytes([proof_files.VERDICT_COLUMNS, *table])
     if guidelines := studies.guidelines(study):
         yield proof_files.GUIDELINES, guidelines.encode()
+    for key in dict.fromkeys(run.question_set_id for run in found):
+        yield proof_files.of_question_set(key), pack.json_file(_questions(session, key))
+    for run in found:
+        for name, export in EXPORTS.items():
+            yield proof_files.of_run(run.id, name), export(session, study, run.id, rule).data
+            tell(next(done), steps)
+        by_rule = figures(session, study, run.id)
+        yield proof_files.of_run(run.id, proof_files.FIGURES), pack.json_file(by_rule)
+        tell(next(done), steps)
+    yield from _comparisons(session, study, found, rule, settings)
+    tell(next(done), steps)
+    for name, document in pack_part.documents(session, study, found, rule).items():
+        yield name, pack.json_file(document)
+    tell(next(done), steps)
+
+
+def _questions(session: Session, question_set: int) -> list[dict[str, Any]]:
+    """Return a question set as the question file that this product reads; ids are positions."""
+    keys = ("id", "question", "category", "context_dependent")
+    wanted = (
+        select(Question.position, Question.text, Question.category, Question.context_dependent)
+        .where(Question.question_set_id == question_set)
+        .order_by(Question.position)
+    )
+    return [dict(zip(keys, row, strict=True)) for row in session.execute(wanted)]
+
+
+def given_verdicts(
+    session: Session, study: Study, found: Sequence[Run]
+) -> Iterator[tuple[tuple[int, int], Sequence[Any]]]:
+    """Yield the keys and the cells of people's current verdicts on what the runs show."""
+    shown = verdicts.judged_things(Query.run_id.in_([run.id for run in found]))
+    people = [rater.id for rater in studies.raters(session, study)]
+    wanted = (
+        select(
+            *(Judgment.rater_id, Judgment.judged_thing_id, Rater.name, Question.question_set_id),
+            *(Question.position, JudgedThing.run_id, Property.identity, JudgedThing.content),
+            Judgment.verdict,
+        )
+        .join_from(Judgment, Rater)
+        .join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .outerjoin(Property, Property.id == JudgedThing.property_id)
+        .where(Judgment.rater_id.in_(people), Judgment.verdict.is_not(None))
+        .where(Judgment.judged_thing_id.in_(shown))
+        .order_by(Rater.id, Question.question_set_id, Question.position, JudgedThing.id)
+    )
+    for rater, thing, *cells in session.execute(wanted):
+        yield (rater, thing), cells
 
 
 def _comparisons(
@@ -187,65 +237,69 @@ def _comparisons(
     for question_set, run_ids in sets.items():
         if len(run_ids) >= chosen_runs.FEWEST:
             report = comparisons.report(session, study, run_ids, rule, settings=settings)
-            name = proof_files.of_comparison(str(question_set))
-            # A pack holds people's verdicts, from which gold questions cannot be recomputed.
-            report = replace(report, parts=())
-            yield name, pack.json_file(comparison_json(report))
+            # A pack holds people's verdicts, not the decisions on gold questions.
+            document = comparison_json(replace(report, parts=()))
+            yield proof_files.of_comparison(question_set), pack.json_file(document)
 
 
-def _run_files(session: Session, study: Study, run: Run, rule: Rule) -> Iterator[tuple[str, bytes]]:
-    """Yield the members of a run: its exports under `rule`, its figures under every rule."""
-    for name, export in EXPORTS.items():
-        yield proof_files.of_run(run.id, name), export(session, study, run.id, rule).data
-    by_rule = figures(session, study, run.id)
-    yield proof_files.of_run(run.id, proof_files.FIGURES), pack.figures_json(by_rule)
-
-
-def figures(session: Session, study: Study, run_id: str) -> dict[str, dict[str, JsonValue]]:
+def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]:
     """Return the figures of a run under every rule, each rater's own first."""
     rules = [
         *(reports.of_rater(rater) for rater in studies.raters(session, study)),
         Rule(reports.MAJORITY),
         Rule(reports.ADJUDICATED),
     ]
-    return {each.name: metrics_json(reports.report(session, study, run_id, each)) for each in rules}
+    return {
+        each.name: dict(metrics_json(reports.report(session, study, run_id, each)))
+        for each in rules
+    }
 
 
-def _contents(
-    session: Session,
-    study: Study,
-    found: Sequence[Run],
-    rule: Rule,
-    settings: Resampling,
-    *,
-    whole: bool,
-) -> Contents:
-    return Contents(
-        scope="study" if whole else "run",
-        study=study.name,
-        rule=rule.name,
-        cannot_tell=study.cannot_tell,
-        version=version("relevansi"),
-        database=HEAD,
-        made_at=_last_change(session, study, found),
-        raters=tuple(rater.name for rater in studies.raters(session, study)),
-        runs=tuple(_packed(run) for run in found),
-        drawn=(
-            Drawn(
-                "intervals and tests of comparisons",
-                settings.seed,
-                settings.resamples,
-                settings.confidence,
-            ),
+def facts(
+    session: Session, study: Study, found: Sequence[Run], rule: Rule, settings: Resampling
+) -> dict[str, Any]:
+    """Return what the manifest states that follows from the rows of the pack."""
+    seen = blinding.exposure(session, study)
+    scope = Query.run_id.in_([run.id for run in found])
+    return {
+        "study": study.name,
+        "rule": rule.name,
+        "cannot_tell": study.cannot_tell,
+        "raters": [rater.name for rater in studies.raters(session, study)],
+        "blindness": blindness_json(
+            reports.blindness(session, study, scope, Rule(reports.MAJORITY))
         ),
-        secret_commitment=pool.commitment(study.order_secret),
-        blindness=reports.blindness(
-            session, study, Query.run_id.in_([run.id for run in found]), Rule(reports.MAJORITY)
-        ),
-        badged=tuple((t.since, t.until) for t in blinding.badged(session, study)),
-        record_shown=tuple((t.since, t.until) for t in blinding.record_shown(session, study)),
-        suggested=tuple((t.since, t.until) for t in blinding.suggested(session, study)),
-    )
+        **{
+            name: [{"since": one.since, "until": one.until} for one in getattr(seen, name)]
+            for name in ("badged", "record_shown", "suggested")
+        },
+        "resampling": {
+            "what": "intervals and tests of comparisons",
+            "seed": settings.seed,
+            "resamples": settings.resamples,
+            "confidence": settings.confidence,
+        },
+        "runs": [_run_json(run) for run in found],
+    }
+
+
+def _run_json(run: Run) -> dict[str, Any]:
+    labels = ("search_method", "llm", "stated_search_method", "stated_llm", "timestamp")
+    return {
+        "run": run.id,
+        "question_set": str(run.question_set_id),
+        **{name: getattr(run, name) for name in labels},
+        "queries": len(run.queries),
+        "input_files": [
+            {
+                "name": file.name,
+                "sha256": file.sha256,
+                "format": file.file_format,
+                "imported_at": file.imported_at,
+            }
+            for file in run.files
+        ],
+    }
 
 
 def _last_change(session: Session, study: Study, found: Sequence[Run]) -> datetime:
@@ -262,20 +316,3 @@ def _last_change(session: Session, study: Study, found: Sequence[Run]) -> dateti
         session.scalar(select(func.max(Rater.created_at)).where(Rater.study_id == study.id)),
     ]
     return max(moment for moment in moments if moment is not None)
-
-
-def _packed(run: Run) -> PackedRun:
-    return PackedRun(
-        run=run.id,
-        question_set=str(run.question_set_id),
-        search_method=run.search_method,
-        llm=run.llm,
-        stated_search_method=run.stated_search_method,
-        stated_llm=run.stated_llm,
-        timestamp=run.timestamp,
-        queries=len(run.queries),
-        input_files=tuple(
-            InputFile(file.name, file.sha256, file.file_format, file.imported_at)
-            for file in run.files
-        ),
-    )

@@ -21,6 +21,7 @@ Spot = tuple[int, int]
 """A query's number and a rank."""
 
 _SHORT_NUMBER = re.compile("[0-9]{1,18}")
+_SAID = {*map(str, Relevance), *map(str, EmptyOutcome)}
 _GRADES = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT}
 
 
@@ -40,6 +41,21 @@ def judged_otherwise(report: RunReport, otherwise: Otherwise) -> RunReport:
     assert report.cannot_tell is not None
     rows = tuple(_changed(row, otherwise, report.cannot_tell) for row in report.rows)
     return replace(report, rows=rows)
+
+
+def of_verdicts(stated: bytes, computed: bytes) -> dict[int, str]:
+    """Return the verdicts that lines of the table of verdicts state otherwise, by line from 0.
+
+    None where the lines are not about the same things.
+    """
+    one, other = (
+        [*csv.reader(io.StringIO(data.decode("utf-8"), newline=""))][1:]
+        for data in (stated, computed)
+    )
+    if [line[:-1] for line in one] != [line[:-1] for line in other]:
+        return {}
+    both = enumerate(zip(one, other, strict=True))
+    return {n: line[-1] for n, (line, own) in both if line[-1:] != own[-1:] and line[-1] in _SAID}
 
 
 def of_judgments(stated: bytes, report: RunReport) -> Otherwise:

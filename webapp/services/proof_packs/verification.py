@@ -1,32 +1,40 @@
-"""A proof pack recomputed from what lies in it: equal, or which files and figures differ.
+"""A proof pack made anew from its own rows: equal, or which files and figures differ.
 
-The chain goes from the events to the current verdicts, from those to the figures under every
-rule, and from both to every other file. Every difference is reported with the figures that it
-would change. The pack is put back into an empty database in memory, and compared with what a
-study exports from there.
+The rows are put into an empty database, and everything else is exported from there again. Every
+difference is reported with the figures that it would change.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Run
+from webapp.db.tables.study import Question, Study
 from webapp.exporters.exports.metrics_tables import metrics_json
+from webapp.exporters.proof_packs import pack as packed_files
+from webapp.failures import Failure
 from webapp.i18n import SOURCE_LANGUAGE, speaking
-from webapp.importers.proof_packs import files as members
-from webapp.importers.proof_packs.files import MemberFault, ReadMember
-from webapp.importers.proof_packs.pack import ManifestRun, ProofPack, UnreadableMember
-from webapp.metrics.judging.figures import RunReport
+from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
-from webapp.metrics.proof_packs.evidence import SetQuestion, ShownRun, Thing
-from webapp.services.proof_packs import added, packed_judgments, rereading
+from webapp.services.exports import exports
+from webapp.services.judging import verdicts as verdicts_of
+from webapp.services.judging.events import standing
+from webapp.services.planning import pack_part
 from webapp.services.proof_packs import differences as pack_differences
+from webapp.services.proof_packs import packs, rereading, rows
 from webapp.services.proof_packs.differences import (
     DifferenceKind,
     Differences,
@@ -35,22 +43,39 @@ from webapp.services.proof_packs.differences import (
     Place,
     Value,
 )
-from webapp.services.proof_packs.packed_judgments import PackedJudgments
-from webapp.services.proof_packs.replay import ReplayedPack, replayed
 from webapp.services.proof_packs.rereading import Otherwise
+from webapp.services.proof_packs.rows import UnfitRows
+from webapp.services.runs import reports
+from webapp.services.runs import runs as run_rows
 from webapp.services.runs.reports import Rule
 from webapp.steps import Tell, nobody
 
-ResultT = TypeVar("ResultT")
+ROWS = "study/*.json"
+"""The source of all that is made anew."""
 
+EVENTS, JUDGMENTS, RATINGS = map(proof_files.of_table, ("events", "judgments", "query_ratings"))
 _DIFFERING: Mapping[str, Callable[[bytes, bytes], Iterator[Found]]] = {
+    proof_files.VERDICTS: partial(pack_differences.tables, keys=slice(6)),
     proof_files.RATED: partial(pack_differences.tables, keys=slice(1)),
     proof_files.RATED_BY_EACH: partial(pack_differences.tables, keys=slice(1)),
     proof_files.JUDGMENTS: partial(pack_differences.tables, keys=slice(2, 4)),
     proof_files.QRELS: partial(pack_differences.trec_files, values=slice(3, 4)),
     proof_files.RUN_FILE: partial(pack_differences.trec_files, values=slice(3, 6)),
 }
-"""How each member of a run is explained where its bytes differ."""
+"""How a member is explained where its bytes differ; of others, JSON is walked."""
+
+_FIGURES = ("figures.json", "comparisons/", "planning/figures.json")
+_NO_STUDY = (
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+    *(AssertionError, RecursionError, Failure, SQLAlchemyError),
+)
+"""What rows that no study has may lead to, however well each fits its table."""
+
+_SOME_TIME = "2000-01-01T00:00:00+00:00"
+"""Of judgments whose time is in no figure."""
+
+Key = tuple[int, int]
+"""A rater and a judged thing, or a rater and an answer."""
 
 
 class Verification(Struct, frozen=True):
@@ -81,7 +106,7 @@ class Verification(Struct, frozen=True):
 
 
 def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
-    """Return where the members of `pack` differ from its verdicts; `tell` is called per run."""
+    """Return where the members of `pack` are not what its rows make them; `tell` counts steps."""
     with speaking(SOURCE_LANGUAGE):
         work = _Work(pack)
         work.do(tell)
@@ -93,7 +118,7 @@ def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
         created_at=manifest.created_at,
         study=manifest.study,
         rule=manifest.rule,
-        runs=tuple(run.run for run in manifest.runs),
+        runs=tuple(work.runs),
         files=len(manifest.files),
         figures=work.figures,
         differences=tuple(work.differences.found),
@@ -110,35 +135,29 @@ class _Work:
         self.manifest = pack.manifest
         self.differences = Differences()
         self.figures = 0
-        self._stated: dict[str, Any] = {}
-        self._known: set[Found] = set()
-        self._runs = {run.run: run for run in self.manifest.runs}
-        self._raters = list(dict.fromkeys(self.manifest.raters))
+        self.runs: list[str] = []
 
     def do(self, tell: Tell) -> None:
         """Compare everything, the hashes first."""
-        of = len(self._runs) + 2
-        tell(0, of)
         self._hashes()
-        self._names()
-        sets = self._sets()
-        lists = list(self._lists(sets))
-        said = self._said()
-        if said is None:
+        stated = self._rows()
+        if stated is None:
             return
-        settled = self._settled()
-        self._beyond(lists, said)
-        others = self._replayed(lists, said)
-        with ExitStack() as stack:
-            put_back = partial(replayed, self.manifest, lists, sets)
-            judged = stack.enter_context(put_back(said, settled))
-            by_events = stack.enter_context(put_back(others, settled)) if others else None
-            self.figures += added.compare(self.pack, judged, self.differences)
-            for done, run in enumerate(lists, start=1):
-                tell(done, of)
-                self._run(self._runs[run.run], judged, by_events)
-            tell(of - 1, of)
-            self._comparisons(lists, judged)
+        place = ROWS
+        try:
+            with rows.loaded(stated) as (session, study):
+                made = self._judged_by_events(session)
+                self._make(session, study, tell)
+            if made is not None:
+                place = EVENTS
+                with rows.loaded({**stated, **made}) as (session, study):
+                    self._changed(session, study, EVENTS)
+        except UnfitRows as wrong:
+            table, why = map(str, wrong.args)
+            self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), (), why)
+        except _NO_STUDY as wrong:
+            why = f"{type(wrong).__name__} {wrong}"
+            self._add(DifferenceKind.UNREADABLE, place, (), pack_differences.scalar(why))
 
     def _hashes(self) -> None:
         listed = {file.name: file.sha256 for file in self.manifest.files}
@@ -152,220 +171,193 @@ class _Work:
             if found is not None and found != stated:
                 self._add(DifferenceKind.HASH, name, (), stated, found, proof_files.MANIFEST)
 
-    def _names(self) -> None:
-        """Report names that the manifest has twice, and a rule without its rater."""
-        named = [("raters", self.manifest.raters), ("runs", [r.run for r in self.manifest.runs])]
-        for what, names in named:
-            for name, times in Counter(names).items():
-                if times > 1:
-                    self._add(DifferenceKind.CELL, proof_files.MANIFEST, (what, name), times, 1)
-        rules = {f"rater {name}" for name in self._raters} | {"majority", "adjudicated"}
-        if self.manifest.rule not in rules:
-            self._add(
-                DifferenceKind.CELL,
-                proof_files.MANIFEST,
-                ("rule",),
-                self.manifest.rule,
-                None,
-                "raters",
-            )
-
-    def _sets(self) -> dict[str, Mapping[int, SetQuestion]]:
-        """Return the questions of each set that can be read, by position."""
-        found: dict[str, Mapping[int, SetQuestion]] = {}
-        for name in dict.fromkeys(run.question_set for run in self._runs.values()):
-            read = self._tried(partial(members.questions, self.pack, name))
-            if read is not None:
-                found[name] = {question.position: question for question in self._values(read)}
+    def _rows(self) -> dict[str, Any] | None:
+        """Return the rows by table; ``None`` if a table cannot be read."""
+        found: dict[str, Any] = {}
+        for table in sorted(rows.NAMES):
+            name = proof_files.of_table(table)
+            if name not in self.pack.names:
+                if any(file.name == name for file in self.manifest.files):
+                    return None  # which is reported already
+                continue  # the pack is of an earlier version
+            read = self._tried(partial(self.pack.json, name))
+            if read is None:
+                return None
+            found[table] = read
         return found
 
-    def _lists(self, sets: Mapping[str, Mapping[int, SetQuestion]]) -> Iterator[ShownRun]:
-        """Yield the lists of each run whose lists and questions can be read."""
-        for run in self._runs.values():
-            if run.question_set not in sets:
-                continue
-            read = partial(members.lists, self.pack, run, sets[run.question_set])
-            found = self._tried(read)
-            if found is not None:
-                shown, faults = found
-                self._faults(faults)
-                yield shown
+    def _judged_by_events(self, session: Session) -> dict[str, list[dict[str, Any]]] | None:
+        """Return the rows of judgments that the events make; ``None`` if those are stated.
 
-    def _said(self) -> PackedJudgments | None:
-        given = self._tried(partial(members.verdicts, self.pack))
-        rated = self._tried(partial(members.ratings, self.pack))
-        if given is None or rated is None:
-            return None
-        verdicts, ratings = self._values(given), self._values(rated)
-        self._twice(proof_files.VERDICTS, ((v.rater, *_told(v.thing)) for v in verdicts))
-        self._twice(proof_files.RATINGS, ((r.rater, r.run, str(r.query_id)) for r in ratings))
-        return packed_judgments.stated(verdicts, ratings)
-
-    def _settled(self) -> Mapping[Thing, str]:
-        found = self._tried(partial(members.settled, self.pack))
-        settled = () if found is None else self._values(found)
-        self._twice(proof_files.ADJUDICATIONS, (_told(one.thing) for one in settled))
-        return {one.thing: one.verdict for one in settled}
-
-    def _twice(self, file: str, places: Iterable[Place]) -> None:
-        for place, times in Counter(places).items():
-            if times > 1:
-                self._verdict(file, place, times, 1)
-
-    def _beyond(self, lists: Sequence[ShownRun], said: PackedJudgments) -> None:
-        """Report judgments by a rater, or on a thing, that the pack does not have."""
-        things, answers = packed_judgments.shown(lists)
-        for (rater, thing), verdict in said.verdicts.items():
-            if rater not in self._raters or thing not in things:
-                place = (rater, *_told(thing))
-                self._verdict(proof_files.VERDICTS, place, verdict, None, "lists.csv")
-        for rater, answer in {**said.quality, **said.notes}:
-            if rater not in self._raters or answer not in answers:
-                place = (rater, answer[0], f"query_id {answer[1]}")
-                self._verdict(proof_files.RATINGS, place, "-", None, "lists.csv")
-
-    def _replayed(self, lists: Sequence[ShownRun], said: PackedJudgments) -> PackedJudgments | None:
-        """Return the verdicts that the events make, ``None`` if they equal the stated ones."""
-        events = self._tried(partial(members.events, self.pack))
-        if events is None:
-            return None
-        found = packed_judgments.replayed(self._values(events))
+        A machine's are taken as stated: its events are in no pack.
+        """
+        verdicts, ratings = _made(session.scalars(select(Event).order_by(Event.id)))
+        machines = set(session.scalars(select(Rater.id).where(Rater.is_machine)))
+        said = {
+            (one.rater_id, one.judged_thing_id): one.verdict
+            for one in session.scalars(select(Judgment))
+            if one.rater_id not in machines
+        }
+        rated = {
+            (one.rater_id, one.query_key): (one.quality, one.notes)
+            for one in session.scalars(select(QueryRating))
+        }
+        shown = set(session.scalars(verdicts_of.judged_things(Query.id.is_not(None))))
+        answers = set(session.scalars(select(Query.id)))
+        verdicts = {key: new for key, new in verdicts.items() if key[1] in shown}
+        ratings = {key: new for key, new in ratings.items() if key[1] in answers}
         before = self.differences.count
-        things, answers = packed_judgments.shown(lists)
-        for key in dict.fromkeys((*said.verdicts, *found.verdicts)):
-            if key[1] in things:
-                place = (key[0], *_told(key[1]))
-                values = said.verdicts.get(key), found.verdicts.get(key)
-                self._if_differs(proof_files.VERDICTS, place, *values)
-        for name in ("quality", "notes"):
-            stated, made = getattr(said, name), getattr(found, name)
-            for key in dict.fromkeys((*stated, *made)):
-                if key[1] in answers:
-                    place = (key[0], key[1][0], f"query_id {key[1][1]}", name)
-                    self._if_differs(proof_files.RATINGS, place, stated.get(key), made.get(key))
-        return found if self.differences.count > before else None
+        for key in dict.fromkeys((*said, *verdicts)):
+            if said.get(key) != verdicts.get(key):
+                place = _thing(session, *key)
+                self._verdict(JUDGMENTS, place, said.get(key), verdicts.get(key))
+        for key in dict.fromkeys((*rated, *ratings)):
+            one, other = rated.get(key, (None, "")), ratings.get(key, (None, ""))
+            for name, stated, made in zip(("quality", "notes"), one, other, strict=True):
+                if stated != made:
+                    self._verdict(RATINGS, (*_answer(session, *key), name), stated, made)
+        if self.differences.count == before:
+            return None
+        some_time = "2000-01-01T00:00:00+00:00"
+        return {
+            "judgments": [
+                {
+                    "rater_id": rater,
+                    "judged_thing_id": thing,
+                    "verdict": new,
+                    "changed_at": some_time,
+                }
+                for (rater, thing), new in verdicts.items()
+            ],
+            "query_ratings": [
+                {
+                    "rater_id": rater,
+                    "query_key": answer,
+                    "changed_at": some_time,
+                    "quality": quality,
+                    "notes": notes,
+                }
+                for (rater, answer), (quality, notes) in ratings.items()
+            ],
+        }
 
-    def _if_differs(self, file: str, place: Place, stated: Value, made: Value) -> None:
-        if stated != made:
-            values = pack_differences.scalar(stated), pack_differences.scalar(made)
-            self._verdict(file, place, *values, proof_files.EVENTS)
+    def _make(self, session: Session, study: Study, tell: Tell) -> None:
+        """Make every member from the rows, and compare it."""
+        pack_part.draw_again(session, partial(_verdicts_before, session))
+        found = run_rows.in_order(session, study)
+        found.sort(key=lambda run: run.question_set_id)
+        self.runs = [run.id for run in found]
+        rule = reports.rule_of(session, study, self.manifest.rule)
+        one = self.manifest.resampling
+        settings = Resampling(one.resamples, one.seed, one.confidence)
+        self._facts(packs.facts(session, study, found, rule, settings))
+        made: set[str] = set()
+        for name, computed in packs.members(session, study, found, rule, settings, tell=tell):
+            made.add(name)
+            self._compare(name, computed)
+            self._effects(name, computed, session, study, rule)
+        known = {*made, *map(proof_files.of_table, rows.NAMES), proof_files.README}
+        for file in self.manifest.files:
+            if file.name not in known:
+                self._add(DifferenceKind.CELL, file.name, (), "-", None, ROWS)
 
-    def _run(self, run: ManifestRun, judged: ReplayedPack, others: ReplayedPack | None) -> None:
-        """Compare the members of one run with those made from the verdicts."""
-        name = _name(run, proof_files.FIGURES)
-        stated = self._tried(partial(self.pack.json, name))
-        computed = judged.figures(run.run)
-        self.figures += pack_differences.numbers(computed)
-        if isinstance(stated, dict):
-            stated = {rule: self._with_setting(one) for rule, one in stated.items()}
-        found = [] if stated is None else list(pack_differences.documents(stated, computed))
-        self.differences.add_all(DifferenceKind.FIGURE, name, proof_files.VERDICTS, iter(found))
-        self._stated = stated if isinstance(stated, dict) else computed
-        self._known = set(found)
-        if others is not None:
-            self._changed(run, self._stated, others.figures(run.run), proof_files.EVENTS)
-        if judged.rule is not None:
-            for member, differing in _DIFFERING.items():
-                self._member(run, member, differing, judged, judged.rule)
-            self._run_json(run, judged, judged.rule)
+    def _facts(self, facts: Mapping[str, Any]) -> None:
+        """Compare what the manifest states of the study; definitions are those of its version."""
+        stated = self.pack.json(proof_files.MANIFEST)
+        assert isinstance(stated, dict)
+        computed = json.loads(packed_files.json_file(facts))
+        own = {key: stated[key] for key in computed if key in stated}
+        self._differ(DifferenceKind.CELL, proof_files.MANIFEST, own, computed)
 
-    def _member(
-        self,
-        run: ManifestRun,
-        member: str,
-        differing: Callable[[bytes, bytes], Iterator[Found]],
-        judged: ReplayedPack,
-        rule: Rule,
-    ) -> None:
-        """Compare a member byte for byte; if it differs, report where, and what that changes."""
-        name = _name(run, member)
-        computed = judged.exported(run.run, member, rule)
+    def _compare(self, name: str, computed: bytes) -> None:
+        """Compare a member byte for byte, and say where it differs."""
+        kind = DifferenceKind.FIGURE if _holds_figures(name) else DifferenceKind.CELL
+        if name.endswith(".json"):
+            self.figures += pack_differences.numbers(json.loads(computed))
+        if name not in self.pack.names and all(one.name != name for one in self.manifest.files):
+            self._add(DifferenceKind.MISSING, name)
+            return
         stated = self._tried(partial(self.pack.read, name))
         if stated is None or stated == computed:
             return
         try:
-            found = list(differing(stated, computed)) or [((), "other bytes", "")]
+            if name.endswith(".json"):
+                document = self.pack.json(name)
+                self._differ(kind, name, document, json.loads(computed))
+                return
+            differing = _DIFFERING.get(name.rpartition("/")[2])
+            found = [*differing(stated, computed)] if differing else []
+        except UnreadableMember as broken:
+            self._add(DifferenceKind.UNREADABLE, name, (), broken.why)
+            return
         except ValueError as broken:
             self._add(DifferenceKind.UNREADABLE, name, (), pack_differences.scalar(str(broken)))
             return
-        self.differences.add_all(DifferenceKind.CELL, name, proof_files.VERDICTS, iter(found))
-        self.differences.texts[name] = pack_differences.text_lines(
-            stated, computed, name, proof_files.VERDICTS
-        )
-        report = judged.report(run.run, rule)
-        if member == proof_files.JUDGMENTS:
-            self._effect(run, member, report, rereading.of_judgments(stated, report))
-        elif member == proof_files.QRELS:
-            results = judged.trec_results(run.run, rule)
-            self._effect(run, member, report, rereading.of_qrels(stated, results, report))
+        found = found or [((), "other bytes", "")]
+        self.differences.add_all(kind, name, ROWS, iter(found))
+        self.differences.texts[name] = pack_differences.text_lines(stated, computed, name, ROWS)
 
-    def _run_json(self, run: ManifestRun, judged: ReplayedPack, rule: Rule) -> None:
-        name = _name(run, proof_files.RUN_JSON)
+    def _differ(self, kind: DifferenceKind, name: str, stated: object, computed: object) -> None:
+        found = pack_differences.documents(stated, computed)
+        self.differences.add_all(kind, name, ROWS, found)
+
+    def _effects(
+        self, name: str, computed: bytes, session: Session, study: Study, rule: Rule
+    ) -> None:
+        """Report the figures that the judgments of a member that differs would change."""
+        if all(one.file != name for one in self.differences.found):
+            return
+        run, _, member = name.removeprefix("runs/").partition("/")
+        read: Mapping[str, Callable[[], Otherwise]] = {
+            proof_files.JUDGMENTS: lambda: rereading.of_judgments(self.pack.read(name), report),
+            proof_files.QRELS: lambda: rereading.of_qrels(
+                self.pack.read(name), exports.trec_results(session, study, run, rule), report
+            ),
+            proof_files.RUN_JSON: lambda: rereading.of_run_json(self.pack.json(name), report),
+        }
+        try:
+            if name == proof_files.VERDICTS:
+                stated = rereading.of_verdicts(self.pack.read(name), computed)
+                self._rejudged(session, study, stated)
+            elif member in read:
+                report = reports.report(session, study, run, rule)
+                otherwise = read[member]()
+                if otherwise:
+                    figures = metrics_json(rereading.judged_otherwise(report, otherwise))
+                    self._moved(run, {rule.name: figures}, name)
+        except (UnreadableMember, ValueError):
+            return  # which is reported already
+
+    def _rejudged(self, session: Session, study: Study, stated: Mapping[int, str]) -> None:
+        """Report the figures under the verdicts `stated` in some lines of the table of verdicts."""
+        runs = session.scalars(select(Run).order_by(Run.id)).all()
+        keys = [key for key, _ in packs.given_verdicts(session, study, runs)]
+        had: dict[Key, str | None] = {}
+        for line, verdict in stated.items():
+            row = session.get_one(Judgment, keys[line])
+            had[keys[line]], row.verdict = row.verdict, verdict
+        session.flush()
+        self._changed(session, study, proof_files.VERDICTS)
+        for key, before in had.items():
+            session.get_one(Judgment, key).verdict = before
+        session.flush()
+
+    def _changed(self, session: Session, study: Study, source: str) -> None:
+        for run in session.scalars(select(Run.id)).all():
+            self._moved(run, packs.figures(session, study, run), source)
+
+    def _moved(self, run: str, made: Mapping[str, Any], source: str) -> None:
+        """Report where figures that `source` would make are not those stated."""
+        name = proof_files.of_run(run, proof_files.FIGURES)
         stated = self._tried(partial(self.pack.json, name))
-        if stated is None:
-            return
-        computed = judged.run_json(run.run, rule)
-        compared = pack_differences.only(self._with_setting(stated), computed)
-        before = self.differences.count
-        found = pack_differences.documents(compared, computed)
-        self.differences.add_all(DifferenceKind.CELL, name, proof_files.VERDICTS, found)
-        if self.differences.count > before:
-            report = judged.report(run.run, rule)
-            otherwise = rereading.of_run_json(stated, report)
-            self._effect(run, proof_files.RUN_JSON, report, otherwise)
+        if isinstance(stated, dict):
+            own = {rule: stated.get(rule) for rule in made}
+            found = pack_differences.documents(own, json.loads(json.dumps(made)))
+            self.differences.add_all(DifferenceKind.FIGURE, name, source, found)
 
-    def _effect(
-        self, run: ManifestRun, member: str, report: RunReport, otherwise: Otherwise
-    ) -> None:
-        """Report the figures that the judgments of one member would change."""
-        if otherwise:
-            made = {report.rule: metrics_json(rereading.judged_otherwise(report, otherwise))}
-            stated = {report.rule: self._stated.get(report.rule)}
-            self._changed(run, stated, made, _name(run, member))
-
-    def _changed(self, run: ManifestRun, stated: object, made: object, source: str) -> None:
-        """Report the figures that `source` changes, unless the verdicts change them likewise."""
-        found = pack_differences.documents(stated, made)
-        new = (one for one in found if one not in self._known)
-        name = _name(run, proof_files.FIGURES)
-        self.differences.add_all(DifferenceKind.FIGURE, name, source, new)
-
-    def _with_setting(self, document: object) -> object:
-        """Return a document of the pack; the first packs do not say what "cannot tell" is."""
-        if self.manifest.cannot_tell is None and isinstance(document, dict):
-            return {"cannot_tell": "left_out", **document}
-        return document
-
-    def _comparisons(self, lists: Sequence[ShownRun], judged: ReplayedPack) -> None:
-        if self.manifest.scope != "study" or judged.rule is None:
-            return
-        sets: dict[str, list[str]] = {}
-        for run in lists:
-            sets.setdefault(run.question_set, []).append(run.run)
-        for question_set, runs in sets.items():
-            if len(runs) > 1:
-                self._comparison(question_set, runs, judged, judged.rule)
-
-    def _comparison(
-        self, question_set: str, runs: list[str], judged: ReplayedPack, rule: Rule
-    ) -> None:
-        name = proof_files.of_comparison(question_set)
-        stated = self._tried(partial(self.pack.json, name))
-        if stated is None:
-            return
-        computed = judged.comparison(runs, rule, stated)
-        if computed is None:
-            self._add(DifferenceKind.UNREADABLE, name, ("settings",))
-            return
-        self.figures += pack_differences.numbers(computed)
-        compared = pack_differences.only(self._with_setting(stated), computed)
-        found = pack_differences.documents(compared, computed)
-        self.differences.add_all(DifferenceKind.FIGURE, name, proof_files.VERDICTS, found)
-
-    def _verdict(
-        self, file: str, place: Place, stated: Value, computed: Value, source: str = ""
-    ) -> None:
-        self._add(DifferenceKind.VERDICT, file, place, stated, computed, source)
+    def _verdict(self, file: str, place: Place, stated: Value, computed: Value) -> None:
+        values = pack_differences.scalar(stated), pack_differences.scalar(computed)
+        self._add(DifferenceKind.VERDICT, file, place, *values, EVENTS)
 
     def _add(
         self,
@@ -378,15 +370,7 @@ class _Work:
     ) -> None:
         self.differences.add(PackDifference(kind, file, place, stated, computed, source))
 
-    def _values(self, read: ReadMember[ResultT]) -> tuple[ResultT, ...]:
-        self._faults(read.faults)
-        return read.values
-
-    def _faults(self, faults: Iterable[MemberFault]) -> None:
-        for fault in faults:
-            self._add(DifferenceKind.UNREADABLE, fault.file, (fault.place,))
-
-    def _tried(self, read: Callable[[], ResultT]) -> ResultT | None:
+    def _tried(self, read: Callable[[], Any]) -> Any:
         """Return the result of `read`; ``None``, and a difference, if a member is unreadable."""
         try:
             return read()
@@ -397,11 +381,58 @@ class _Work:
             return None
 
 
-def _name(run: ManifestRun, member: str) -> str:
-    return proof_files.of_run(run.run, member)
+def _holds_figures(name: str) -> bool:
+    return any(part in name for part in _FIGURES)
 
 
-def _told(thing: Thing) -> Place:
-    what = f"{thing.property_id}/{thing.content}" if thing.property_id else "empty list"
-    question = f"question {thing.question_set}/{thing.position}"
-    return (question, what) if thing.run is None else (question, what, f"run {thing.run}")
+def _made(
+    events: Iterator[Event] | Sequence[Event],
+) -> tuple[dict[Key, str], dict[Key, tuple[int | None, str]]]:
+    """Return the verdicts and the ratings in force once the events are in order."""
+    histories: dict[tuple[str, int, int], list[Event]] = defaultdict(list)
+    for event in events:
+        about = event.judged_thing_id if event.field == "verdict" else event.query_key
+        if event.field in {"verdict", "quality", "notes"} and about is not None:
+            histories[event.field, event.rater_id, about].append(event)
+    verdicts: dict[Key, str] = {}
+    ratings: dict[Key, tuple[int | None, str]] = {}
+    for (field, *key), history in histories.items():
+        last = standing(history)
+        new = last.new if last else None
+        place = key[0], key[1]
+        quality, notes = ratings.get(place, (None, ""))
+        if field == "verdict" and new:
+            verdicts[place] = new
+        elif field == "quality" and new:
+            ratings[place] = int(new), notes
+        elif field == "notes" and new:
+            ratings[place] = quality, new
+    return verdicts, ratings
+
+
+def _verdicts_before(session: Session, question_set: int, moment: datetime) -> int:
+    of_set = select(JudgedThing.id).join(Question).where(Question.question_set_id == question_set)
+    earlier = select(Event).where(Event.judged_thing_id.in_(of_set), Event.received_at < moment)
+    verdicts, _ = _made(session.scalars(earlier.order_by(Event.id)).all())
+    return len(verdicts)
+
+
+def _thing(session: Session, rater: int, thing_id: int) -> Place:
+    thing = session.get(JudgedThing, thing_id)
+    if thing is None:
+        return (_called(session, rater), str(thing_id))
+    question = session.get_one(Question, thing.question_id)
+    what = f"{thing.property.identity}/{thing.content}" if thing.property else "empty list"
+    at = f"question {question.question_set_id}/{question.position}"
+    run = () if thing.run_id is None else (f"run {thing.run_id}",)
+    return (_called(session, rater), at, what, *run)
+
+
+def _answer(session: Session, rater: int, answer: int) -> Place:
+    query = session.get_one(Query, answer)
+    return (_called(session, rater), query.run_id, f"query_id {query.query_id}")
+
+
+def _called(session: Session, rater_id: int) -> str:
+    rater = session.get(Rater, rater_id)
+    return rater.name if rater else str(rater_id)

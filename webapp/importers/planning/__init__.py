@@ -1,1 +1,0 @@
-"""Planning: the rules and verdicts in a proof pack read again."""
