@@ -133,13 +133,6 @@ def coverage_tables(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
-def savings(session: nox.Session) -> None:
-    """Replay the demo's ratings by effect, at random and in order, into docs/planning.md."""
-    install(session)
-    session.run("python", "-m", "tests.services.planning.savings")
-
-
-@nox.session(default=False)
 def faults(session: nox.Session) -> None:
     """Kill, freeze, fill, lock, cut off, fail over: nothing is lost; writes docs/faults.md."""
     install(session)

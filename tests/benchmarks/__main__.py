@@ -21,10 +21,7 @@ from tests.benchmarks.results import Section
 
 Benchmark = Callable[[Effort, Path], Section]
 
-BENCHMARKS = (
-    *("posts", "crowds", "growth", "pages", "files", "figures", "starts", "browser"),
-    "by_effect",
-)
+BENCHMARKS = (*("posts", "crowds", "growth", "pages", "files", "figures", "starts", "browser"),)
 """In the order of the page; each is a module with a function of its name."""
 
 

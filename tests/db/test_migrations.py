@@ -141,6 +141,46 @@ def test_studies_made_before_the_setting_leave_cannot_tell_out(
     older.close()
 
 
+def test_rules_that_are_gone_are_ended_and_logged(database: Database, tmp_path: Path) -> None:
+    older = _another(database, tmp_path)
+    with older.engine.begin() as connection:
+        command.upgrade(_alembic(connection), "0022")
+        for row in (*OLDER_ROWS[:3], *OLDER_RULES):
+            connection.execute(text(row))
+
+    older.upgrade()
+
+    with older.engine.connect() as connection:
+        kept = connection.execute(
+            text("SELECT kind, outcome, verdicts_at_end FROM planning_rules ORDER BY id")
+        ).all()
+        logged = connection.execute(text("SELECT action, subject, old, new FROM log_entries")).all()
+    assert [tuple(row) for row in kept] == [
+        ("sequence", "stopped", 3),
+        ("by_effect", "retired", 0),
+        ("fixed", None, None),
+    ]
+    assert [tuple(row) for row in logged] == [
+        ("set rating rule", "question set 1, rule 2, seed 7", "by_effect", None)
+    ]
+    older.close()
+
+
+OLDER_RULES = (
+    "INSERT INTO question_sets (id, study_id, created_at) VALUES (1, 1, '2026-03-01 08:00:00')",
+    *(
+        "INSERT INTO planning_rules (id, study_id, question_set_id, kind, settings, seed,"
+        " verdicts_before, rater_id, chosen_at, ended_at, verdicts_at_end, outcome)"
+        f" VALUES ({id_}, 1, 1, '{kind}', '{{}}', 7, 0, 1, '2026-03-01 09:00:00', {ended})"
+        for id_, kind, ended in (
+            (1, "sequence", "'2026-03-01 10:00:00', 3, 'stopped'"),
+            (2, "by_effect", "NULL, NULL, NULL"),
+            (3, "fixed", "NULL, NULL, NULL"),
+        )
+    ),
+)
+"""Rules of version 1.0.0: one has ended, one cannot be followed any more."""
+
 OLDER_STUDY = """INSERT INTO studies (id, name, allow_bulk, show_pictures, order_seed,
  shuffle_questions, figures, badges_while_blind, repeat_percent, guidelines, created_at)
  VALUES ({id}, 'Lama', false, false, 7, false, 'progress', false, 5, '', '2026-03-01 09:00:00')"""

@@ -18,7 +18,6 @@ from tests.simulations.recorded import recorded
 TITLES = {
     "fixed": "A size fixed beforehand: bootstrap with finite population correction",
     "stratified": "The same, each category in proportion",
-    "sequence": "A sample that grows: confidence sequence, held at every look",
     "assisted": "People with a machine's help (PPI++), beside people alone",
     "deviation": "The upper 80 % limit of the standard deviation",
 }
@@ -32,8 +31,7 @@ times. Studies draw questions from it at random, without replacement. The tables
 the interval held the true value, the mean over all questions of the set that have a value. An
 interval that does what it says holds it in 95 % of the studies (the limit of the deviation in
 80 %), give or take the error of the simulation: twice the standard error, beside it. It may hold
-more often: a confidence sequence does, as it holds at every look, and so do intervals of small
-samples. **{short} of {all} rows fall short**; they are marked.
+more often: intervals of small samples do. **{short} of {all} rows fall short**; they are marked.
 
 {studies} studies for each row, seed {seed}, {resamples} resamples for each bootstrap.
 

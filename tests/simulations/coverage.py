@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 from statistics import fmean
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.simulations.recorded import RecordedValues
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.assisted import assisted_mean
 from webapp.metrics.planning.power import spread
 from webapp.metrics.planning.sampling import Stratum, allocation, sampled_mean
-from webapp.metrics.planning.sequences import log_capitals
 
 SEED = 20260301
 RESAMPLES = 500
@@ -113,23 +111,6 @@ def _rng(values: RecordedValues, *sizes: int) -> np.random.Generator:
     return np.random.default_rng([SEED, crc32(f"{values.figure} {values.name}".encode()), *sizes])
 
 
-def sequence(values: RecordedValues, studies: int) -> Iterator[Coverage]:
-    """The confidence sequence: held at every look, up to the whole set or 300 questions."""
-    for copies in (1, COPIES):
-        people = np.array([np.nan if v is None else v for v in values.people * copies])
-        low, high = values.bounds.ends
-        scaled = (people - low) / (high - low)
-        truth = float(np.nanmean(scaled))
-        looks = min(len(people), 300)
-        rng = _rng(values, copies)
-        orders = np.array([rng.permutation(scaled)[:looks] for _ in range(studies)])
-        worst: NDArray[np.float64] = np.zeros(studies)
-        for logs in log_capitals(orders, len(people), np.array([[truth]])):
-            worst = np.maximum(worst, logs[:, 0])
-        share = float((worst < log(2 / 0.05)).mean())
-        yield Coverage("sequence", values, looks, len(people), studies, share, 0.95)
-
-
 def assisted(values: RecordedValues, studies: int) -> Iterator[Coverage]:
     """People with a machine's help, and people alone on the same sample, of all questions."""
     middle = _mean(values.machine)  # as the product does where a machine has no value
@@ -174,7 +155,6 @@ def deviation(values: RecordedValues, studies: int) -> Iterator[Coverage]:
 SIMULATIONS: dict[str, Simulation] = {
     "fixed": fixed,
     "stratified": stratified,
-    "sequence": sequence,
     "assisted": assisted,
     "deviation": deviation,
 }

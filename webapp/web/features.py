@@ -14,7 +14,7 @@ from webapp.web.machine_judges import judges
 from webapp.web.offline import offline
 from webapp.web.people import history, raters, sign_in
 from webapp.web.phase_3 import findings, own_questions, participants, user_studies
-from webapp.web.planning import planning, sample
+from webapp.web.planning import planning
 from webapp.web.proof_packs import packs
 from webapp.web.rating import judgments, question_notes, rate
 from webapp.web.runs import imports, measures, runs
@@ -240,7 +240,7 @@ FEATURES = (
     ),
     Feature(
         "planning",
-        blueprints={planning.blueprint: Role.OWNER, sample.blueprint: Role.OWNER},
+        blueprints={planning.blueprint: Role.OWNER},
         entries=(
             MenuEntry(
                 *("more", 40, "planning.show", mark("Rating plan")),

@@ -12,7 +12,6 @@ from tests.services.rating.blind_raters import stored
 from tests.services.runs.runs import NO, YES, card, click, query
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.metrics.planning.sampling import random_order
 from webapp.services.judging import events
 from webapp.services.study import studies
 
@@ -92,30 +91,13 @@ def test_a_sample_is_drawn_by_category_extended_and_closed(
     assert "can no longer be chosen" in late.stderr
 
 
-def test_a_sample_that_grows_is_looked_at_after_each_draw(
-    tmp_path: Path, runs: tuple[str, str]
-) -> None:
-    asked = ("sample", "--kind", "sequence", "--questions", "2", "--runs", *runs, "--seed", "7")
-    order = list(random_order(range(1, SIZE + 1), 7))
-    said = relevansi(tmp_path, *asked).stdout
-    assert f"Drawn, in this order: {order[0]}, {order[1]}." in said
-    judged(tmp_path, runs, order[:2])
-
-    found = document(relevansi(tmp_path, "sample", "--more", "4", "--format", "json"))
-
-    assert found["rule"]["sample"] == order
-    assert [look["n"] for look in found["looks"]] == [1, 2]
-    assert [one["n"] for one in found["rule"]["settings"]["draws"]] == [2, 4]
-
-
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
         (("--by", "category"), "--by goes with --questions"),
         (("--category", "b"), "--category goes with --more"),
         (("--questions", "2", "--more", "2"), "Say one of --questions, --more and --close"),
-        (("--questions", "2", "--width", "0.1"), "go with --kind sequence"),
-        (("--questions", "2", "--kind", "sequence"), "Name the two runs"),
+        (("--questions", "2", "--kind", "sequence"), "sequence"),
         (("--questions", "2", "--question-set", "2"), "The study has 1 question set"),
     ],
 )
@@ -130,10 +112,9 @@ def test_options_that_do_not_go_together_are_named(
 
 
 def test_what_cannot_be_drawn_is_said_in_one_line(tmp_path: Path, runs: tuple[str, str]) -> None:
-    other = ("--kind", "sequence", "--runs", runs[0], "none")
+    assert runs
     for asked, said in (
         (("--questions", "7"), "at least 2 questions, and at most all"),
-        (("--questions", "2", *other), "two runs of one question set"),
         (("--more", "2"), "No rule is in force"),
         (("--close",), "No rule is in force"),
     ):

@@ -43,13 +43,13 @@ def test_another_rule_takes_the_place_of_the_one_in_force(
 ) -> None:
     stored(session, study, "hybrid", query(1, card("a")))
     (one,) = rules.question_sets(session, study)
-    rules.choose(session, rater, one.id, RuleKind.SEQUENCE, NOW)
+    rules.choose(session, rater, one.id, RuleKind.FIXED, NOW)
 
-    rules.choose(session, rater, one.id, RuleKind.BY_EFFECT, LATER)
+    chosen = rules.choose(session, rater, one.id, RuleKind.MACHINE_HELP, LATER)
 
     first, second = rules.every(session, one.id)
     assert (first.ended_at, first.outcome, first.verdicts_at_end) == (LATER, "replaced", 0)
-    assert rules.in_force(session, one.id) is second
+    assert rules.in_force(session, one.id) is chosen
     assert first.seed != second.seed  # drawn
 
 
@@ -60,9 +60,8 @@ def test_after_the_first_verdict_only_a_machines_help_can_be_chosen_and_says_so(
     (one,) = rules.question_sets(session, study)
     events.judge(session, rater, run_id, 1, 1, YES, click("first"))
 
-    for kind in (RuleKind.BY_EFFECT, RuleKind.FIXED, RuleKind.SEQUENCE):
-        with pytest.raises(ChosenTooLate):
-            rules.choose(session, rater, one.id, kind, LATER)
+    with pytest.raises(ChosenTooLate):
+        rules.choose(session, rater, one.id, RuleKind.FIXED, LATER)
     assert rules.choose(session, rater, one.id, RuleKind.MACHINE_HELP, LATER).verdicts_before == 1
 
 
@@ -75,7 +74,7 @@ def test_a_machines_verdict_closes_no_choice(session: Session, study: Study) -> 
     events.judge(session, machine, run_id, 1, 1, YES, click("machine"))
     (one,) = rules.question_sets(session, study)
 
-    assert rules.choose(session, owner, one.id, RuleKind.BY_EFFECT, NOW).verdicts_before == 0
+    assert rules.choose(session, owner, one.id, RuleKind.FIXED, NOW).verdicts_before == 0
 
 
 def test_a_verdict_on_another_question_set_closes_no_choice(
@@ -95,7 +94,7 @@ def test_a_rule_is_ended_once_with_the_verdicts_so_far(
 ) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a")))
     (one,) = rules.question_sets(session, study)
-    rules.choose(session, rater, one.id, RuleKind.BY_EFFECT, NOW)
+    rules.choose(session, rater, one.id, RuleKind.FIXED, NOW)
     events.judge(session, rater, run_id, 1, 1, YES, click("first"))
 
     ended = rules.end(session, one.id, LATER)
@@ -106,8 +105,8 @@ def test_a_rule_is_ended_once_with_the_verdicts_so_far(
         rules.end(session, one.id, LATER)
     entries = session.scalars(select(LogEntry).where(LogEntry.action == "set rating rule"))
     assert [(entry.old, entry.new) for entry in entries] == [
-        (None, "by_effect"),
-        ("by_effect", None),
+        (None, "fixed"),
+        ("fixed", None),
     ]
 
 

@@ -15,11 +15,13 @@ from tests.services.runs.runs import NO, YES, card, click, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.exporters.planning import samples as sample_words
+from webapp.i18n import speaking
 from webapp.metrics.planning.sampling import random_order
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.judging import events
 from webapp.services.planning import rules, samples
-from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind
+from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind, RuleOutcome
 from webapp.services.planning.samples import SampleIsFixed, SampleTooSmall, SampleWish
 from webapp.services.rating import shares, tasks
 from webapp.services.runs import reports
@@ -122,14 +124,13 @@ def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
     found = samples.of_set(session, study, whole)
     assert found is not None
     assert (found.rated, found.drawn, found.figures) == (1, 4, ())
-    assert not samples.is_reached(found)
 
     for position in drawn[1:]:
         judge(session, rater, runs, position)
 
     found = samples.of_set(session, study, whole)
     assert found is not None
-    assert samples.is_reached(found)
+    assert found.rated == found.drawn
     (apart,) = (
         one.found
         for one in found.figures
@@ -156,35 +157,27 @@ def test_strata_get_their_shares_and_a_category_is_added_before_the_first_verdic
         samples.extend(session, whole, 1)
 
 
-def test_a_sample_that_grows_looks_after_each_question_and_keeps_what_it_drew(
+def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_intervals(
     session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
-    wish = SampleWish(3, RuleKind.SEQUENCE, runs=(runs["api"], runs["hybrid"]), seed=7)
+    wish = SampleWish(4, RuleKind.SEQUENCE, seed=7)
     rule = samples.draw(session, rater, whole, wish, NOW)
-    first = positions(session, rule.id)
-    for position in first:
-        judge(session, rater, runs, position)
-    found = samples.of_set(session, study, whole)
-    assert found is not None
-    assert ([look.n for look in found.looks], found.stopped) == ([1, 2, 3], None)
-    assert len(shares.of_rater(session, rater).free) == 3
-
-    samples.extend(session, whole, 7)
-    assert len(shares.of_rater(session, rater).free) == 10
     drawn = positions(session, rule.id)
-    assert drawn[:3] == first
-    for position in (*drawn[3:8], drawn[9]):  # not the ninth: a sequence has no gaps
+    for position in (*drawn[:2], drawn[3]):  # not the third: what was rated had no gaps
         judge(session, rater, runs, position)
+    rules.end(session, whole.id, LATER, RuleOutcome.RETIRED)
 
     found = samples.of_set(session, study, whole)
+
     assert found is not None
-    assert (found.rated, found.drawn) == (9, 10)
-    assert found.stopped is not None
-    # Eight times +1: the lower bound leaves 0 before all are seen, by the capital against 0.
-    assert found.stopped.outcome == "differs"
-    assert found.stopped.n <= 8
-    with pytest.raises(SampleIsFixed):
-        samples.extend(session, whole, 1, "b")
+    assert len(unasked(session, study.id)) == SIZE - 4
+    assert (found.rated, found.drawn, found.settings) == (3, 4, None)
+    (apart,) = (one.found for one in found.figures if one.figure == "mrr" and len(one.runs) == 2)
+    assert (apart.value, apart.interval.lower, apart.values, apart.of) == (1.0, None, 2, SIZE)
+    with speaking("en"):
+        assert "The figures have no interval" in " ".join(sample_words.sentences(found))
+        assert sample_words.table(found).rows
+    assert sample_words.part_json(found)["interval"] is None
 
 
 def test_a_closed_sample_leaves_the_rest_unasked_and_one_stopped_early_does_not(

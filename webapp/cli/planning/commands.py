@@ -6,7 +6,7 @@ from webapp.i18n import mark
 
 COMMANDS = {
     "plan": ("planning", mark("Say how many questions, verdicts and hours a difference takes.")),
-    "sample": ("sampling", mark("Draw questions at random, or say how far the sample is.")),
-    "estimate": ("estimating", mark("Estimate a figure from a sample of the questions.")),
+    "sample": ("planning", mark("Draw questions at random, or say how far the sample is.")),
+    "estimate": ("planning", mark("Estimate a figure from a sample of the questions.")),
 }
 """The name of each command, its module here, and what it does."""

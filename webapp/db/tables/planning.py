@@ -14,10 +14,11 @@ from webapp.db.tables.base import Base
 class PlanningRule(Base):
     """A rule that a study follows, as it was chosen; the newest that has not ended is in force.
 
-    ``kind`` is "by_effect" (the question that can move the unsettled differences most comes next),
-    "fixed" (a sample whose size was set beforehand), "sequence" (a sample that grows until its
-    confidence sequence ends it) or "machine_help" (people judge a sample, a machine everything).
-    ``settings`` holds what the kind needs, ``seed`` draws its ties and samples.
+    ``kind`` is "fixed" (a sample whose size was set beforehand) or "machine_help" (people judge a
+    sample, a machine everything). Studies begun before version 1.1.0 may have had "by_effect" (the
+    question that could move the unsettled differences most came next) or "sequence" (a sample that
+    grew until a confidence sequence ended it): their ``outcome`` is "retired" if they still ran.
+    ``settings`` holds what the kind needs, ``seed`` draws the sample.
     ``verdicts_before`` counts people's verdicts on the set when the rule was chosen: at 0 it was
     chosen beforehand. ``outcome`` says in one word why it ended.
     """

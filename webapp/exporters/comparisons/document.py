@@ -503,6 +503,6 @@ def _parts(report: ComparisonReport) -> Iterator[Section]:
 def part_modules() -> tuple[ModuleType, ...]:
     """Return the modules that write the parts a comparison has beside its figures."""
     from webapp.exporters.gold import comparison_part as constraints
-    from webapp.exporters.planning import machine_help_part, sample_part, settled_part
+    from webapp.exporters.planning import machine_help, samples, settled
 
-    return constraints, settled_part, sample_part, machine_help_part
+    return constraints, settled, samples, machine_help

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from webapp import labels, notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, whole_number, word
-from webapp.exporters.planning.rule_words import rule_json, told, two_further
+from webapp.exporters.planning.samples import rule_json, told, two_further
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.planning.assisted import MeanEstimate, Unassisted, needed
 from webapp.metrics.planning.machine_help import PART, HelpedFigure, MachineHelp
@@ -23,11 +23,6 @@ REASONS = {
     Unassisted.MACHINE_CONSTANT: mark("The machine gives every question the same value."),
 }
 """Why a figure has no estimate with help, as message ids."""
-
-
-def title() -> str:
-    """Return the title of the part."""
-    return gettext("People with a machine's help")
 
 
 def basis(found: MachineHelp) -> str:
@@ -112,10 +107,15 @@ def section(found: MachineHelp) -> Section:
     """Return the section of a report."""
     tables = (figures(found), differences(found))
     said = (basis(found), *warnings(found))
-    return Section(PART, title(), said, tuple(table for table in tables if table.rows))
+    return Section(
+        PART,
+        gettext("People with a machine's help"),
+        said,
+        tuple(table for table in tables if table.rows),
+    )
 
 
-def help_json(found: MachineHelp) -> dict[str, Any]:
+def part_json(found: MachineHelp) -> dict[str, Any]:
     """Return the figures as plain values.
 
     ``{machine, people_rule, valid, rule: {kind, seed, chosen_at, verdicts_before, n, of, sample,

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 class ChosenRule(Struct, frozen=True):
     """A rule with its seed, when it was chosen, and the questions it drew.
 
-    ``kind`` is "by_effect", "fixed", "sequence" or "machine_help". ``verdicts_before`` counts
+    ``kind`` is one of ``PlanningRule``. ``verdicts_before`` counts
     people's verdicts on the question set when it was chosen, ``verdicts_at_end`` when it ended.
     ``sample`` has the positions of the questions drawn, in the order of drawing, of ``of``
     questions in the set; empty for a rule that draws none.

@@ -99,27 +99,6 @@ _MEASURES = (
         ),
     ),
     Measure(
-        name="confidence_sequence",
-        query_name=None,
-        label=mark("Confidence sequence"),
-        meaning=mark("Where the figure over all questions lies, after every further question."),
-        unit="difference",
-        formula=mark("the means against which no bet has won 40 times its stake (hedged capital)"),
-        denominator=WITH_VALUE,
-        edge_cases=(
-            mark("Values are bounded; the difference of two ratios lies between −1 and 1."),
-            mark("The questions come in one random order, without categories."),
-        ),
-        reading=mark(
-            "It holds however often one looks, so a study may stop the moment it shows enough. It "
-            "is wider than an interval of a size fixed beforehand."
-        ),
-        source=(
-            "Waudby-Smith, I., & Ramdas, A. (2020). Confidence sequences for sampling without "
-            "replacement. NeurIPS 33."
-        ),
-    ),
-    Measure(
         name="machine_help",
         query_name=None,
         label=mark("People with a machine's help"),

@@ -20,17 +20,19 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
+from webapp.metrics.comparisons.comparisons import ComparisonPart
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QuerySummary, summarise
 from webapp.metrics.planning.assisted import assisted_mean
-from webapp.metrics.planning.machine_help import HelpedFigure, MachineHelp
+from webapp.metrics.planning.machine_help import PART, HelpedFigure, MachineHelp
 from webapp.metrics.planning.value_range import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
 from webapp.services.people import raters
-from webapp.services.planning import chosen_rules
+from webapp.services.planning import rules
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule, UnknownRater
 from webapp.services.study import studies
@@ -45,6 +47,8 @@ FIGURES: Mapping[str, frozenset[QueryState]] = {
     "success_rate": READABLE,
 }
 """The figures a machine can help with, and the answers over which each is a mean."""
+VALUE = MachineHelp
+"""The type of the part's value, for reading a comparison that was kept."""
 
 
 def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Rater]:
@@ -79,7 +83,7 @@ def of_runs(
     if len({run.question_set_id for run in compared}) > 1:
         raise OtherQuestions
     judged = _BothJudged(session, study, compared, rule, machine)
-    sampling = chosen_rules.sampling(session, compared[0].question_set_id)
+    sampling = rules.sampling(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)
     alone = [(figure, run.id, None) for figure in figures for run in compared]
     pairs = [
@@ -96,6 +100,28 @@ def of_runs(
         machine_open=len(judged.machine_open),
         figures=tuple(judged.helped(*place, sample) for place in (*alone, *pairs)),
     )
+
+
+def compared(
+    session: Session,
+    study: Study,
+    runs: Sequence[Run],
+    _names: Mapping[str, str],
+    *,
+    rule: Rule,
+    settings: Resampling | None = None,  # noqa: ARG001 (nothing is drawn)
+) -> ComparisonPart | None:
+    """Return `runs` with the help of the machine that judged most, as a part of their comparison.
+
+    ``None`` without a sample, without a machine, or where the rule is the machine itself.
+    """
+    is_machine = rule.rater is not None and rule.rater.is_machine
+    if is_machine or rules.sampling(session, runs[0].question_set_id) is None:
+        return None
+    helping = machines(session, study, runs)
+    if not helping:
+        return None
+    return ComparisonPart(PART, of_runs(session, study, runs, rule, helping[0]))
 
 
 class OtherQuestions(Refused):

@@ -17,13 +17,12 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, Study
-from webapp.exporters.planning import settled_part
-from webapp.exporters.planning.machine_help import help_json
-from webapp.exporters.planning.rule_words import rule_json
-from webapp.exporters.planning.sample import sample_json
+from webapp.exporters.planning import machine_help as help_words
+from webapp.exporters.planning import samples as sample_words
+from webapp.exporters.planning import settled as settled_words
 from webapp.metrics.planning import draws
 from webapp.services.comparisons import chosen_runs
-from webapp.services.planning import chosen_rules, machine_help, samples, settled
+from webapp.services.planning import machine_help, rules, samples, settled
 from webapp.services.runs.reports import Rule
 
 RULES = "planning/rules.json"
@@ -46,12 +45,12 @@ def documents(
     sets: dict[int, list[Run]] = {}
     for run in packed:
         sets.setdefault(run.question_set_id, []).append(run)
-    had = {key: chosen_rules.every(session, key) for key in sets}
+    had = {key: rules.every(session, key) for key in sets}
     sets = {key: runs for key, runs in sets.items() if had[key] or len(runs) > 1}
     if not sets:
         return {}
     return {
-        RULES: {str(key): [rule_json(one) for one in had[key]] for key in sets},
+        RULES: {str(key): [sample_words.rule_json(one) for one in had[key]] for key in sets},
         FIGURES: {str(key): _figures(session, study, runs, rule) for key, runs in sets.items()},
     }
 
@@ -85,13 +84,13 @@ def draw_again(session: Session, verdicts_before: VerdictsBefore) -> None:
 
 
 def _figures(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
-    ids = [run.id for run in runs]
+    ids = {run.id: run.id for run in runs}
     orders = settled.settled_orders(session, study, runs, ids, rule) if len(runs) > 1 else None
     return {
-        "settled": [] if orders is None else settled_part.part_json(orders),
+        "settled": [] if orders is None else settled_words.part_json(orders),
         "sample": _sampled(session, study, runs, rule),
         "machine_help": [
-            help_json(machine_help.of_runs(session, study, runs, rule, machine))
+            help_words.part_json(machine_help.of_runs(session, study, runs, rule, machine))
             for machine in _helping(session, study, runs)
         ],
     }
@@ -105,7 +104,7 @@ def _sampled(
     sampling = drawn.get(runs[0].question_set_id)
     if sampling is None:
         return None
-    found = sample_json(samples.of_runs(session, study, sampling, runs, rule))
+    found = sample_words.part_json(samples.of_runs(session, study, sampling, runs, rule))
     ids = {name: run for run, name in chosen_runs.names_of(runs).items()}
     for one in found["figures"]:
         one["runs"] = [ids[name] for name in one["runs"]]
@@ -113,5 +112,5 @@ def _sampled(
 
 
 def _helping(session: Session, study: Study, runs: Sequence[Run]) -> Iterator[Rater]:
-    if chosen_rules.sampling(session, runs[0].question_set_id) is not None:
+    if rules.sampling(session, runs[0].question_set_id) is not None:
         yield from machine_help.machines(session, study, runs)

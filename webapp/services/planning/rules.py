@@ -1,7 +1,7 @@
 """The rule by which a study decides how much of a question set is judged: chosen, kept, ended.
 
-Every kind but "machine_help" is chosen before the first verdict; a report names the rule, its seed
-and when it was chosen. One rule at a time is in force for a question set.
+A sample of a fixed size is chosen before the first verdict; a report names the rule, its seed and
+when it was chosen. One rule at a time is in force for a question set.
 """
 
 from __future__ import annotations
@@ -17,34 +17,38 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import PlanningRule
+from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
+from webapp.metrics.planning.chosen_rules import ChosenRule
 from webapp.services.study import studies
 
 LARGEST_SEED = 2**31 - 1
 
 
 class RuleKind(StrEnum):
-    """The kinds of rules; see ``db.tables.planning.PlanningRule``."""
+    """The kinds of rules; see ``db.tables.planning.PlanningRule``.
 
-    BY_EFFECT = "by_effect"
+    The last two cannot be chosen since version 1.1.0; what was judged under them names them.
+    """
+
     FIXED = "fixed"
-    SEQUENCE = "sequence"
     MACHINE_HELP = "machine_help"
+    SEQUENCE = "sequence"
+    BY_EFFECT = "by_effect"
 
 
 class RuleOutcome(StrEnum):
-    """Why a rule ended: the owner stopped it, another took its place, or it reached its aim."""
+    """Why a rule ended.
+
+    The owner stopped it, another took its place, it reached its aim, or its kind is gone.
+    """
 
     STOPPED = "stopped"
     REPLACED = "replaced"
     REACHED = "reached"
-
-
-ALLOWED_LATER = frozenset({RuleKind.MACHINE_HELP})
-"""The kinds that can be chosen after the first verdict; their reports say so."""
+    RETIRED = "retired"
 
 
 class ChosenTooLate(Conflict):
@@ -97,11 +101,12 @@ def choose(
 ) -> PlanningRule:
     """Return the rule that is in force from now on, instead of the one before.
 
-    Without a `seed` one is drawn. Raises ``ChosenTooLate``.
+    Without a `seed` one is drawn. A machine's help can be chosen after the first verdict, and its
+    reports say so. Raises ``ChosenTooLate``.
     """
     session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
     before = verdicts(session, question_set_id)
-    if before and kind not in ALLOWED_LATER:
+    if before and kind is not RuleKind.MACHINE_HELP:
         raise ChosenTooLate(kind)
     earlier = in_force(session, question_set_id)
     if earlier is not None:
@@ -133,21 +138,45 @@ def in_force(session: Session, question_set_id: int) -> PlanningRule | None:
     return session.scalar(newest)
 
 
-def all_in_force(session: Session, study_id: int) -> list[PlanningRule]:
-    """Return the rules in force in a study, one for each question set that has one."""
-    wanted = select(PlanningRule).where(
-        PlanningRule.study_id == study_id, PlanningRule.ended_at.is_(None)
-    )
-    newest = {
-        rule.question_set_id: rule for rule in session.scalars(wanted.order_by(PlanningRule.id))
-    }
-    return list(newest.values())
-
-
-def every(session: Session, question_set_id: int) -> list[PlanningRule]:
-    """Return all rules that a question set had, the earliest first."""
+def every(session: Session, question_set_id: int) -> list[ChosenRule]:
+    """Return all rules that a question set had, the earliest first, as reports name them."""
     wanted = select(PlanningRule).where(PlanningRule.question_set_id == question_set_id)
-    return list(session.scalars(wanted.order_by(PlanningRule.id)))
+    return [stated(session, rule) for rule in session.scalars(wanted.order_by(PlanningRule.id))]
+
+
+def by_effect(session: Session, question_set_id: int) -> ChosenRule | None:
+    """Return the last rule by effect under which people judged a set; ``None`` if none did."""
+    had = (one for one in every(session, question_set_id) if one.kind == RuleKind.BY_EFFECT)
+    return next((one for one in reversed(tuple(had)) if one.verdicts_at_end != 0), None)
+
+
+def sampling(session: Session, question_set_id: int) -> ChosenRule | None:
+    """Return the newest rule of a question set that drew questions; ``None`` if none did."""
+    return next((rule for rule in reversed(every(session, question_set_id)) if rule.sample), None)
+
+
+def stated(session: Session, rule: PlanningRule) -> ChosenRule:
+    """Return a rule with the questions that it drew, as reports name it."""
+    drawn = session.execute(
+        select(Question.position, SampledQuestion.stratum)
+        .join_from(SampledQuestion, Question, Question.id == SampledQuestion.question_id)
+        .where(SampledQuestion.rule_id == rule.id)
+        .order_by(SampledQuestion.position)
+    ).all()
+    in_set = Question.question_set_id == rule.question_set_id
+    return ChosenRule(
+        kind=rule.kind,
+        seed=rule.seed,
+        chosen_at=rule.chosen_at,
+        verdicts_before=rule.verdicts_before,
+        of=session.scalar(select(func.count()).where(in_set)) or 0,
+        ended_at=rule.ended_at,
+        verdicts_at_end=rule.verdicts_at_end,
+        outcome=rule.outcome,
+        settings=rule.settings,
+        sample=tuple(position for position, _ in drawn),
+        strata=tuple(stratum for _, stratum in drawn),
+    )
 
 
 def end(

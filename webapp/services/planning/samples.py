@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import combinations
+from itertools import combinations, takewhile
+from statistics import fmean
 from typing import Any
 
 from msgspec import Struct
@@ -18,12 +19,12 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
+from webapp.metrics.comparisons.comparisons import ComparisonPart
 from webapp.metrics.comparisons.differences import ComparedRun, value_of
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
 from webapp.metrics.planning import draws
 from webapp.metrics.planning.draws import SampleDraw
-from webapp.metrics.planning.former_intervals import formerly_sampled
-from webapp.metrics.planning.samples import QuestionSample, SampledFigure, SequenceLook
+from webapp.metrics.planning.samples import PART, QuestionSample, SampledFigure
 from webapp.metrics.planning.sampling import (
     NO_VALUE,
     DrawnQuestion,
@@ -31,12 +32,11 @@ from webapp.metrics.planning.sampling import (
     Stratum,
     sampled_mean,
 )
-from webapp.metrics.planning.sequences import StoppingRule, confidence_sequence
 from webapp.metrics.planning.value_range import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
 from webapp.services.judging import changes
-from webapp.services.planning import chosen_rules, plans, rules
+from webapp.services.planning import rules
 from webapp.services.planning.rules import RuleKind, RuleOutcome
 from webapp.services.runs import reports
 from webapp.services.runs import runs as order
@@ -48,7 +48,8 @@ FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality"
 HIGHEST = {"mean_response_quality": 5.0}
 """The largest value of a figure that is not a ratio."""
 FEWEST = 2
-PAIR = 2
+VALUE = QuestionSample
+"""The type of the part's value, for reading a comparison that was kept."""
 
 
 class SampleTooSmall(Refused):
@@ -64,8 +65,7 @@ class SampleIsFixed(Conflict):
 
     message = mark("This sample can no longer be extended")
     remedy = mark(
-        "Its size was fixed before the first verdict, and its intervals hold for that size only. "
-        "A sample that grows may be extended at any time."
+        "Its size was fixed before the first verdict, and its intervals hold for that size only."
     )
 
 
@@ -79,60 +79,41 @@ def leaves_out() -> ColumnElement[bool]:
     """Return the condition on ``PlanningRule`` that only the questions it drew are asked.
 
     It is the newest of its question set, was chosen before people judged any of it, and is in
-    force or has reached its aim.
+    force, has reached its aim, or is of a kind that is gone.
     """
     later = aliased(PlanningRule)
+    closed = [str(RuleOutcome.REACHED), str(RuleOutcome.RETIRED)]
     newest = select(func.max(later.id)).where(later.question_set_id == PlanningRule.question_set_id)
     return and_(
         or_(*(PlanningRule.kind == str(kind) for kind in sorted(SAMPLING))),  # cheaper than a list
         PlanningRule.verdicts_before == 0,
-        or_(PlanningRule.ended_at.is_(None), PlanningRule.outcome == str(RuleOutcome.REACHED)),
+        or_(PlanningRule.ended_at.is_(None), *(PlanningRule.outcome == one for one in closed)),
         PlanningRule.id == newest.scalar_subquery(),
     )
 
 
 class SampleWish(Struct, frozen=True):
-    """The sample to draw: its kind, its size, whether each category gets its share.
+    """The sample to draw: its size and kind, and whether each category gets its share.
 
-    A sample that grows (``SEQUENCE``) is drawn without strata, as its confidence sequence needs
-    it. It ends when the difference of two ``runs`` in ``figure`` leaves 0, or when its interval is
-    at most ``width`` wide. Without a ``seed`` one is drawn.
+    Without a ``seed`` one is drawn.
     """
 
     size: int
     kind: RuleKind = RuleKind.FIXED
     stratified: bool = False
-    figure: str = FIGURES[0]
-    runs: tuple[str, ...] = ()
-    width: float | None = None
     seed: int | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the rule."""
-        grows = self.kind == RuleKind.SEQUENCE
-        stratified = self.stratified and not grows
-        found: dict[str, Any] = {
-            "size": self.size,
-            "stratified": stratified,
-            "draws": draws.to_settings([SampleDraw(self.size, stratified)]),
-        }
-        if grows:
-            found |= {"figure": self.figure, "runs": list(self.runs), "width": self.width}
-        return found
+        drawn = draws.to_settings([SampleDraw(self.size, self.stratified)])
+        return {"size": self.size, "stratified": self.stratified, "draws": drawn}
 
 
 def draw(
     session: Session, owner: Rater, question_set: QuestionSet, wish: SampleWish, now: datetime
 ) -> PlanningRule:
-    """Put a rule in force that draws questions.
-
-    Raises ``SampleTooSmall``, ``ChosenTooLate`` and, for a sample that grows, ``NotAPair``.
-    """
-    if wish.kind == RuleKind.SEQUENCE:
-        there = {run.id for run in plans.runs_of(session, owner.study, question_set)}
-        if len(set(wish.runs)) != PAIR or not there.issuperset(wish.runs):
-            raise plans.NotAPair(*wish.runs)
+    """Put a rule in force that draws questions; raises ``SampleTooSmall``, ``ChosenTooLate``."""
     if not FEWEST <= wish.size <= len(question_set.questions):
         raise SampleTooSmall(wish.size)
     settings = wish.settings
@@ -149,15 +130,13 @@ def extend(
 ) -> PlanningRule:
     """Draw `more` questions, of one category if asked; what was drawn stays.
 
-    A category so added is a stratum of its own from then on, and so are the others. A sample whose
-    size was fixed grows before the first verdict only, and categories are added to no other.
-    Raises ``NoRule``, ``SampleIsFixed`` and ``SampleTooSmall``.
+    A category so added is a stratum of its own from then on, and so are the others. A sample grows
+    before the first verdict only. Raises ``NoRule``, ``SampleIsFixed`` and ``SampleTooSmall``.
     """
     rule = rules.in_force(session, question_set.id)
-    if rule is None or rule.kind not in SAMPLING:
+    if rule is None:
         raise rules.NoRule(question_set.id)
-    grows = rule.kind == RuleKind.SEQUENCE
-    if (not grows or category) and (grows or rules.verdicts(session, question_set.id)):
+    if rules.verdicts(session, question_set.id):
         raise SampleIsFixed(rule.id)
     stratified = bool(rule.settings.get("stratified") or category)
     wanted = SampleDraw(more, stratified, category)
@@ -175,22 +154,15 @@ def extend(
 
 
 def finish(session: Session, study: Study, question_set: QuestionSet, now: datetime) -> None:
-    """End the rule in force: reached, where it drew a sample that has done what it asks.
+    """End the rule in force: reached, where its sample is rated.
 
     Then the questions not drawn stay unasked; a rule that is stopped early leaves them to be
     asked in the usual order. Raises ``NoRule``.
     """
     found = of_set(session, study, question_set)
-    reached = found is not None and is_reached(found)
-    outcome = RuleOutcome.REACHED if reached else RuleOutcome.STOPPED
+    is_rated = found is not None and found.rated == found.drawn
+    outcome = RuleOutcome.REACHED if is_rated else RuleOutcome.STOPPED
     rules.end(session, question_set.id, now, outcome)
-
-
-def is_reached(found: QuestionSample) -> bool:
-    """Whether a sample has done what its rule asks of it."""
-    if found.rule.kind == RuleKind.SEQUENCE and found.drawn < found.rule.of:
-        return found.stopped is not None
-    return found.rated == found.drawn
 
 
 def _categories(question_set: QuestionSet) -> dict[int, str]:
@@ -245,17 +217,30 @@ def of_runs(
     compared: Sequence[Run],
     merging: Rule,
     settings: Resampling | None = None,
-    *,
-    formerly: bool = False,
 ) -> QuestionSample:
-    """Return the sample of a rule with the figures of some runs, their verdicts merged.
-
-    Its intervals are those of the first packs where they are asked for as they were `formerly`.
-    """
+    """Return the sample of a rule with the figures of some runs, their verdicts merged."""
     judged = comparisons.judged_runs(session, study, compared, merging)
-    found = _SampledRuns(session, rule, judged, settings or Resampling())
-    found.formerly = formerly
-    return found.sample()
+    return _SampledRuns(session, rule, judged, settings or Resampling()).sample()
+
+
+def compared(
+    session: Session,
+    study: Study,
+    runs: Sequence[Run],
+    _names: Mapping[str, str],
+    *,
+    rule: Rule,
+    settings: Resampling | None = None,
+) -> ComparisonPart | None:
+    """Return the figures of `runs` over all questions, as a part of their comparison.
+
+    ``None`` where all questions are asked.
+    """
+    drawn = {one.question_set_id: one for one in sampling(session, study.id)}
+    found = drawn.get(runs[0].question_set_id)
+    if found is None:
+        return None
+    return ComparisonPart(PART, of_runs(session, study, found, runs, rule, settings))
 
 
 class _SampledRuns:
@@ -269,25 +254,26 @@ class _SampledRuns:
         settings: Resampling,
     ) -> None:
         self.rule, self.judged, self.settings = rule, judged, settings
-        self.formerly = False
-        self.chosen = chosen_rules.stated(session, rule)
+        self.grew = rule.kind == RuleKind.SEQUENCE
+        self.chosen = rules.stated(session, rule)
         rows = select(Question.category).where(Question.question_set_id == rule.question_set_id)
         self.sizes = Counter(session.scalars(rows))
         by_run = [{query.position: query for query in run.queries} for run in judged]
         self.queries = {run.run: found for run, found in zip(judged, by_run, strict=True)}
 
     def sample(self) -> QuestionSample:
-        """Return the sample, with the figures that its rule allows by now."""
+        """Return the sample, with its figures once they can be shown.
+
+        One of a fixed size is rated first. One that grew shows what the questions say that are
+        rated, without an interval: it could end for what it showed.
+        """
         rated = sum(map(self._is_rated, self.chosen.sample))
-        grows = self.rule.kind == RuleKind.SEQUENCE
-        shown = grows or rated == len(self.chosen.sample)
+        shown = self.grew or rated == len(self.chosen.sample)
         return QuestionSample(
             rule=self.chosen,
             rated=rated,
             figures=tuple(one for one in self._figures() if one.found.values) if shown else (),
-            looks=tuple(self._looks()) if grows else (),
-            compared=tuple(run.name for run in self._compared()),
-            settings=None if grows else self.settings,
+            settings=None if self.grew else self.settings,
         )
 
     def _is_rated(self, position: int) -> bool:
@@ -298,15 +284,6 @@ class _SampledRuns:
             if position in found
         )
 
-    def _prefix(self) -> tuple[int, ...]:
-        """The questions drawn, up to the first that is not rated: a sequence has no gaps."""
-        found: list[int] = []
-        for position in self.chosen.sample:
-            if not self._is_rated(position):
-                break
-            found.append(position)
-        return tuple(found)
-
     def _figures(self) -> Iterator[SampledFigure]:
         for figure in FIGURES:
             for one in self.judged:
@@ -316,20 +293,18 @@ class _SampledRuns:
                 yield SampledFigure(figure, (one.name, other.name), found)
 
     def _mean(self, figure: str, *runs: ComparedRun) -> SampledMean:
-        if self.rule.kind != RuleKind.SEQUENCE:
-            strata = self._by_stratum(figure, runs)
-            if self.formerly:
-                return formerly_sampled(strata, self.settings)
-            return sampled_mean(strata, self.settings, bounds=_bounds(figure, runs))
-        values = self._values(figure, runs, self._prefix())
-        found = confidence_sequence(values, self.chosen.of, bounds=_bounds(figure, runs))
-        known = [value for value in values if value is not None]
+        high = HIGHEST.get(figure, 1.0)
+        bounds = ValueRange(-high if len(runs) > 1 else 0.0, high)
+        if not self.grew:
+            return sampled_mean(self._by_stratum(figure, runs), self.settings, bounds=bounds)
+        rated = tuple(takewhile(self._is_rated, self.chosen.sample))
+        known = [one for one in self._values(figure, runs, rated) if one is not None]
         return SampledMean(
-            value=sum(known) / len(known) if known else None,
+            value=fmean(known) if known else None,
             reason=None if known else NO_VALUE,
-            interval=found[-1] if found else NO_INTERVAL,
+            interval=NO_INTERVAL,
             values=len(known),
-            drawn=len(values),
+            drawn=len(rated),
             of=self.chosen.of,
         )
 
@@ -358,28 +333,3 @@ class _SampledRuns:
     def _value(self, figure: str, run: ComparedRun, position: int) -> float | None:
         query = self.queries[run.run].get(position)
         return None if query is None else value_of(query, figure, false_negatives_at_zero=False)
-
-    def _compared(self) -> list[ComparedRun]:
-        named = self.rule.settings.get("runs", ())
-        return [run for run in self.judged if run.run in named]
-
-    def _looks(self) -> Iterator[SequenceLook]:
-        """Yield each look at the difference that the rule names, up to the one that ends it."""
-        settings = self.rule.settings
-        runs = self._compared()
-        if len(runs) != PAIR:
-            return
-        figure = str(settings.get("figure", FIGURES[0]))
-        values = self._values(figure, runs, self._prefix())
-        stopping = StoppingRule(settings.get("width"))
-        found = confidence_sequence(values, self.chosen.of, bounds=_bounds(figure, runs))
-        for n, interval in enumerate(found, start=1):
-            outcome = stopping.outcome(interval)
-            yield SequenceLook(n, interval, outcome)
-            if outcome:
-                return
-
-
-def _bounds(figure: str, runs: Sequence[ComparedRun]) -> ValueRange:
-    high = HIGHEST.get(figure, 1.0)
-    return ValueRange(-high if len(runs) == 2 else 0.0, high)

@@ -1,39 +1,61 @@
-"""Which orders of runs no judgment can change any more, and what could still change the others."""
+"""Which orders of runs no judgment can change any more, and what could still change the others.
+
+A verdict of several raters counts as given once the raters who still have to judge the item cannot
+change it any more; until then the item is open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import select
+from msgspec import Struct
+from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.runs import Run
-from webapp.db.tables.study import Study
-from webapp.metrics.planning.bounds import OPEN
-from webapp.metrics.planning.effect import (
-    Reaches,
-    RunOrder,
-    bounded_orders,
-    effects_left,
-    orders_so_far,
-    reaches,
-    reaches_anew,
+from webapp.db.connection import tables
+from webapp.db.tables.agreement import Adjudication
+from webapp.db.tables.judging import Judgment
+from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, Study
+from webapp.metrics.comparisons.comparisons import ComparisonPart
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.metrics.planning import settled as metrics
+from webapp.metrics.planning.settled import (
+    ABSENT,
+    CANNOT_TELL,
+    CUTOFF,
+    NOT_RELEVANT,
+    OPEN,
+    PART,
+    RELEVANT,
+    PooledLists,
+    SettledOrders,
 )
-from webapp.metrics.planning.settled import SettledOrder, SettledOrders
-from webapp.services.planning import chosen_rules, pooled_lists
-from webapp.services.planning.pooled_lists import PooledSet
+from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.services.planning import rules
 from webapp.services.runs import runs as order
-from webapp.services.runs.reports import Rule
+from webapp.services.runs.reports import ADJUDICATED, Rule
+from webapp.services.study import assignments, studies
 from webapp.services.study.unasked import unasked
 
 if TYPE_CHECKING:
-    from webapp.metrics.planning.bounds import Codes, Numbers
+    import numpy as np
+    from numpy.typing import NDArray
 
+    from webapp.metrics.planning.settled import Codes
 
-_latest: WeakKeyDictionary[PooledSet, tuple[Codes, Reaches]] = WeakKeyDictionary()
-"""The states of each question set that were asked for last, with what they leave open."""
+STATES: Mapping[str, int] = {
+    Relevance.NOT_RELEVANT: NOT_RELEVANT,
+    Relevance.RELEVANT: RELEVANT,
+    Relevance.UNSURE: CANNOT_TELL,
+    EmptyOutcome.FALSE_NEGATIVE: NOT_RELEVANT,
+    EmptyOutcome.CORRECT_EMPTY: RELEVANT,
+}
+"""The state that a verdict gives to its item."""
+VALUE = SettledOrders
+"""The type of the part's value, for reading a comparison that was kept."""
 
 
 def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
@@ -41,82 +63,203 @@ def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
     return [r for r in order.in_order(session, study) if r.question_set_id == question_set_id]
 
 
-def next_ones(session: Session, study: Study, question_set_id: int, rule: Rule) -> tuple[int, ...]:
-    """Return the positions of the two questions that can move the open orders most."""
-    found = effects(session, study, question_set_id, rule)
-    if found is None:
-        return ()
-    pooled, left = found
-    if left is None:
-        return ()
-    ranked = sorted(zip(-left, pooled.positions, strict=True))
-    return tuple(position for effect, position in ranked[:2] if effect < 0)
+def compared(
+    session: Session,
+    study: Study,
+    runs: Sequence[Run],
+    names: Mapping[str, str],
+    *,
+    rule: Rule,
+    settings: Resampling | None = None,  # noqa: ARG001 (nothing is drawn)
+) -> ComparisonPart:
+    """Return the settled orders as a part of a comparison of `runs`."""
+    named = {run.id: names[run.id] for run in runs}
+    return ComparisonPart(PART, settled_orders(session, study, runs, named, rule))
 
 
 def settled_orders(
-    session: Session, study: Study, runs: Sequence[Run], names: Sequence[str], rule: Rule
+    session: Session, study: Study, runs: Sequence[Run], names: Mapping[str, str], rule: Rule
 ) -> SettledOrders:
     """Return the orders of `runs`, which share a question set, under `rule`."""
-    pooled = pooled_lists.pooled_set(
-        session, study, [run.id for run in runs], unasked(session, study.id)
-    )
-    said = pooled_lists.states(session, study, pooled, rule)
-    found = orders_so_far(pooled.lists, _reaches(pooled, said))
-    open_now = int((said == OPEN).sum())
-    things = int((pooled.pristine == OPEN).sum())
-    return SettledOrders(
-        names=tuple(zip(pooled.runs, names, strict=True)),
-        orders=tuple(_order(pooled, one) for one in found.orders),
-        judged=things - open_now,
-        things=things,
-        open_cards=found.open_things,
-        open_questions=tuple(pooled.positions[place] for place in found.open_questions),
-        by_effect=chosen_rules.by_effect(session, runs[0].question_set_id),
+    pooled = _pooled(session, [run.id for run in runs], unasked(session, study.id))
+    return metrics.settled_orders(
+        pooled.lists,
+        _states(session, study, pooled, rule),
+        names=names,
+        positions=pooled.positions,
+        by_effect=rules.by_effect(session, runs[0].question_set_id),
     )
 
 
-def effects(
-    session: Session, study: Study, question_set_id: int, rule: Rule
-) -> tuple[PooledSet, Numbers | None] | None:
-    """Return what each question of a set can still move; ``None`` where fewer than two runs are.
+class _Pooled(Struct, frozen=True, eq=False):
+    """The lists of some runs of one question set.
 
-    The effects are ``None`` once every order is settled.
+    ``questions`` are the ids of its questions, ``positions`` their places in the set. ``places``
+    has the place of a judged item in the flat array of questions x things by its id, -1 for items
+    of other questions. ``pristine`` is the state of everything before the first verdict.
     """
-    ids = session.scalars(
-        select(Run.id)
-        .where(Run.study_id == study.id, Run.question_set_id == question_set_id)
-        .order_by(Run.id)
+
+    runs: tuple[str, ...]
+    questions: tuple[int, ...]
+    positions: tuple[int, ...]
+    lists: PooledLists
+    places: NDArray[np.int64]
+    pristine: Codes
+
+
+def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) -> _Pooled:
+    import numpy as np
+
+    connection = tables(session)
+    every = connection.execute(
+        select(
+            *(Query.id, Query.run_id, Query.state, Query.emptiness_id),
+            *(Question.id.label("question_id"), Question.position),
+        )
+        .join(Question, Question.id == Query.question_id)
+        .where(Query.run_id.in_(run_ids))
+        .order_by(Question.position, Question.id)
     ).all()
-    if len(ids) < 2:
-        return None
-    pooled = pooled_lists.pooled_set(session, study, ids, unasked(session, study.id))
-    found = _reaches(pooled, pooled_lists.states(session, study, pooled, rule))
-    orders = bounded_orders(pooled.lists, found)
-    is_settled = all(order.is_settled for order in orders)
-    return pooled, None if is_settled else effects_left(found, orders)
+    asked = [row for row in every if row.question_id not in left_out]
+    results = connection.execute(
+        select(Result.query_key, Result.rank, Result.judged_thing_id)
+        .join(Query, Query.id == Result.query_key)
+        .where(Query.run_id.in_(run_ids))
+    ).all()
+    positions = dict.fromkeys((row.question_id, row.position) for row in asked)
+    question_places = {question: place for place, (question, _) in enumerate(positions)}
+    run_places = {run: place for place, run in enumerate(run_ids)}
+    cells = {row.id: (question_places[row.question_id], run_places[row.run_id]) for row in asked}
+    listed = [(key, rank, thing) for key, rank, thing in results if key in cells]
+    columns: dict[tuple[int, int], int] = {}
+    widths = [0] * len(positions)
+    empty = [(row.id, 0, row.emptiness_id) for row in asked if row.emptiness_id is not None]
+    for key, _, thing in (*listed, *empty):
+        question = cells[key][0]
+        if (question, thing) not in columns:
+            columns[question, thing] = widths[question]
+            widths[question] += 1
+    width = max(widths, default=0)
+    shape = len(positions), len(run_ids), width
+    top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
+    reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
+    at = [(*cells[key], columns[cells[key][0], thing]) for key, _, thing in listed]
+    places_of = tuple(np.array(at, dtype=np.intp).reshape(-1, 3).T)
+    ranks = np.array([rank for _, rank, _ in listed], dtype=np.float64)
+    np.add.at(top, places_of, ranks <= CUTOFF)
+    np.add.at(whole, places_of, 1)
+    np.maximum.at(reciprocal, places_of, 1 / ranks)
+    succeeds[places_of] = True
+    for key, _, thing in empty:
+        question, run = cells[key]
+        succeeds[question, run, columns[question, thing]] = True
+    has_results = np.zeros(shape[:2], dtype=bool)
+    has_success = np.zeros(shape[:2], dtype=bool)
+    for row in asked:
+        has_results[cells[row.id]] = row.state == QueryState.RESULTS
+        has_success[cells[row.id]] = row.state != QueryState.UNREADABLE
+    places = np.full(1 + max((thing for _, thing in columns), default=0), -1)
+    pristine = np.full((len(positions), width), ABSENT, dtype=np.int8)
+    for (question, thing), column in columns.items():
+        places[thing] = question * width + column
+        pristine[question, column] = OPEN
+    return _Pooled(
+        runs=tuple(run_ids),
+        questions=tuple(question for question, _ in positions),
+        positions=tuple(position for _, position in positions),
+        lists=PooledLists(top, whole, reciprocal, succeeds, has_results, has_success),
+        places=places,
+        pristine=pristine,
+    )
 
 
-def _reaches(pooled: PooledSet, said: Codes) -> Reaches:
-    """Return the reaches under these states, reckoned anew for the questions that changed."""
-    before, found = _latest.get(pooled, (None, None))
-    if before is None or found is None:
-        found = reaches(pooled.lists, said)
-    elif (changed := (said != before).any(axis=1)).any():
-        found = reaches_anew(found, pooled.lists, said, changed)
-    _latest[pooled] = said, found
+def _states(session: Session, study: Study, pooled: _Pooled, rule: Rule) -> Codes:
+    """Return the state of every thing under `rule`, as the study counts "cannot tell"."""
+    import numpy as np
+
+    if rule.rater is not None:
+        found = _of_rater(session, pooled, rule.rater.id)
+    else:
+        found = _merged(session, study, pooled, is_adjudicated=rule.name == ADJUDICATED)
+    if study.cannot_tell == "left_out":
+        return found
+    return np.where(found == CANNOT_TELL, NOT_RELEVANT, found).astype(found.dtype)
+
+
+def _of_rater(session: Session, pooled: _Pooled, rater_id: int) -> Codes:
+    import numpy as np
+
+    said = _given(session, pooled).get(rater_id)
+    if said is None:
+        return pooled.pristine
+    return np.where(said == OPEN, pooled.pristine.reshape(-1), said).reshape(pooled.pristine.shape)
+
+
+def _merged(session: Session, study: Study, pooled: _Pooled, *, is_adjudicated: bool) -> Codes:
+    import numpy as np
+
+    by_rater = _given(session, pooled)
+    people = [one.id for one in studies.raters(session, study) if one.id in by_rater]
+    votes = {code: np.zeros(pooled.pristine.size, np.int16) for code in set(STATES.values())}
+    for rater_id in people:
+        for code in votes:
+            votes[code] += by_rater[rater_id] == code
+    yes, no, unsure = (votes[code] for code in (RELEVANT, NOT_RELEVANT, CANNOT_TELL))
+    awaited = _awaited(session, study, pooled, set(people))
+    left = np.maximum(np.repeat(awaited, pooled.pristine.shape[1]) - yes - no - unsure, 0)
+    said = pooled.pristine.copy()
+    flat = said.reshape(-1)
+    flat[(unsure > 0) & (yes + no + left == 0)] = CANNOT_TELL
+    flat[yes - no > left] = RELEVANT
+    flat[no - yes > left] = NOT_RELEVANT
+    if is_adjudicated:
+        decided = select(Adjudication.judged_thing_id, Adjudication.verdict)
+        for thing, verdict in session.execute(decided):
+            if thing < pooled.places.size and pooled.places[thing] >= 0:
+                flat[pooled.places[thing]] = STATES[verdict]
+    return said
+
+
+def _given(session: Session, pooled: _Pooled) -> dict[int, Codes]:
+    """Return the verdicts of each rater who gave any as states, flat; ``OPEN`` where none is.
+
+    They come in one row for each rater and kind of verdict.
+    """
+    import numpy as np
+
+    things = func.aggregate_strings(cast(Judgment.judged_thing_id, String), " ")
+    rows = tables(session).execute(
+        select(Judgment.rater_id, Judgment.verdict, things)
+        .where(Judgment.verdict.is_not(None))
+        .group_by(Judgment.rater_id, Judgment.verdict)
+    )
+    found: dict[int, Codes] = {}
+    for rater_id, verdict, listed in rows:
+        assert verdict is not None
+        judged = np.fromstring(listed, dtype=np.int64, sep=" ")
+        places = pooled.places[judged[judged < pooled.places.size]]
+        places = places[places >= 0]
+        if places.size:
+            nothing = np.full(pooled.pristine.size, OPEN, dtype=np.int8)
+            found.setdefault(rater_id, nothing)[places] = STATES[verdict]
     return found
 
 
-def _order(pooled: PooledSet, one: RunOrder) -> SettledOrder:
-    return SettledOrder(
-        figure=one.figure,
-        first=pooled.runs[one.first],
-        second=pooled.runs[one.second],
-        settled=one.is_settled,
-        ahead=None if one.ahead is None else pooled.runs[one.ahead],
-        low=one.low,
-        high=one.high,
-        n=one.n,
-        open_cards=one.open_things,
-        open_questions=tuple(pooled.positions[place] for place in one.open_questions),
-    )
+def _awaited(
+    session: Session, study: Study, pooled: _Pooled, judging: set[int]
+) -> NDArray[np.int64]:
+    """Return how many raters each question is to have, of those who have begun with the set."""
+    import numpy as np
+
+    asked = select(Query.question_id).where(Query.run_id.in_(pooled.runs))
+    begun = select(Task.rater_id).distinct().where(Task.question_id.in_(asked))
+    at_work = judging | set(session.scalars(begun))
+    present = {one.id for one in studies.raters(session, study) if one.removed_at is None}
+    own = assignments.by_rater(session, study)
+    counts = np.zeros(len(pooled.questions), dtype=np.int64)
+    for rater_id in at_work & present:
+        if rater_id not in own:
+            counts += 1
+        else:
+            counts += np.isin(pooled.questions, list(own[rater_id]))
+    return np.minimum(counts, study.overlap or counts)

@@ -37,7 +37,6 @@ from webapp.services.rating.shares import (
     PooledFigure,
     Progress,
     StudyShare,
-    hides_means,
     of_share,
     pooled_figure,
 )
@@ -190,7 +189,6 @@ def _moving(
     stage = _stage(said, empty is not None and outcome is None, answers)
     so_far = of_share(session, rater, share)
     sees_figures = task.figures == ALL_FIGURES
-    sees_means = sees_figures and not hides_means(session, rater)
     return MovingAnswers(
         task_id=task.id,
         question=task.text,
@@ -203,7 +201,7 @@ def _moving(
         place=tasks.place(session, rater, share, so_far, task.id, wanted),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=so_far,
-        figure=pooled_figure(session, rater) if sees_means else None,
+        figure=pooled_figure(session, rater) if sees_figures else None,
         figures=answer_figures.of_task(session, task) if sees_figures else (),
         show_pictures=task.show_pictures,
         cannot_tell=task.cannot_tell,

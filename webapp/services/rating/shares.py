@@ -571,13 +571,6 @@ def done(session: Session, rater: Rater) -> Done:
     )
 
 
-def hides_means(session: Session, rater: Rater) -> bool:
-    """Whether the rater sees no running mean: their verdicts order the questions."""
-    from webapp.services.planning import next_question
-
-    return next_question.hides_means(session, rater)
-
-
 def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
     """Return the share of relevant cards among all the rater's verdicts so far.
 

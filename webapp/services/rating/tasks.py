@@ -6,7 +6,7 @@ A task is a unit of the pool that was given to a rater, for the first time or on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from hashlib import sha256
@@ -228,7 +228,7 @@ def _given_anew(
     again = shares.due(session, rater, share, now, _left(begun), among)
     if again is not None:
         return again
-    free = next_unit(session, rater, filter(among, share.free))
+    free = next(filter(among, share.free), None)
     return pool.give(session, rater, free, POOL, now) if free is not None else None
 
 
@@ -242,16 +242,6 @@ def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
     for place, unit in enumerate(finished, start=-len(finished)):
         pool.give(session, rater, unit, POOL, now + timedelta(microseconds=place))
     return shares.of_rater(session, rater) if finished else share
-
-
-def next_unit(session: Session, rater: Rater, free: Iterable[Unit]) -> Unit | None:
-    """Return the unit of `free` that the rater is given next: the first, unless a rule orders them.
-
-    A rule may leave units out: then they are not asked for now.
-    """
-    from webapp.services.planning import next_question
-
-    return next(iter(next_question.ordered(session, rater, list(free))), None)
 
 
 def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:
@@ -278,7 +268,7 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     _with_finished(session, rater, now)
     while len(found) < most and rater.study.overlap is None:
         share = shares.of_rater(session, rater)
-        free = next_unit(session, rater, share.free)
+        free = next(iter(share.free), None)
         if free is None or shares.is_due(share, _left(begun)):
             break
         given_at = now + timedelta(microseconds=len(found))  # they are read in this order

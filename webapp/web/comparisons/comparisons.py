@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, render_template, request
@@ -348,24 +347,21 @@ def in_words(report: ComparisonReport, address: Address) -> ComparisonInWords:
 
 
 def styles() -> tuple[str, ...]:
-    """Return the style sheets of the parts that wings bring."""
-    return tuple(dict.fromkeys(style for part in _part_modules() for style in part.STYLES))
-
-
-def _part_modules() -> tuple[ModuleType, ...]:
-    """Return the modules that show the parts a comparison has beside its figures."""
+    """Return the style sheets of the parts that other features add."""
     from webapp.web.gold import comparison_part as constraints
-    from webapp.web.planning import machine_help_part, sample_part, settled_part
 
-    return constraints, settled_part, sample_part, machine_help_part
+    return (*constraints.STYLES, "planning/planning.css")
 
 
 def _parts(report: ComparisonReport, address: Address) -> Iterator[ShownPart]:
-    """Yield the part that each wing shows on the same runs."""
-    for module in _part_modules():
-        part: ShownPart | None = module.part(report, address)
-        if part is not None:
-            yield part
+    """Yield the parts that other features show on the same runs."""
+    from webapp.web.gold import comparison_part as constraints
+    from webapp.web.planning import planning
+
+    part = constraints.part(report, address)
+    if part is not None:
+        yield part
+    yield from planning.compared_parts(report, has_answers=address.has_answers)
 
 
 def _choice(kind: str, address: Address) -> PictureChoice:

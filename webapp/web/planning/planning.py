@@ -1,87 +1,83 @@
-"""The page of the rating plan: the rule of a question set, and the parts that planning has."""
+"""The rating plan: how many questions, what is settled, the sample, a machine's help."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from types import ModuleType
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
-from msgspec import Struct
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 from wtforms import Form
 
+from webapp import labels
 from webapp.db.tables.people import Rater
-from webapp.db.tables.planning import PlanningRule
-from webapp.db.tables.study import QuestionSet
-from webapp.exporters.planning.rule_words import KINDS
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import QuestionSet, Study
+from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons.charts.canvas import NARROW, WIDE
+from webapp.exporters.planning import machine_help as help_words
+from webapp.exporters.planning import plan as plan_words
+from webapp.exporters.planning import samples as sample_words
+from webapp.exporters.planning import settled as settled_words
 from webapp.i18n import gettext
-from webapp.services.planning import rules, samples
-from webapp.services.planning.next_question import AFTERWARDS, GO_ON, STOP
+from webapp.metrics.comparisons.comparisons import ComparisonReport
+from webapp.metrics.planning.plans import RatingPlanWish
+from webapp.metrics.planning.power import Demand
+from webapp.services.comparisons import chosen_runs
+from webapp.services.planning import machine_help, plans, rules, samples, settled
 from webapp.services.planning.rules import RuleKind
-from webapp.services.study import assignments, studies
+from webapp.services.planning.samples import SampleTooSmall, SampleWish
+from webapp.services.runs import reports
+from webapp.services.study import assignments
 from webapp.web.feature import ShownPart
-from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.fields import ChoiceField
-from webapp.web.planning import machine_help, plan, sample, settled
+from webapp.web.frame import access, forms
+from webapp.web.frame.fields import ChoiceField, DecimalField, LineField, WholeField
 
 blueprint = Blueprint("planning", __name__, url_prefix="/study/planning")
 
-PARTS: tuple[ModuleType, ...] = (plan, settled, sample, machine_help)
-"""The parts of the page in their order: each has ``part(session, owner, question_set)``."""
+STYLES = ("comparisons/comparisons.css", "planning/planning.css")
+"""The style sheets of the settled orders on pages of other features."""
+POWERS = {"80": 0.8, "90": 0.9, "95": 0.95}
+DIFFERENCES = {"mean_response_quality": 0.5}
+DIFFERENCE = 0.1
+"""The difference that a plan is made for before another is asked for."""
+MOST_RATERS = 1000
+MOST_QUESTIONS = 1_000_000
+STEP = 5
+"""So many questions are offered to be drawn next."""
+WIDTH = 0.2
+"""The width of an interval that is shown unless another is asked for: plus or minus 0.1."""
 
 
-class PlannedSet(Struct, frozen=True):
-    """A question set that can be shown, with its letter and the number of its questions."""
+class PlanForm(Form):
+    """The wish of a plan; an empty pair takes the runs that vary most."""
 
-    id: int
-    letter: str
-    questions: int
-
-
-class RuleShown(Struct, frozen=True):
-    """A rule as reports name it.
-
-    ``stops`` says that nothing is asked any more once every order is settled, ``samples`` that it
-    drew questions, ``late`` that verdicts existed when it was chosen.
-    """
-
-    label: str
-    stops: bool
-    samples: bool
-    chosen_at: datetime
-    seed: int
-    verdicts_before: int
-    ended_at: datetime | None
-    verdicts_at_end: int | None
-
-    @property
-    def late(self) -> bool:
-        """Whether it was chosen after the first verdict."""
-        return self.verdicts_before > 0
+    figure = ChoiceField(plans.FIGURES, default=plans.FIGURES[0])
+    difference = DecimalField(0, 5)
+    power = ChoiceField(POWERS, default=0.8)
+    pair = LineField(200)
+    deviation = DecimalField(0, 5)
+    raters = WholeField(1, MOST_RATERS)
 
 
-class PlanningPage(Struct, frozen=True):
-    """A question set's rule in force, its earlier rules, its verdicts, and the parts of planning.
+class SampleForm(Form):
+    """A sample to draw."""
 
-    ``is_sampled`` says that a sample leaves questions out, also one that is closed. ``chosen`` is
-    ``None`` in a study without questions.
-    """
-
-    sets: tuple[PlannedSet, ...]
-    chosen: PlannedSet | None
-    rule: RuleShown | None
-    earlier: tuple[RuleShown, ...]
-    verdicts: int
-    is_blind: bool
-    is_sampled: bool
-    found: tuple[ShownPart, ...]
+    kind = ChoiceField(
+        {str(kind): kind for kind in (RuleKind.FIXED, RuleKind.MACHINE_HELP)}, required=True
+    )
+    size = WholeField(1, MOST_QUESTIONS, required=True)
+    stratified = ChoiceField({"": False, "1": True}, default=False)
 
 
-class RuleForm(Form):
-    """The rule that the owner chooses; those that draw a sample are chosen with their sizes."""
+class ExtendForm(Form):
+    """Further questions of a sample, of one category if one is named."""
 
-    kind = ChoiceField([str(RuleKind.BY_EFFECT)], required=True)
-    afterwards = ChoiceField([STOP, GO_ON], default=STOP)
+    more = WholeField(1, MOST_QUESTIONS, required=True)
+    category = LineField(400)
 
 
 @blueprint.get("")
@@ -89,25 +85,38 @@ def show() -> str:
     """Show the rating plan of a question set."""
     with access.reading() as (session, owner):
         page = _page(session, owner)
-    return render_template("planning/page.html", **htmx.names(page))
+    return render_template("planning/page.html", **page)
 
 
-@blueprint.post("/<int:set_id>/rule")
-def choose(set_id: int) -> Response:
-    """Put a rule in force."""
-    form = forms.checked(RuleForm)
+@blueprint.post("/<int:set_id>/sample")
+def draw(set_id: int) -> Response:
+    """Draw a sample and put its rule in force."""
+    form = forms.checked(SampleForm)
     with access.writing() as (session, owner):
         chosen = rules.question_set(session, owner.study, set_id)
-        settings = {AFTERWARDS: form.afterwards.data}
-        kind = RuleKind(form.kind.data)
-        rules.choose(session, owner, chosen.id, kind, access.now(), settings=settings)
+        wish = SampleWish(form.size.data, form.kind.data, stratified=form.stratified.data)
+        samples.draw(session, owner, chosen, wish, access.now())
+        session.commit()
+    return back(set_id)
+
+
+@blueprint.post("/<int:set_id>/sample/more")
+def extend(set_id: int) -> Response:
+    """Draw further questions."""
+    form = forms.checked(ExtendForm)
+    with access.writing() as (session, owner):
+        chosen = rules.question_set(session, owner.study, set_id)
+        category = form.category.data or None
+        if category not in {None, *(question.category for question in chosen.questions)}:
+            raise SampleTooSmall(category)
+        samples.extend(session, chosen, form.more.data, category)
         session.commit()
     return back(set_id)
 
 
 @blueprint.post("/<int:set_id>/rule/end")
 def end(set_id: int) -> Response:
-    """End the rule in force: a sample that has reached its aim leaves the others unasked."""
+    """End the rule in force: reached, the rest stays unasked; stopped early, all is asked again."""
     with access.writing() as (session, owner):
         chosen = rules.question_set(session, owner.study, set_id)
         samples.finish(session, owner.study, chosen, access.now())
@@ -115,55 +124,159 @@ def end(set_id: int) -> Response:
     return back(set_id)
 
 
-@blueprint.get("/<int:set_id>/rule")
+@blueprint.get("/<int:set_id>/sample")
+@blueprint.get("/<int:set_id>/sample/more")
 @blueprint.get("/<int:set_id>/rule/end")
 def back(set_id: int) -> Response:
     """Go to the page: a reload or a change of language comes here after a refusal."""
-    return redirect(url_for("planning.show", set=set_id), 303)  # type: ignore[return-value]
+    return redirect(url_for("planning.show", set=set_id, _anchor="sample"), 303)  # type: ignore[return-value]
 
 
-def _page(session: Session, owner: Rater) -> PlanningPage:
-    found = rules.question_sets(session, owner.study)
-    is_blind = studies.is_blind(session, owner.study)
-    sets = tuple(
-        PlannedSet(one.id, assignments.set_letter(number), len(one.questions))
-        for number, one in enumerate(found)
-    )
+def _page(session: Session, owner: Rater) -> dict[str, Any]:
+    sets = rules.question_sets(session, owner.study)
+    letters = [(one, assignments.set_letter(number)) for number, one in enumerate(sets)]
     wanted = request.args.get("set", type=int)
     if wanted is not None:
         chosen = rules.question_set(session, owner.study, wanted)
-    elif found:
-        chosen = found[-1]
+    elif sets:
+        chosen = sets[-1]
     else:
-        parts = (plan.part(session, owner, None),)
-        return PlanningPage(sets, None, None, (), 0, is_blind, is_sampled=False, found=parts)
-    *_, shown = (one for one in sets if one.id == chosen.id)
-    had, sampled = rules.every(session, chosen.id), samples.sampling(session, owner.study_id)
-    return PlanningPage(
-        sets=sets,
-        chosen=shown,
-        rule=next((_shown(one) for one in reversed(had) if one.ended_at is None), None),
-        earlier=tuple(_shown(one) for one in had if one.ended_at is not None),
-        verdicts=rules.verdicts(session, chosen.id),
-        is_blind=is_blind,
-        is_sampled=chosen.id in {one.question_set_id for one in sampled},
-        found=_parts(session, owner, chosen),
+        return {"chosen": None, "plan": _plan(session, owner.study, None)}
+    had = rules.every(session, chosen.id)
+    runs = settled.runs_of(session, owner.study, chosen.id)
+    return {
+        "sets": [(one.id, letter, len(one.questions)) for one, letter in letters],
+        "chosen": chosen,
+        "kinds": {kind: gettext(label) for kind, label in sample_words.KINDS.items()},
+        "rule": next((one for one in reversed(had) if one.ended_at is None), None),
+        "earlier": [one for one in had if one.ended_at is not None],
+        "plan": _plan(session, owner.study, chosen),
+        "settled": _settled(session, owner.study, runs),
+        "sample": _sample(session, owner.study, chosen),
+        "help": _helped(session, owner.study, runs),
+    }
+
+
+def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> dict[str, Any]:
+    """Return the plan as the request asks for it; a wrong value is named at its field."""
+    runs = plans.runs_of(session, study, question_set) if question_set else []
+    form = PlanForm(request.args)
+    pairs = _pairs(runs)
+    errors = {} if form.validate() else forms.messages(form)
+    if form.pair.data not in {"", *pairs}:
+        form.pair.put("")
+    figure = plans.FIGURES[0] if "figure" in errors else form.figure.data
+    if not form.difference.data and "difference" not in errors:
+        form.difference.put(DIFFERENCES.get(figure, DIFFERENCE))
+    wish = RatingPlanWish(
+        figure=figure,
+        difference=float(form.difference.data or DIFFERENCE),
+        demand=Demand(power=0.8 if "power" in errors else form.power.data),
+        deviation=float(form.deviation.data) if form.deviation.data else None,
+    )
+    first, _, second = form.pair.data.partition("~")
+    pair = (first, second) if second else None
+    found = plans.rating_plan(
+        session, study, question_set, wish, pair=pair, raters=form.raters.data
+    )
+    known = found.deviation is not None
+    # Markup that was built as a tree, with every text in it escaped.
+    curves = [Markup(plan_words.curve(found, w).markup) for w in (WIDE, NARROW) if known]  # noqa: S704
+    return {
+        "form": form,
+        "errors": errors,
+        "figures": {name: words.figure_name(name) for name in plans.FIGURES},
+        "pairs": pairs,
+        "sentences": plan_words.sentences(found),
+        "curves": curves,
+        "caption": plan_words.curve_title(found),
+        "table": plan_words.curve_table(found) if known else None,
+        "raters": found.effort.raters if found.effort else None,
+    }
+
+
+def _pairs(runs: Sequence[Run]) -> dict[str, str]:
+    """Return every two of these runs, to be chosen from: their names by their ids."""
+    names = chosen_runs.names_of(runs)
+    return {
+        f"{one.id}~{other.id}": f"{names[one.id]} – {names[other.id]}"
+        for one, other in combinations(runs, 2)
+    }
+
+
+def _settled(session: Session, study: Study, runs: Sequence[Run]) -> ShownPart | None:
+    if len(runs) < 2:
+        return None
+    names = chosen_runs.names_of(runs)
+    rule = reports.rule_of(session, study)
+    found = settled.settled_orders(session, study, runs, names, rule)
+    shown = {"section": settled_words.section(found), "next_ones": found.next_ones}
+    return ShownPart("planning/_settled.html", shown)
+
+
+def settled_part(session: Session, study: Study) -> ShownPart | None:
+    """Return the settled orders of the newest question set that two runs or more share."""
+    found = (
+        _settled(session, study, settled.runs_of(session, study, one.id))
+        for one in reversed(rules.question_sets(session, study))
+    )
+    return next((part for part in found if part is not None), None)
+
+
+def compared_parts(report: ComparisonReport, *, has_answers: bool) -> tuple[ShownPart, ...]:
+    """Return what planning adds to the page of a comparison.
+
+    Rated files have no cards, so nothing is known of the orders of theirs.
+    """
+    shown = (
+        (settled_words, "planning/_settled.html") if has_answers else None,
+        (sample_words, "planning/_compared_sample.html"),
+        (help_words, "planning/_compared_with_help.html"),
+    )
+    return tuple(
+        ShownPart(template, {"section": module.section(found), "next_ones": ()})
+        for module, template in filter(None, shown)
+        if (found := report.part(module.PART)) is not None
     )
 
 
-def _parts(session: Session, owner: Rater, chosen: QuestionSet) -> tuple[ShownPart, ...]:
-    made = (module.part(session, owner, chosen) for module in PARTS)
-    return tuple(part for part in made if part is not None)
+def _sample(session: Session, study: Study, question_set: QuestionSet) -> dict[str, Any]:
+    """Return the sample with its figures, or what the form that draws one asks."""
+    found = samples.of_set(session, study, question_set)
+    is_rated = bool(rules.verdicts(session, question_set.id))
+    of = len(question_set.questions)
+    if found is None:
+        return {"section": None, "rated_before": is_rated, "size": min(30, max(2, of // 2))}
+    left = 0 if is_rated or found.rule.ended_at else found.rule.of - found.drawn
+    counted = Counter(question.category for question in question_set.questions)
+    return {
+        "section": sample_words.section(found),
+        "drawn": sample_words.drawn(found),
+        "reached": found.rated == found.drawn,
+        "step": min(STEP, left),
+        "categories": {name: labels.category(name) for name in sorted(counted)},
+    }
 
 
-def _shown(rule: PlanningRule) -> RuleShown:
-    return RuleShown(
-        label=gettext(KINDS[rule.kind]),
-        stops=rule.settings.get(AFTERWARDS) == STOP,
-        samples=rule.kind in samples.SAMPLING,
-        chosen_at=rule.chosen_at,
-        seed=rule.seed,
-        verdicts_before=rule.verdicts_before,
-        ended_at=rule.ended_at,
-        verdicts_at_end=rule.verdicts_at_end,
-    )
+def _helped(session: Session, study: Study, runs: Sequence[Run]) -> dict[str, Any] | None:
+    """Return the help of the machine judge asked for, else of the one that judged most."""
+    machines = machine_help.machines(session, study, runs)
+    if not machines:
+        return None
+    wanted = request.args.get("machine", type=int)
+    machine = next((one for one in machines if one.id == wanted), machines[0])
+    rule = reports.rule_of(session, study)
+    found = machine_help.of_runs(session, study, runs, rule, machine)
+    width = request.args.get("width", WIDTH, type=float)
+    width = width if 0 < width <= 1 else WIDTH
+    return {
+        "machines": machines,
+        "machine": machine,
+        "basis": help_words.basis(found),
+        "warnings": help_words.warnings(found),
+        "figures": help_words.figures(found),
+        "differences": help_words.differences(found),
+        "needed": help_words.questions_needed(found, width),
+        "width": width,
+        "asked": "width" in request.args,
+    }

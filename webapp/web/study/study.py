@@ -32,7 +32,7 @@ from webapp.services.study.standing import (
 )
 from webapp.web.feature import ShownPart
 from webapp.web.frame import access, forms, htmx
-from webapp.web.planning import settled
+from webapp.web.planning import planning
 from webapp.web.study.forms import StudyForm
 
 blueprint = Blueprint("study", __name__, url_prefix="/study")
@@ -229,8 +229,8 @@ def _standing(session: Session, study: Study) -> StandingPage:
         waiting=asked_again.waiting(session, study),
         plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
         machines=sum(one.is_machine for one in studies.people_and_machines(session, study)),
-        brought=tuple(filter(None, [settled.of_study(session, study)])) if questions else (),
-        styles=settled.STYLES,
+        brought=tuple(filter(None, [planning.settled_part(session, study)])) if questions else (),
+        styles=planning.STYLES,
     )
 
 

@@ -18,7 +18,7 @@ from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import QuestionSet, Study
-from webapp.exporters.planning.machine_help import help_json
+from webapp.exporters.planning.machine_help import part_json
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.planning import machine_help, pack_part, samples, settled
 from webapp.services.proof_packs import packs
@@ -51,7 +51,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
         ordered = settled.runs_of(session, study, runs[0].question_set_id)
         found = machine_help.of_runs(session, study, ordered, RULE, mesin)
         stated = json.loads(members(data)[pack_part.FIGURES])[str(runs[0].question_set_id)]
-        assert stated["machine_help"] == [json.loads(json.dumps(help_json(found)))]
+        assert stated["machine_help"] == [json.loads(json.dumps(part_json(found)))]
     database.close()
     return data
 

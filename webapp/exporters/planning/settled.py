@@ -1,22 +1,33 @@
-"""The settled orders as sentences and a table, for pages, reports and the command line."""
+"""The settled orders as sentences, a table and plain values, for pages and reports."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from webapp import notation
 from webapp.exporters.comparisons import words
-from webapp.exporters.frame.tables import Cell, Column, Table, whole_number, word, word_or_dash
+from webapp.exporters.frame.tables import (
+    Cell,
+    Column,
+    Section,
+    Table,
+    whole_number,
+    word,
+    word_or_dash,
+)
+from webapp.exporters.planning.samples import rule_json
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.planning.settled import SettledOrder, SettledOrders
-
-
-def title() -> str:
-    """Return the title of the section."""
-    return gettext("Settled")
+from webapp.metrics.planning.settled import PART, SettledOrder, SettledOrders
 
 
 def sentences(found: SettledOrders) -> tuple[str, ...]:
     """Return how much is settled, what could still change the rest, and the rule by effect."""
     return tuple(filter(None, (_settled(found), _waiting(found), _judged(found), _rule(found))))
+
+
+def section(found: SettledOrders) -> Section:
+    """Return the section of a report."""
+    return Section(PART, gettext("Settled"), sentences(found), (table(found),))
 
 
 def table(found: SettledOrders) -> Table:
@@ -83,17 +94,11 @@ def _judged(found: SettledOrders) -> str:
 
 def _rule(found: SettledOrders) -> str:
     rule = found.by_effect
-    if rule is None:
+    if rule is None or rule.ended_at is None:
         return ""
-    since = notation.zoned_moment(rule.chosen_at)
-    if found.is_settled or rule.ended_at is not None:
-        return gettext(
-            "Rated by effect from %(since)s, seed %(seed)s.", since=since, seed=rule.seed
-        )
     return gettext(
-        "Rated by effect from %(since)s, seed %(seed)s: the questions rated so far were chosen for "
-        "their effect, so read the bounds here and not the means so far.",
-        since=since,
+        "Until %(until)s questions came in the order of their effect (seed %(seed)s).",
+        until=notation.zoned_moment(rule.ended_at),
         seed=rule.seed,
     )
 
@@ -101,7 +106,7 @@ def _rule(found: SettledOrders) -> str:
 def _row(found: SettledOrders, one: SettledOrder) -> tuple[Cell, ...]:
     return (
         word(words.figure_name(one.figure)),
-        word(f"{found.name(one.first)} – {found.name(one.second)}"),
+        word(f"{found.names[one.first]} – {found.names[one.second]}"),
         word(_order(found, one)),
         _bounds(one),
         whole_number(one.open_cards),
@@ -116,7 +121,7 @@ def _order(found: SettledOrders, one: SettledOrder) -> str:
         return gettext("no question in common")
     if one.ahead is None:
         return gettext("settled: equal")
-    return gettext("settled: %(run)s is ahead", run=found.name(one.ahead))
+    return gettext("settled: %(run)s is ahead", run=found.names[one.ahead])
 
 
 def _bounds(one: SettledOrder) -> Cell:
@@ -133,3 +138,28 @@ def _places(positions: tuple[int, ...]) -> str:
     if rest <= 0:
         return named
     return gettext("%(listed)s and %(n)s more", listed=named, n=notation.number(rest))
+
+
+def part_json(found: SettledOrders) -> list[dict[str, Any]]:
+    """Return each order as plain values.
+
+    ``{runs, figure, settled, ahead, min, max, n, open_cards, questions, judged, of, rule}``: judged
+    of all distinct cards and empty lists, and the former rule by effect, null where there was none.
+    """
+    return [
+        {
+            "runs": [one.first, one.second],
+            "figure": one.figure,
+            "settled": one.settled,
+            "ahead": one.ahead,
+            "min": one.low,
+            "max": one.high,
+            "n": one.n,
+            "open_cards": one.open_cards,
+            "questions": list(one.open_questions),
+            "judged": found.judged,
+            "of": found.things,
+            "rule": rule_json(found.by_effect),
+        }
+        for one in found.orders
+    ]

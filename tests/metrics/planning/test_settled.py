@@ -1,4 +1,4 @@
-"""The bounds of a difference are those that full enumeration of the open judgments finds."""
+"""The bounds of a difference are those of full enumeration; settled is what none can turn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QueryJudgments, summarise
-from webapp.metrics.planning.bounds import (
+from webapp.metrics.planning.settled import (
     ABSENT,
     BOUNDED,
     CANNOT_TELL,
@@ -22,7 +22,10 @@ from webapp.metrics.planning.bounds import (
     OPEN,
     RELEVANT,
     PooledLists,
+    SettledOrder,
+    SettledOrders,
     reach,
+    settled_orders,
 )
 from webapp.records import EmptyOutcome, QueryState, Relevance
 
@@ -179,3 +182,68 @@ def test_an_unknown_figure_has_no_bounds() -> None:
     lists = pooled([(Answer(QueryState.EMPTY), Answer(QueryState.EMPTY))], 1)
     with pytest.raises(KeyError):
         reach(lists, np.array([[OPEN]], np.int8), "composite", 0, 1)
+
+
+P5 = "mean_precision_at_5"
+
+
+def so_far(pool: PooledLists, states: np.ndarray, runs: str = "ab") -> SettledOrders:
+    names = {run: run for run in runs}
+    return settled_orders(pool, states, names=names, positions=range(1, len(states) + 1))
+
+
+def order_of(pool: PooledLists, states: np.ndarray) -> SettledOrder:
+    """Return the order in P@5."""
+    return next(one for one in so_far(pool, states).orders if one.figure == P5)
+
+
+def lists(*things: int) -> Answer:
+    return Answer(QueryState.RESULTS, things)
+
+
+def test_an_order_is_open_until_the_rest_cannot_turn_it() -> None:
+    """Three questions, one card each, another one in each run: 1 - 0 per question at most."""
+    found = pooled([(lists(1), lists(2))] * 3, 3)
+    states = np.array([[ABSENT, OPEN, OPEN]] * 3, np.int8)
+
+    def after(*judged: tuple[int, int]) -> tuple[object, ...]:
+        said = states.copy()
+        for question, (one, two) in enumerate(judged):
+            said[question, 1:] = one, two
+        order = order_of(found, said)
+        return order.settled, order.ahead, order.low, order.high
+
+    assert after() == (False, None, -1.0, 1.0)
+    ahead = RELEVANT, NOT_RELEVANT
+    assert after(ahead) == (False, None, pytest.approx(-1 / 3), 1.0)
+    assert after(ahead, ahead) == (True, "a", pytest.approx(1 / 3), 1.0)
+    behind = NOT_RELEVANT, RELEVANT
+    assert after(behind, behind) == (True, "b", -1.0, pytest.approx(-1 / 3))
+    equal = RELEVANT, RELEVANT
+    assert after(equal, equal, equal) == (True, None, 0.0, 0.0)
+
+
+def test_what_can_still_move_is_counted_for_open_orders_alone() -> None:
+    """The second question's cards are the same in both runs: it moves nothing."""
+    found = pooled([(lists(1), lists(2)), (lists(1, 2), lists(1, 2))], 3)
+    states = np.array([[ABSENT, OPEN, OPEN]] * 2, np.int8)
+
+    before = so_far(found, states)
+
+    assert (before.open_cards, before.open_questions, before.next_ones) == (2, (1,), (1,))
+    assert (before.judged, before.things) == (0, 4)
+    order = order_of(found, states)
+    assert (order.open_cards, order.open_questions, order.n) == (2, (1,), 2)
+    states[0, 1:] = RELEVANT, NOT_RELEVANT
+    settled = so_far(found, states)
+    assert settled.is_settled
+    assert (settled.open_cards, settled.next_ones, settled.judged) == (0, (), 2)
+    three = pooled([(lists(1), lists(2), lists(1))], 3)
+    assert len(so_far(three, states[:1], "abc").orders) == 12  # three pairs, four figures
+
+
+def test_runs_without_a_common_question_have_no_order_to_settle() -> None:
+    found = pooled([(lists(1), Answer(QueryState.UNREADABLE))], 2)
+    order = order_of(found, np.array([[ABSENT, OPEN]], np.int8))
+    assert (order.low, order.high, order.n, order.ahead) == (None, None, 0, None)
+    assert order.settled
