@@ -47,8 +47,6 @@ FIGURES: Mapping[str, frozenset[QueryState]] = {
     "success_rate": READABLE,
 }
 """The figures a machine can help with, and the answers over which each is a mean."""
-VALUE = MachineHelp
-"""The type of the part's value, for reading a comparison that was kept."""
 
 
 def machines(session: Session, study: Study, compared: Sequence[Run]) -> list[Rater]:

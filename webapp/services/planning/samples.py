@@ -48,8 +48,6 @@ FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality"
 HIGHEST = {"mean_response_quality": 5.0}
 """The largest value of a figure that is not a ratio."""
 FEWEST = 2
-VALUE = QuestionSample
-"""The type of the part's value, for reading a comparison that was kept."""
 
 
 class SampleTooSmall(Refused):

@@ -54,8 +54,6 @@ STATES: Mapping[str, int] = {
     EmptyOutcome.CORRECT_EMPTY: RELEVANT,
 }
 """The state that a verdict gives to its item."""
-VALUE = SettledOrders
-"""The type of the part's value, for reading a comparison that was kept."""
 
 
 def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
