@@ -148,8 +148,8 @@ class OwnQuestion(Base):
     and category are the question's, its answer the query's, which a question that was given
     up has too, as a failed call. ``conversation`` counts from 1, ``session_id`` is its name
     at the chatbot. ``attempt`` counts how often it was put; a call that died is known by
-    ``alive_until``. Questions are put in the order of ``turn``: those of one ``origin`` (an
-    address, made unreadable, and only until there is an outcome) have one after another.
+    ``alive_until``. Questions are put in the order of ``put_at``; ``turn`` and ``origin`` are
+    of 1.0.0, which let addresses take turns, and no longer read.
     ``error``, ``error_code`` and ``excerpt`` (how an unusable answer began) are of the last
     attempt that failed. A question is closed once the participant is done with it: at most one
     is open.

@@ -63,11 +63,11 @@ def state_of(own: OwnQuestion, now: datetime) -> State:
 
 
 def next_waiting(session: Session) -> OwnQuestion | None:
-    """Return the question whose turn it is."""
+    """Return the question that has waited longest."""
     return session.scalar(
         select(OwnQuestion)
         .where(WAITING)
-        .order_by(OwnQuestion.turn, OwnQuestion.put_at, OwnQuestion.id)
+        .order_by(OwnQuestion.put_at, OwnQuestion.id)
         .limit(1)
         .execution_options(populate_existing=True)
     )
@@ -91,29 +91,9 @@ def on_their_way(session: Session, phase: UserStudy, now: datetime) -> int:
     return session.scalar(wanted) or 0
 
 
-def put_in_line(
-    session: Session, own: OwnQuestion, participant: Participant, origin: str, now: datetime
-) -> None:
-    """Let a question wait in the next round in which its origin has none.
-
-    The origin is an unreadable form of the address, else the participant. A newcomer begins in
-    the round that is next: no origin waits for all earlier questions of another one, and later
-    ones cannot overtake it again and again.
-    """
-    origin = origin or f"participant {participant.id}"
-    begin = session.scalar(select(func.min(OwnQuestion.turn)).where(WAITING))
-    if begin is None:
-        begin = session.scalar(select(func.max(OwnQuestion.turn))) or 0
-    theirs = (OwnQuestion.origin == origin) & or_(WAITING, leases.are_held(OwnQuestion, now))
-    last = session.scalar(select(func.max(OwnQuestion.turn)).where(theirs))
-    own.turn = begin if last is None else max(begin, last + 1)
-    own.state, own.origin, own.put_at = str(State.WAITING), origin, now
-
-
 def waiting_before(session: Session, own: OwnQuestion, now: datetime) -> int:
-    """Return how many questions are on their way or have their turn before `own`."""
-    sooner = (OwnQuestion.turn == own.turn) & (OwnQuestion.put_at < own.put_at)
-    earlier = WAITING & ((OwnQuestion.turn < own.turn) | sooner)
+    """Return how many questions are on their way or have waited longer than `own`."""
+    earlier = WAITING & (OwnQuestion.put_at < own.put_at)
     held = leases.are_held(OwnQuestion, now)
     wanted = select(func.count()).select_from(OwnQuestion).where(or_(held, earlier))
     return session.scalar(wanted) or 0
@@ -185,7 +165,6 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
                 entry = _read(own.question, call.settings, call.asked, outcome)
             except ImportRefused as refused:
                 outcome = Failed(UNREADABLE, str(refused), outcome.text)
-        own.origin = None
         if isinstance(outcome, Failed):
             leases.give_back(own, State.FAILED)
             own.error, own.error_code = outcome.error, outcome.code
@@ -423,14 +402,13 @@ def ask(
     now: datetime,
     *,
     new_conversation: bool = False,
-    origin: str = "",
 ) -> int:
     """Return the position (from 1) of a new question, which now waits to be asked.
 
-    Questions of one `origin` (an unreadable form of the address; else the participant) take
-    turns with those of other origins. A question whose answer is rated in full is done with; the
-    text of one that is open once more is that question. Raises ``UnfitQuestion``,
-    ``QuestionStillOpen``, ``TooSoon``, ``NoQuestionLeft`` and ``PhaseClosed``.
+    Questions are put to the chatbot in the order in which they came. A question whose answer is
+    rated in full is done with; the text of one that is open once more is that question. Raises
+    ``UnfitQuestion``, ``QuestionStillOpen``, ``TooSoon``, ``NoQuestionLeft`` and
+    ``PhaseClosed``.
     """
     text = text.strip()
     if not 1 <= len(text) <= LONGEST:
@@ -450,8 +428,13 @@ def ask(
     _spare(phase, asked, now)
     conversation, session_id = _conversation(asked, new_conversation)
     question = _question(session, participant, asked, text, conversation)
-    own = OwnQuestion(conversation=conversation, session_id=session_id, attempt=0)
-    put_in_line(session, own, participant, origin, now)
+    own = OwnQuestion(
+        conversation=conversation,
+        session_id=session_id,
+        attempt=0,
+        state=str(State.WAITING),
+        put_at=now,
+    )
     own.participant, own.question = participant, question
     session.add(own)
     _need_run(session, participant, phase, now)
@@ -459,9 +442,7 @@ def ask(
     return question.position
 
 
-def ask_again(
-    session: Session, participant: Participant, position: int, now: datetime, *, origin: str = ""
-) -> None:
+def ask_again(session: Session, participant: Participant, position: int, now: datetime) -> None:
     """Let a question that failed or was interrupted wait to be asked once more.
 
     One that is waiting, being asked or answered stays as it is. Raises ``UnknownQuestion``,
@@ -475,7 +456,7 @@ def ask_again(
     if sum(known.attempt for known in asked) >= TRIES_PER_QUESTION * phase.most_questions:
         raise TriedTooOften
     _spare(phase, asked, now)
-    put_in_line(session, found, participant, origin, now)
+    found.state, found.put_at = str(State.WAITING), now
     found.alive_until = found.error = found.error_code = found.excerpt = None
 
 
@@ -500,7 +481,7 @@ def give_up(session: Session, participant: Participant, position: int, now: date
         extra={"error_code": found.error_code, "answer_excerpt": found.excerpt},
     )
     keep_entry(session, found, entry)
-    found.state, found.closed_at, found.origin = str(State.GIVEN_UP), now, None
+    found.state, found.closed_at = str(State.GIVEN_UP), now
 
 
 def done(session: Session, participant: Participant, position: int, now: datetime) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import Struct
@@ -13,12 +14,9 @@ from wtforms import Form
 
 from webapp import notation
 from webapp.db.tables.study import Study
-from webapp.exporters.comparisons.charts.canvas import Drawing
-from webapp.exporters.frame.tables import Table
 from webapp.exporters.phase_3 import summary
 from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.user_study import (
-    CategoryLine,
     Comment,
     OwnAnswer,
     Person,
@@ -26,7 +24,6 @@ from webapp.metrics.phase_3.user_study import (
 )
 from webapp.services.phase_3 import findings, participants, user_studies
 from webapp.services.phase_3.findings import LONGEST
-from webapp.services.phase_3.participants import Copy, WithdrawalCost
 from webapp.web.frame import access, htmx
 from webapp.web.frame.downloads import attached
 from webapp.web.frame.fields import LONGEST_LABEL, LineField
@@ -59,38 +56,6 @@ class PersonLine(Struct, frozen=True):
     usability: str
 
 
-class ThemeCount(Struct, frozen=True):
-    """A theme ("" is none yet) with the numbers of its comments and of their writers."""
-
-    theme: str
-    comments: int
-    people: int
-
-
-class Found(Struct, frozen=True):
-    """Phase 3 in the words and tables of its reports; ``copies`` may hold withdrawn people."""
-
-    report: UserStudyReport
-    counts: str
-    people: tuple[PersonLine, ...]
-    summary: Table
-    per_person: Table
-    drawing: Drawing
-    usability: str
-    categories: Table
-    themes: tuple[ThemeCount, ...]
-    notes: tuple[str, ...]
-    formats: tuple[str, ...]
-    data: tuple[str, ...]
-    copies: tuple[Copy, ...]
-
-
-class FindingsPage(Struct, frozen=True):
-    """The findings of phase 3; ``None`` where it was never set up."""
-
-    found: Found | None
-
-
 class ParticipantQuestionLine(Struct, frozen=True):
     """A question with its participant, outcome and rating; ``saved`` marks a new change."""
 
@@ -101,54 +66,12 @@ class ParticipantQuestionLine(Struct, frozen=True):
     saved: bool = False
 
 
-class QuestionsPage(Struct, frozen=True):
-    """The questions of one category, or all where ``category`` is null."""
-
-    category: str | None
-    categories: tuple[CategoryLine, ...]
-    lines: tuple[ParticipantQuestionLine, ...]
-    total: int
-    longest: int = LONGEST
-
-
-class QuestionPart(Struct, frozen=True):
-    """One question of the page of questions."""
-
-    one: ParticipantQuestionLine
-    longest: int = LONGEST
-
-
 class CommentLine(Struct, frozen=True):
     """A comment with its writer and its subject."""
 
     person: Person
     comment: Comment
     on: str
-
-
-class CommentsPage(Struct, frozen=True):
-    """The comments under one theme, or all where ``theme`` is null."""
-
-    theme: str | None
-    themes: tuple[ThemeCount, ...]
-    lines: tuple[CommentLine, ...]
-    total: int
-    longest: int = LONGEST
-
-
-class CommentPart(Struct, frozen=True):
-    """One comment of the page of comments."""
-
-    one: CommentLine
-    longest: int = LONGEST
-
-
-class WithdrawalPage(Struct, frozen=True):
-    """A participant about to be deleted, what goes with them, and which copies may stay."""
-
-    person: Person
-    cost: WithdrawalCost
-    copies: tuple[Copy, ...]
 
 
 @blueprint.get("/")
@@ -158,7 +81,7 @@ def show() -> str:
         found = None
         if user_studies.find(session, owner.study) is not None:
             found = _found(session, owner.study)
-    return render_template("phase_3/findings/page.html", **htmx.names(FindingsPage(found)))
+    return render_template("phase_3/findings/page.html", found=found)
 
 
 @blueprint.get(f"/report.<{REPORT}:file_format>")
@@ -188,8 +111,14 @@ def questions() -> str:
     report = _report()
     lines = tuple(_question_lines(report)) if report else ()
     shown = tuple(one for one in lines if wanted is None or one.answer.category == wanted)
-    page = QuestionsPage(wanted, report.categories if report else (), shown, len(lines))
-    return render_template("phase_3/findings/questions.html", **htmx.names(page))
+    page = {
+        "category": wanted,
+        "categories": report.categories if report else (),
+        "lines": shown,
+        "total": len(lines),
+        "longest": LONGEST,
+    }
+    return render_template("phase_3/findings/questions.html", **page)
 
 
 @blueprint.post("/<int:participant_id>/questions/<int:number>/category")
@@ -203,8 +132,11 @@ def set_category(participant_id: int, number: int) -> Response:
         person = findings.person(session, participant, access.now())
     if htmx.wants_part():
         (line,) = (one for one in _of_person(person) if one.answer.number == number)
-        part = QuestionPart(replace(line, saved=True))
-        return make_response(render_template("phase_3/findings/_question.html", **htmx.names(part)))
+        part = {
+            "one": replace(line, saved=True),
+            "longest": LONGEST,
+        }
+        return make_response(render_template("phase_3/findings/_question.html", **part))
     anchor = f"question-{participant_id}-{number}"
     return redirect(url_for("findings.questions", _anchor=anchor), 303)  # type: ignore[return-value]
 
@@ -216,8 +148,14 @@ def comments() -> str:
     report = _report()
     lines = tuple(_comment_lines(report)) if report else ()
     shown = tuple(one for one in lines if wanted is None or _is_under(one.comment, wanted))
-    page = CommentsPage(wanted, _themes(report) if report else (), shown, len(lines))
-    return render_template("phase_3/findings/comments.html", **htmx.names(page))
+    page = {
+        "theme": wanted,
+        "themes": report.themes if report else (),
+        "lines": shown,
+        "total": len(lines),
+        "longest": LONGEST,
+    }
+    return render_template("phase_3/findings/comments.html", **page)
 
 
 @blueprint.post("/<int:participant_id>/comments/<comment>/themes")
@@ -234,8 +172,11 @@ def tag(participant_id: int, comment: str) -> Response:
         person = findings.person(session, participant, access.now())
     lines = [_comment(person, one) for one in person.comments if one.name == comment]
     if htmx.wants_part() and lines:
-        part = CommentPart(lines[0])
-        return make_response(render_template("phase_3/findings/_comment.html", **htmx.names(part)))
+        part = {
+            "one": lines[0],
+            "longest": LONGEST,
+        }
+        return make_response(render_template("phase_3/findings/_comment.html", **part))
     anchor = f"comment-{participant_id}-{comment.replace(' ', '-')}"
     return redirect(url_for("findings.comments", _anchor=anchor), 303)  # type: ignore[return-value]
 
@@ -245,12 +186,12 @@ def ask_to_withdraw(participant_id: int) -> str:
     """Show what is deleted with a participant, what is kept, and which copies may hold it."""
     with access.reading() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
-        page = WithdrawalPage(
-            person=findings.person(session, participant, access.now()),
-            cost=participants.cost(session, participant),
-            copies=participants.copies(session, participant),
-        )
-    return render_template("phase_3/findings/withdraw.html", **htmx.names(page))
+        page = {
+            "person": findings.person(session, participant, access.now()),
+            "cost": participants.cost(session, participant),
+            "copies": participants.copies(session, participant),
+        }
+    return render_template("phase_3/findings/withdraw.html", **page)
 
 
 @blueprint.post("/<int:participant_id>/withdraw")
@@ -281,25 +222,25 @@ def _exported(name: str) -> UserStudyReport:
     return report
 
 
-def _found(session: Session, study: Study) -> Found:
+def _found(session: Session, study: Study) -> dict[str, Any]:
     from webapp.exporters.phase_3.files import DATA, FORMATS
 
     report = findings.report(session, study, access.now())
-    return Found(
-        report=report,
-        counts=summary.counts(report),
-        people=tuple(map(_line, report.people)),
-        summary=summary.summary(report),
-        per_person=summary.per_person(report),
-        drawing=summary.drawing(report),
-        usability=summary.usability(report.usability, report.settings.confidence),
-        categories=summary.by_category(report),
-        themes=_themes(report),
-        notes=tuple(summary.notes(report)),
-        formats=tuple(FORMATS),
-        data=tuple(DATA),
-        copies=participants.copies_before_last(session, study),
-    )
+    return {
+        "report": report,
+        "counts": summary.counts(report),
+        "people": tuple(map(_line, report.people)),
+        "summary": summary.summary(report),
+        "per_person": summary.per_person(report),
+        "drawing": summary.drawing(report),
+        "usability": summary.usability(report.usability, report.settings.confidence),
+        "categories": summary.by_category(report),
+        "themes": report.themes,
+        "notes": tuple(summary.notes(report)),
+        "formats": tuple(FORMATS),
+        "data": tuple(DATA),
+        "copies": participants.copies_before_last(session, study),
+    }
 
 
 def _line(person: Person) -> PersonLine:
@@ -310,12 +251,6 @@ def _line(person: Person) -> PersonLine:
         consent=summary.consent(person),
         items=sum(answer is not None for answer in person.usability),
         usability=notation.UNDEFINED if isinstance(score, Undefined) else notation.number(score),
-    )
-
-
-def _themes(report: UserStudyReport) -> tuple[ThemeCount, ...]:
-    return tuple(
-        ThemeCount(line.theme, len(line.comments), line.n_people) for line in report.themes
     )
 
 

@@ -43,12 +43,11 @@ from webapp.services.rating import pages, particulars
 from webapp.services.rating.pages import JudgedCard, RatingPage
 from webapp.services.rating.particulars import Background
 from webapp.services.rating.pool import QueryFilter
-from webapp.web.frame import access, htmx, origins
+from webapp.web.frame import access, htmx
 from webapp.web.frame.fields import LineField
 from webapp.web.frame.forms import checked, sent
 from webapp.web.frame.workers import workers
 from webapp.web.phase_3 import participants
-from webapp.web.phase_3.participants import PersonalLink
 from webapp.web.rating import clicks
 from webapp.web.rating.clicks import RatingForm
 
@@ -69,37 +68,6 @@ WHY = {
 }
 """The sentence for a participant by kind of failure; any other kind gets ``NO_USE``."""
 NO_USE = mark("The chatbot sent something, but not an answer that can be shown.")
-
-
-class ParticipantHome(Struct, frozen=True):
-    """The progress of a participant: questions asked, questions left, and the next step.
-
-    ``current`` is the question they have not finished, nor rated in full. ``draft`` was typed
-    and could not be asked; ``problem`` is the reason.
-    """
-
-    pseudonym: str
-    lines: tuple[OwnQuestionLine, ...]
-    current: OwnQuestionLine | None
-    left: int
-    most: int
-    is_open: bool
-    finished: bool
-    draft: str
-    problem: str
-    longest: int
-    name_taken: str
-    link: PersonalLink | None
-
-
-class WaitingPage(Struct, frozen=True):
-    """A question on its way, or the reason for no answer; ``waited`` is in seconds."""
-
-    line: OwnQuestionLine
-    waited: int
-    usual: int
-    why: str
-    problem: str
 
 
 class OwnAnswerContext(Struct, frozen=True):
@@ -142,7 +110,6 @@ def ask() -> Response:
                 text,
                 access.now(),
                 new_conversation=form.new_conversation.data,
-                origin=origins.origin(),
             )
             session.commit()
     except NOT_ASKED as why:
@@ -173,8 +140,7 @@ def ask_again(position: int) -> Response:
     """Put a question that got no answer to the chatbot again."""
     try:
         with participants.writing() as (session, participant):
-            now, origin = access.now(), origins.origin()
-            own_questions.ask_again(session, participant, position, now, origin=origin)
+            own_questions.ask_again(session, participant, position, access.now())
             session.commit()
     except NOT_ASKED as why:
         with participants.reading() as (session, participant):
@@ -254,33 +220,31 @@ def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
     with participants.reading() as (session, participant):
         lines = own_questions.lines(session, participant, access.now())
         standing = own_questions.allowance(session, participant)
-        context = ParticipantHome(
-            pseudonym=participant.pseudonym,
-            lines=lines,
-            current=next((line for line in lines if line.is_open and not line.is_rated), None),
-            left=standing.left,
-            most=standing.most,
-            is_open=standing.is_open,
-            finished=participant.finished_at is not None,
-            draft=draft,
-            problem=problem,
-            longest=LONGEST,
-            name_taken=str(PseudonymTaken()) if "taken" in request.args else "",
-            link=participants.just_made(),
-        )
-    return make_response(
-        render_template("phase_3/own_questions/page.html", **htmx.names(context)), status
-    )
+        context = {
+            "pseudonym": participant.pseudonym,
+            "lines": lines,
+            "current": next((line for line in lines if line.is_open and not line.is_rated), None),
+            "left": standing.left,
+            "most": standing.most,
+            "is_open": standing.is_open,
+            "finished": participant.finished_at is not None,
+            "draft": draft,
+            "problem": problem,
+            "longest": LONGEST,
+            "name_taken": str(PseudonymTaken()) if "taken" in request.args else "",
+            "link": participants.just_made(),
+        }
+    return make_response(render_template("phase_3/own_questions/page.html", **context), status)
 
 
 def _asked(line: OwnQuestionLine, problem: str = "", status: int = 200) -> Response:
-    context = WaitingPage(
-        line=line,
-        waited=max(0, ceil((access.now() - line.put_at).total_seconds())),
-        usual=USUAL_SECONDS,
-        why=gettext(WHY.get(line.error_code or "", NO_USE)),
-        problem=problem,
-    )
+    context = {
+        "line": line,
+        "waited": max(0, ceil((access.now() - line.put_at).total_seconds())),
+        "usual": USUAL_SECONDS,
+        "why": gettext(WHY.get(line.error_code or "", NO_USE)),
+        "problem": problem,
+    }
     return htmx.respond(
         "phase_3/own_questions/asked.html", "phase_3/own_questions/_asking.html", context, status
     )

@@ -17,7 +17,7 @@ from flask import (
 )
 from flask import session as cookie
 from markupsafe import Markup
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import asdict
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
@@ -73,47 +73,12 @@ DECLINED = "declined"
 """The cookie's key that records that somebody declined in this browser."""
 
 
-class ConsentPage(Struct, frozen=True):
-    """The consent page, read before taking part.
-
-    ``known`` is the pseudonym under which the link's holder takes part already, ``present``
-    that of the participant signed in on this browser, ``offered`` one that nobody has.
-    ``renewed``: the text changed meanwhile.
-    """
-
-    study: str
-    token: str
-    text: str
-    consent_id: int
-    version: int
-    personal: str
-    pseudonym: str
-    offered: str
-    is_open: bool
-    known: str = ""
-    present: str = ""
-    renewed: bool = False
-    errors: dict[str, str] = field(default_factory=dict)
-
-
 class PersonalLink(Struct, frozen=True):
     """A participant's own link, shown this once, with its QR code as SVG."""
 
     address: str
     code: Markup
     is_local: bool
-
-
-class LinkPage(Struct, frozen=True):
-    """The page with one more link of a participant's own."""
-
-    link: PersonalLink
-
-
-class Declined(Struct, frozen=True):
-    """The last page for a person who does not take part."""
-
-    study: str
 
 
 class TextChanged(Exception):
@@ -164,8 +129,10 @@ def decide(token: str) -> Response:
 def declined() -> str:
     """Thank a person who does not take part."""
     with access.database().reading() as session:
-        context = Declined(studies.shown_name(access.study(session)))
-    return render_template("phase_3/participants/declined.html", **htmx.names(context))
+        context = {
+            "study": studies.shown_name(access.study(session)),
+        }
+    return render_template("phase_3/participants/declined.html", **context)
 
 
 @blueprint.post("/pseudonym")
@@ -189,8 +156,10 @@ def link() -> Response:
     with writing() as (session, participant):
         made = links.personal(session, participant, access.now())
         session.commit()
-    context = LinkPage(shown(made.token))
-    return make_response(render_template("phase_3/participants/link.html", **htmx.names(context)))
+    context = {
+        "link": shown(made.token),
+    }
+    return make_response(render_template("phase_3/participants/link.html", **context))
 
 
 def address(token: str) -> str:
@@ -223,22 +192,22 @@ def _page(
         phase = user_studies.find(session, study)
         participant = link.participant
         offered = participant.pseudonym if participant else links.offered(session, study)
-        context = ConsentPage(
-            study=studies.shown_name(study),
-            token=token,
-            text=text.text,
-            consent_id=text.id,
-            version=text.number,
-            personal=form.personal.data or links.new_token(),
-            pseudonym=form.pseudonym.data if form.pseudonym.raw_data else offered,
-            offered=offered,
-            is_open=phase is not None and phase.is_open,
-            known=participant.pseudonym if participant and participant.agreed_at else "",
-            present=access.name_of_guest(),
-            renewed=form.consent.data not in {None, text.id},
-            errors=errors or {},
-        )
-    return render_template("phase_3/participants/consent.html", **htmx.names(context))
+        context = {
+            "study": studies.shown_name(study),
+            "token": token,
+            "text": text.text,
+            "consent_id": text.id,
+            "version": text.number,
+            "personal": form.personal.data or links.new_token(),
+            "pseudonym": form.pseudonym.data if form.pseudonym.raw_data else offered,
+            "offered": offered,
+            "is_open": phase is not None and phase.is_open,
+            "known": participant.pseudonym if participant and participant.agreed_at else "",
+            "present": access.name_of_guest(),
+            "renewed": form.consent.data not in {None, text.id},
+            "errors": errors or {},
+        }
+    return render_template("phase_3/participants/consent.html", **context)
 
 
 def _agree(token: str, form: DecisionOnConsentForm) -> Response:
@@ -300,35 +269,6 @@ NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
 """The field name of each item in the form."""
 
 
-class Closing(Struct, frozen=True):
-    """The questionnaire as answered so far; ``left_out`` numbers the items without an answer.
-
-    ``items`` are (name in the form, statement, answer); ``open_question`` is one that waits
-    to be finished.
-    """
-
-    items: tuple[tuple[str, str, int | None], ...]
-    scale: tuple[int, ...]
-    helped: str
-    missing: str
-    left_out: tuple[int, ...]
-    longest: int
-    open_question: int | None
-
-
-class Saved(Struct, frozen=True):
-    """The item that was saved, by its name in the form."""
-
-    item: str
-
-
-class Thanks(Struct, frozen=True):
-    """The end; the answers can still be changed."""
-
-    pseudonym: str
-    answered: int
-
-
 class AnswerForm(Form):
     """The answer to one item."""
 
@@ -358,7 +298,13 @@ def answer() -> Response:
         session.commit()
     if htmx.wants_part():
         part = "phase_3/questionnaires/_saved.html"
-        return htmx.respond(part, part, Saved(form.item.typed))
+        return htmx.respond(
+            part,
+            part,
+            {
+                "item": form.item.typed,
+            },
+        )
     return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
 
 
@@ -384,32 +330,32 @@ def thanks() -> str | Response:
         if participant.finished_at is None:
             return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
         lines = own_questions.lines(session, participant, access.now())
-        context = Thanks(
-            pseudonym=participant.pseudonym,
-            answered=sum(line.state is State.ANSWERED for line in lines),
-        )
-    return render_template("phase_3/questionnaires/thanks.html", **htmx.names(context))
+        context = {
+            "pseudonym": participant.pseudonym,
+            "answered": sum(line.state is State.ANSWERED for line in lines),
+        }
+    return render_template("phase_3/questionnaires/thanks.html", **context)
 
 
 def _questionnaire_page(left_out: tuple[int, ...]) -> str:
     with reading() as (session, participant):
         said = participants.of_rater(session, _rater(participant))
         lines = own_questions.lines(session, participant, access.now())
-        context = Closing(
-            items=tuple(
+        context = {
+            "items": tuple(
                 (NAMES[name], statement, score)
                 for name, statement, score in zip(
                     USABILITY_ITEMS, ITEMS, said.usability, strict=True
                 )
             ),
-            scale=tuple(range(LEAST, MOST + 1)),
-            helped=said.helped,
-            missing=said.missing,
-            left_out=left_out,
-            longest=MOST_NOTES,
-            open_question=next((line.position for line in lines if line.is_open), None),
-        )
-    return render_template("phase_3/questionnaires/page.html", **htmx.names(context))
+            "scale": tuple(range(LEAST, MOST + 1)),
+            "helped": said.helped,
+            "missing": said.missing,
+            "left_out": left_out,
+            "longest": MOST_NOTES,
+            "open_question": next((line.position for line in lines if line.is_open), None),
+        }
+    return render_template("phase_3/questionnaires/page.html", **context)
 
 
 def _store(session: Session, rater: Rater) -> Questionnaire:

@@ -16,7 +16,7 @@ from wtforms import BooleanField, Form
 from webapp.db.tables.phase_3 import ConsentText
 from webapp.i18n import LANGUAGES, gettext, mark
 from webapp.services.phase_3 import links, own_questions, participants, user_studies
-from webapp.services.phase_3.links import LinkLine, NewLink, PseudonymTaken
+from webapp.services.phase_3.links import NewLink, PseudonymTaken
 from webapp.services.phase_3.own_questions import LONGEST
 from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
 from webapp.web.frame import access, forms, htmx, origins
@@ -57,29 +57,6 @@ class TestedChatbot(Struct, frozen=True):
     response: str = ""
     cards: int = 0
     problem: str = ""
-
-
-class UserStudyPage(Struct, frozen=True):
-    """The settings of phase 3, the errors in the user's input, its texts and its links.
-
-    ``consents`` are the texts by language, ``version`` is the version they make together;
-    ``earlier`` counts the versions before.
-    """
-
-    form: SettingsForm
-    errors: dict[str, str]
-    saved: bool
-    consents: dict[str, str]
-    version: int
-    consent_errors: dict[str, str]
-    has_password: bool
-    link: NewParticipantLink | None
-    links: tuple[LinkLine, ...]
-    pseudonym: str
-    taking_part: int
-    declined: int
-    withdrawn: int
-    tested: TestedChatbot
 
 
 class SettingsForm(Form):
@@ -225,7 +202,7 @@ def _tested(form: SettingsForm, text: str) -> TestedChatbot:
 
 
 def _page(**said: Any) -> str:
-    return render_template("phase_3/user_studies/page.html", **htmx.names(_context(**said)))
+    return render_template("phase_3/user_studies/page.html", **_context(**said))
 
 
 def _context(
@@ -237,28 +214,28 @@ def _context(
     link: NewParticipantLink | None = None,
     pseudonym: str = "",
     tested: TestedChatbot | None = None,
-) -> UserStudyPage:
+) -> dict[str, Any]:
     with access.reading() as (session, owner):
         study = owner.study
         phase = user_studies.find(session, study)
         stored = user_studies.consent(session, study)
         people = participants.everybody(session, study)
-        return UserStudyPage(
-            form=form or SettingsForm(data=asdict(user_studies.settings(phase))),
-            errors=errors or {},
-            saved="saved" in request.args,
-            consents=dict(consents or _texts(stored)),
-            version=max((text.number for text in stored.values()), default=0),
-            consent_errors=consent_errors or {},
-            has_password=study.password is not None,
-            link=link,
-            links=tuple(links.listed(session, study, access.now())),
-            pseudonym=pseudonym or links.offered(session, study),
-            taking_part=sum(one.agreed_at is not None for one in people),
-            declined=phase.declined if phase else 0,
-            withdrawn=phase.withdrawn if phase else 0,
-            tested=tested or TestedChatbot(),
-        )
+        return {
+            "form": form or SettingsForm(data=asdict(user_studies.settings(phase))),
+            "errors": errors or {},
+            "saved": "saved" in request.args,
+            "consents": dict(consents or _texts(stored)),
+            "version": max((text.number for text in stored.values()), default=0),
+            "consent_errors": consent_errors or {},
+            "has_password": study.password is not None,
+            "link": link,
+            "links": tuple(links.listed(session, study, access.now())),
+            "pseudonym": pseudonym or links.offered(session, study),
+            "taking_part": sum(one.agreed_at is not None for one in people),
+            "declined": phase.declined if phase else 0,
+            "withdrawn": phase.withdrawn if phase else 0,
+            "tested": tested or TestedChatbot(),
+        }
 
 
 def _texts(stored: Mapping[str, ConsentText]) -> Mapping[str, str]:
