@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
-from msgspec import Struct
 from wtforms import BooleanField, Field, Form
 
 from webapp.db.tables.evaluations import Evaluation
@@ -18,7 +17,6 @@ from webapp.i18n import gettext, mark
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.evaluations.json_answers import Gate
 from webapp.metrics.evaluations.registry import EVALUATIONS
-from webapp.metrics.judging.registry import Measure
 from webapp.printable import printable_line
 from webapp.records import Problem
 from webapp.services.evaluations import evaluations, item_rating, long_kind, scoring
@@ -28,26 +26,20 @@ from webapp.services.evaluations import (
 from webapp.services.evaluations.evaluations import (
     COLUMNS,
     GRADE,
-    EvaluationDeletionCost,
     EvaluationKind,
-    ItemInFull,
-    Overview,
-    Page,
     Show,
 )
 from webapp.services.evaluations.files import MOST_ROWS, ScoringSettings
-from webapp.services.evaluations.item_rating import ItemRaterStanding
 from webapp.services.evaluations.scoring import EmbedderUnusable, NamedBytes
 from webapp.services.workers import long_work
 from webapp.services.workers.long_work import UnknownLongWork
 from webapp.web.evaluations import items as evaluation_items
-from webapp.web.evaluations.items import ItemInWords, ScoreCell
+from webapp.web.evaluations.items import ScoreCell
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.downloads import attached
 from webapp.web.frame.fields import UNUSABLE, ChoiceField, DecimalField, LineField, WholeField
 from webapp.web.frame.forms import UnusableForm, checked
 from webapp.web.rating import clicks
-from webapp.web.rating.figures import UndefinedReason
 from webapp.web.workers.long_work import led_to
 
 LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
@@ -189,87 +181,6 @@ class OpenForm(Form):
     open = ChoiceField({"0": False, "1": True})
 
 
-class EvaluationList(Struct, frozen=True):
-    """The form to score a file, the reason if it was refused, and the evaluations made before."""
-
-    evaluations: tuple[Overview, ...]
-    titles: dict[EvaluationKind, str]
-    asked: ScoringForm
-    endpoint_model: str
-    most_rows: int
-    refusals: tuple[str, ...] = ()
-
-
-class Strategy(Struct, frozen=True):
-    """The means of one strategy; the name is empty where rows name none."""
-
-    name: str
-    count: int
-    cells: tuple[ScoreCell, ...]
-
-
-class EvaluationPage(Struct, frozen=True):
-    """The summary of one evaluation with all that is needed to read it.
-
-    ``figures`` are those of the main table, ``appendix`` the others. ``stated`` is what the file
-    says of how its answers were generated. ``number`` is what raters know it by beside its kind,
-    ``standings`` how far people are.
-    """
-
-    evaluation: Evaluation
-    kind: EvaluationKind
-    title: str
-    figures: tuple[ScoreCell, ...]
-    appendix: tuple[ScoreCell, ...]
-    stated: tuple[str, ...]
-    rules: tuple[str, ...]
-    measures: tuple[Measure, ...]
-    reasons: tuple[UndefinedReason, ...]
-    advice: tuple[str, ...]
-    strategies: tuple[Strategy, ...]
-    failures: tuple[tuple[str, int], ...]
-    too_long: tuple[tuple[str, int], ...]
-    problems: tuple[str, ...]
-    page: Page
-    again: bool
-    number: int
-    standings: tuple[ItemRaterStanding, ...]
-
-
-class ItemsPage(Struct, frozen=True):
-    """A page of items; ``columns`` name the figures of each line's ``cells``."""
-
-    evaluation: Evaluation
-    kind: EvaluationKind
-    title: str
-    page: Page
-    columns: tuple[str, ...]
-    cells: tuple[tuple[ScoreCell, ...], ...]
-    shows: dict[Show, str]
-
-
-class ItemPage(Struct, frozen=True):
-    """One item; ``event_id`` makes an undo sent twice one."""
-
-    evaluation: Evaluation
-    kind: EvaluationKind
-    title: str
-    item: ItemInFull
-    shown: ItemInWords
-    figures: tuple[ScoreCell, ...]
-    grade: int | None
-    can_undo: bool
-    event_id: str
-    tau_sim: str
-
-
-class EvaluationDeletion(Struct, frozen=True):
-    """An evaluation that is about to go, and what goes with it."""
-
-    evaluation: Evaluation
-    cost: EvaluationDeletionCost
-
-
 @blueprint.get("/")
 def index() -> Response:
     """Show the form and the study's evaluations, or why files beside the requests were refused."""
@@ -324,8 +235,35 @@ def show(evaluation_id: str) -> str:
         page = evaluations.page(session, found, Show.ALL, 1)
         number = item_rating.number(session, found)
         standings = item_rating.standings(session, found)
-    context = _page(found, page, number, standings)
-    return render_template("evaluations/page.html", **htmx.names(context))
+    kind = EvaluationKind(found.kind)
+    return render_template(
+        "evaluations/page.html",
+        evaluation=found,
+        kind=kind,
+        title=_title(kind),
+        figures=evaluation_items.main_cells(kind, found.figures),
+        appendix=evaluation_items.appendix_cells(kind, found.figures),
+        stated=score_reports.stated_settings(found.head.get("settings", {})),
+        rules=evaluation_items.rules(kind),
+        measures=evaluation_items.measures(kind),
+        reasons=evaluation_items.reasons(),
+        advice=evaluation_items.advice(kind),
+        strategies=tuple(_strategies(kind, found.head)),
+        failures=tuple(
+            (gettext(text).rstrip(":"), n)
+            for reason, text in evaluation_items.FAILURES.items()
+            if (n := found.head.get("reasons", {}).get(str(reason)))
+        ),
+        too_long=tuple(
+            score_reports.too_long(evaluation_items.item_label(kind, name), n)
+            for name, n in sorted(found.head.get("too_long", {}).items())
+        ),
+        problems=tuple(message(Problem.stored(stored)) for stored in found.problems),
+        page=page,
+        again="again" in request.args,
+        number=number,
+        standings=standings,
+    )
 
 
 @blueprint.post("/<evaluation_id>/raters")
@@ -351,20 +289,20 @@ def items(evaluation_id: str) -> Response:
         page = evaluations.page(session, found, chosen, number)
     kind = EvaluationKind(found.kind)
     cells = tuple(evaluation_items.item_cells(kind, line.result)[:3] for line in page.lines)
-    context = ItemsPage(
-        evaluation=found,
-        kind=kind,
-        title=_title(kind),
-        page=page,
-        columns=tuple(cell.label for cell in cells[0]) if cells else (),
-        cells=cells,
-        shows={
+    context = {
+        "evaluation": found,
+        "kind": kind,
+        "title": _title(kind),
+        "page": page,
+        "columns": tuple(cell.label for cell in cells[0]) if cells else (),
+        "cells": cells,
+        "shows": {
             Show.ALL: gettext("All"),
             Show.FAILED: _failed_words(kind),
             Show.DISAGREEMENTS: gettext("Machine and people disagree"),
             Show.JUDGED: gettext("Judged by people"),
         },
-    )
+    }
     return htmx.respond("evaluations/items.html", "evaluations/_items.html", context)
 
 
@@ -405,8 +343,8 @@ def ask_to_delete(evaluation_id: str) -> str:
     """Say what goes with an evaluation and what stays."""
     with access.reading() as (session, rater):
         found = evaluations.find(session, rater.study, evaluation_id)
-        context = EvaluationDeletion(found, evaluations.deletion_cost(session, found))
-    return render_template("evaluations/delete.html", **htmx.names(context))
+        cost = evaluations.deletion_cost(session, found)
+    return render_template("evaluations/delete.html", evaluation=found, cost=cost)
 
 
 @blueprint.post("/<evaluation_id>/delete")
@@ -422,54 +360,23 @@ def delete(evaluation_id: str) -> Response:
 def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> Response:
     with access.reading() as (session, rater):
         found = evaluations.overviews(session, rater.study)
-    context = EvaluationList(
-        evaluations=found,
-        titles={kind: _title(kind) for kind in EvaluationKind},
-        asked=asked,
-        endpoint_model=scoring.configured_model(),
-        most_rows=MOST_ROWS,
-        refusals=refusals,
-    )
+    context = {
+        "evaluations": found,
+        "titles": {kind: _title(kind) for kind in EvaluationKind},
+        "asked": asked,
+        "endpoint_model": scoring.configured_model(),
+        "most_rows": MOST_ROWS,
+        "refusals": refusals,
+    }
     return htmx.respond("evaluations/index.html", "evaluations/_upload.html", context, status)
 
 
-def _page(
-    found: Evaluation, page: Page, number: int, standings: tuple[ItemRaterStanding, ...]
-) -> EvaluationPage:
-    kind = EvaluationKind(found.kind)
-    return EvaluationPage(
-        evaluation=found,
-        kind=kind,
-        title=_title(kind),
-        figures=evaluation_items.main_cells(kind, found.figures),
-        appendix=evaluation_items.appendix_cells(kind, found.figures),
-        stated=score_reports.stated_settings(found.head.get("settings", {})),
-        rules=evaluation_items.rules(kind),
-        measures=evaluation_items.measures(kind),
-        reasons=evaluation_items.reasons(),
-        advice=evaluation_items.advice(kind),
-        strategies=tuple(_strategies(kind, found.head)),
-        failures=tuple(
-            (gettext(text).rstrip(":"), n)
-            for reason, text in evaluation_items.FAILURES.items()
-            if (n := found.head.get("reasons", {}).get(str(reason)))
-        ),
-        too_long=tuple(
-            (evaluation_items.item_label(kind, name), n)
-            for name, n in sorted(found.head.get("too_long", {}).items())
-        ),
-        problems=tuple(message(Problem.stored(stored)) for stored in found.problems),
-        page=page,
-        again="again" in request.args,
-        number=number,
-        standings=standings,
-    )
-
-
-def _strategies(kind: EvaluationKind, head: Mapping[str, Any]) -> Iterable[Strategy]:
-    """The means of every strategy side by side, those of rows that name none last."""
+def _strategies(
+    kind: EvaluationKind, head: Mapping[str, Any]
+) -> Iterator[tuple[str, int, tuple[ScoreCell, ...]]]:
+    """The name, rows and means of every strategy, those of rows that name none last."""
     for name, means in sorted(head.get("strategies", {}).items(), key=lambda one: not one[0]):
-        yield Strategy(name, means["count"], evaluation_items.item_cells(kind, means))
+        yield name, means["count"], evaluation_items.item_cells(kind, means)
 
 
 def _item(evaluation_id: str, position: int) -> Response:
@@ -479,18 +386,18 @@ def _item(evaluation_id: str, position: int) -> Response:
         can_undo = item_rating.may_undo(session, rater, found)
     kind = EvaluationKind(found.kind)
     tau_sim = found.settings.get("tau_sim")
-    context = ItemPage(
-        evaluation=found,
-        kind=kind,
-        title=_title(kind),
-        item=item,
-        shown=evaluation_items.shown(kind, item),
-        figures=evaluation_items.item_cells(kind, item.result),
-        grade=item.judged.get(GRADE),
-        can_undo=can_undo,
-        event_id=secrets.token_hex(16),
-        tau_sim=evaluation_items.figure_text(tau_sim, "ratio"),
-    )
+    context = {
+        "evaluation": found,
+        "kind": kind,
+        "title": _title(kind),
+        "item": item,
+        "shown": evaluation_items.shown(kind, item),
+        "figures": evaluation_items.item_cells(kind, item.result),
+        "grade": item.judged.get(GRADE),
+        "can_undo": can_undo,
+        "event_id": secrets.token_hex(16),
+        "tau_sim": evaluation_items.figure_text(tau_sim, "ratio"),
+    }
     return htmx.respond("evaluations/item.html", "evaluations/_item.html", context)
 
 

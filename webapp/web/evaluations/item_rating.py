@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, url_for
-from msgspec import Struct
 
 from webapp.db.tables.evaluations import Evaluation
 from webapp.i18n import gettext, mark
@@ -21,7 +20,7 @@ from webapp.services.evaluations.evaluations import GRADE, EvaluationKind
 from webapp.services.evaluations.item_rating import ItemToJudge, Offer
 from webapp.web.evaluations import items
 from webapp.web.evaluations.evaluations import PartForm
-from webapp.web.evaluations.items import cut, plain
+from webapp.web.evaluations.items import cut, lines_of, plain
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.rating import clicks
@@ -36,56 +35,12 @@ ASKS = {
 """The question to the rater about each part, by kind of evaluation."""
 
 
-class Text(Struct, frozen=True):
-    """A named text that a part is judged by; ``None`` where no text has the name."""
-
-    name: str
-    text: str | None
-
-
-class PartAsked(Struct, frozen=True):
-    """One part to be judged: its name in the form, the rater's verdict, and the texts to read.
-
-    ``label`` and the two sides are filled for a field, ``beside`` for a sentence.
-    """
-
-    key: str
-    verdict: int | None
-    label: str = ""
-    text: str = ""
-    beside: tuple[Text, ...] = ()
-    expected: tuple[str, ...] = ()
-    given: tuple[str, ...] = ()
-
-
-class ItemOffers(Struct, frozen=True):
-    """The evaluations whose items wait for this rater."""
-
-    offers: tuple[Offer, ...]
-
-
-class ItemAsked(Struct, frozen=True):
-    """One item to be judged without the machine's scores, with the ``contexts`` for its fields."""
-
-    offer: Offer
-    title: str
-    asked: ItemToJudge
-    question: str
-    expected: str | None
-    parts: tuple[PartAsked, ...]
-    contexts: tuple[Text, ...]
-    output: str
-    asks: str
-    grade: int | None
-    n_open: int
-
-
 @blueprint.get("/")
 def index() -> str:
     """Show which evaluations wait for this rater, and how far they are."""
     with access.reading() as (session, rater):
-        context = ItemOffers(item_rating.offers(session, rater))
-    return render_template("evaluations/item_rating/index.html", **htmx.names(context))
+        offers = item_rating.offers(session, rater)
+    return render_template("evaluations/item_rating/index.html", offers=offers)
 
 
 @blueprint.get("/<evaluation_id>/")
@@ -137,7 +92,7 @@ def undo(evaluation_id: str) -> Response:
     return _to(_address(evaluation_id, where))
 
 
-def _item(evaluation_id: str, position: int) -> ItemAsked:
+def _item(evaluation_id: str, position: int) -> dict[str, Any]:
     with access.reading() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
         asked = item_rating.item(session, rater, found, position)
@@ -145,7 +100,7 @@ def _item(evaluation_id: str, position: int) -> ItemAsked:
     return _shown(found, asked, offer)
 
 
-def _shown(found: Evaluation, asked: ItemToJudge, offer: Offer) -> ItemAsked:
+def _shown(found: Evaluation, asked: ItemToJudge, offer: Offer) -> dict[str, Any]:
     kind, row = EvaluationKind(found.kind), asked.row
     made = {
         EvaluationKind.ANSWERS: _sentences,
@@ -155,63 +110,66 @@ def _shown(found: Evaluation, asked: ItemToJudge, offer: Offer) -> ItemAsked:
     parts = tuple(made(asked))
     expected = row.get("gold") if kind is EvaluationKind.ANSWERS else row.get("expected_answer")
     grade = asked.judged.get(GRADE)
-    return ItemAsked(
-        offer=offer,
-        title=gettext(EVALUATIONS[kind].title),
-        asked=asked,
-        question=str(row["question"]),
-        expected=None if expected is None else cut(expected),
-        parts=parts,
-        contexts=_contexts(row) if kind is EvaluationKind.JSON else (),
-        output=cut(row["output"] or "") if kind is EvaluationKind.JSON else "",
-        asks=gettext(ASKS[kind]),
-        grade=grade,
-        n_open=sum(part.verdict is None for part in parts) + (grade is None),
-    )
+    return {
+        "offer": offer,
+        "title": gettext(EVALUATIONS[kind].title),
+        "asked": asked,
+        "question": str(row["question"]),
+        "expected": None if expected is None else cut(expected),
+        "parts": parts,
+        "contexts": [(one["source_path"], cut(one["text"])) for one in row["contexts"]]
+        if kind is EvaluationKind.JSON
+        else (),
+        "output": cut(row["output"] or "") if kind is EvaluationKind.JSON else "",
+        "asks": gettext(ASKS[kind]),
+        "grade": grade,
+        "n_open": sum(part["verdict"] is None for part in parts) + (grade is None),
+    }
 
 
-def _sentences(asked: ItemToJudge) -> list[PartAsked]:
+def _part(asked: ItemToJudge, key: str, **shown: Any) -> dict[str, Any]:
+    empty = {"label": "", "text": "", "beside": (), "expected": (), "given": ()}
+    return {"key": key, "verdict": asked.judged.get(key), **empty, **shown}
+
+
+def _sentences(asked: ItemToJudge) -> list[dict[str, Any]]:
     """The sentences of an answer, each beside the contexts it cites."""
-    contexts: Mapping[str, str] = asked.row["contexts"]
     return [
-        PartAsked(
-            key=key,
-            verdict=asked.judged.get(key),
+        _part(
+            asked,
+            key,
             text=cut(sentence.text),
-            beside=tuple(
-                Text(name, cut(contexts[name]) if name in contexts else None)
-                for name in dict.fromkeys(sentence.citations)
-            ),
+            beside=items.cited(sentence.citations, asked.row["contexts"]),
         )
         for key, sentence in zip(asked.parts, sentences(asked.row["answer"]), strict=False)
     ]
 
 
-def _chunks(asked: ItemToJudge) -> list[PartAsked]:
+def _chunks(asked: ItemToJudge) -> list[dict[str, Any]]:
     chunks = zip(asked.parts, asked.row["retrieved_chunks"], strict=False)
-    return [PartAsked(key, asked.judged.get(key), text=cut(text)) for key, text in chunks]
+    return [_part(asked, key, text=cut(text)) for key, text in chunks]
 
 
-def _fields(asked: ItemToJudge) -> list[PartAsked]:
+def _fields(asked: ItemToJudge) -> list[dict[str, Any]]:
     """The fields of an answer, expected and given side by side, as far as there is JSON."""
     expected, given = asked.row["expected"], _read(asked.row["output"])
     return [
-        PartAsked(
-            key=name,
-            verdict=asked.judged.get(name),
+        _part(
+            asked,
+            name,
             label=items.item_label(EvaluationKind.JSON, name),
-            expected=() if name == "grounding" else _lines(expected.get(name)),
-            given=_references(given) if name == "grounding" else _lines(given.get(name)),
+            expected=() if name == "grounding" else lines_of(expected.get(name)),
+            given=_references(given) if name == "grounding" else lines_of(given.get(name)),
         )
         for name in asked.parts
     ]
 
 
-def _references(given: Mapping[str, Any]) -> tuple[str, ...]:
+def _references(given: Mapping[str, Any]) -> list[str]:
     """The files that an answer refers to, with its quotations; else the value as it is."""
     entries = given.get("source_map")
     if not isinstance(entries, list):
-        return _lines(entries)
+        return lines_of(entries)
     found = []
     for entry in entries:
         refs = entry.get("refs") if isinstance(entry, dict) else None
@@ -222,11 +180,7 @@ def _references(given: Mapping[str, Any]) -> tuple[str, ...]:
                 continue
             words = ", ".join(f"“{plain(anchor)}”" for anchor in anchors)
             found.append(cut(f"{plain(ref.get('file'))}: {words}"))
-    return tuple(found)
-
-
-def _contexts(row: Mapping[str, Any]) -> tuple[Text, ...]:
-    return tuple(Text(one["source_path"], cut(one["text"])) for one in row["contexts"])
+    return found
 
 
 def _read(output: str | None) -> Mapping[str, Any]:
@@ -236,12 +190,6 @@ def _read(output: str | None) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _lines(value: object) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    return tuple(cut(plain(one)) for one in (value if isinstance(value, list) else [value]))
 
 
 def _address(evaluation_id: str, position: int, anchor: str | None = None) -> str:

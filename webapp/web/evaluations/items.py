@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -64,6 +64,12 @@ ITEM_LABELS = {
     "score": mark("Score"),
     "latency_ms": mark("Latency (ms)"),
 }
+
+
+Shown = dict[str, Any]
+"""What a template reads, by name."""
+Lines = list[tuple[str, str, int | None]]
+"""Texts, each with a look ("common", "missed", "surplus", "ignored" or none) and its pair."""
 
 
 class ScoreCell(Struct, frozen=True):
@@ -221,162 +227,89 @@ FAILURES = {
 """The reasons why an output scores 0, in words; the last two are followed by the field."""
 
 
-class JudgeablePart(Struct, frozen=True):
-    """A part that may be judged: its name in the form, the machine's score, the rater's verdict."""
-
-    key: str
-    passed: bool | None
-    verdict: int | None
-
-
-class Segment(Struct, frozen=True):
-    """A piece of a text; ``look`` is "common", "missed", "surplus" or empty."""
-
-    text: str
-    look: str = ""
-
-
-class SentenceShown(Struct, frozen=True):
-    """One sentence of an answer beside the contexts it cites, by id (none: not there)."""
-
-    said: JudgeablePart
-    text: str
-    look: str
-    support: str
-    cosine: str
-    contexts: tuple[tuple[str, str | None], ...]
-
-
-class ChunkShown(Struct, frozen=True):
-    """One chunk, its words in common with the expected answer marked."""
-
-    said: JudgeablePart
-    segments: tuple[Segment, ...]
-    n_common: int
-    n_words: int
-
-
-class ListLine(Struct, frozen=True):
-    """One line of a field; ``look`` as in a segment, ``pair`` the number of its pair, if any."""
-
-    text: str
-    look: str = ""
-    pair: int | None = None
-
-
-class FieldShown(Struct, frozen=True):
-    """One field of a JSON answer: points earned of those possible, the reason, both sides."""
-
-    said: JudgeablePart
-    label: str
-    score: str
-    points: str
-    weight: str
-    why: str
-    expected: tuple[ListLine, ...]
-    given: tuple[ListLine, ...]
-
-
-class ItemInWords(Struct, frozen=True):
-    """One item: its question, the expected answer, and its parts, of which one kind is filled.
-
-    ``n_hidden`` parts are not shown; ``failure`` says why an output is unusable.
-    """
-
-    question: str
-    expected: tuple[Segment, ...]
-    sentences: tuple[SentenceShown, ...] = ()
-    chunks: tuple[ChunkShown, ...] = ()
-    fields: tuple[FieldShown, ...] = ()
-    surplus: tuple[str, ...] = ()
-    n_surplus: int = 0
-    n_hidden: int = 0
-    failure: str = ""
-    output: str = ""
-    strategy: str = ""
-
-
-def shown(kind: EvaluationKind, item: ItemInFull) -> ItemInWords:
-    """Return the content of an item's page."""
+def shown(kind: EvaluationKind, item: ItemInFull) -> Shown:
+    """Return an item's question, expected answer and parts; ``n_hidden`` parts are not shown."""
     score, verdicts = score_again(kind, item.row, item.parts)
+    empty = {"expected": (), "n_hidden": 0, "failure": "", "strategy": ""}
     if isinstance(score, ChunkScore):
-        return _chunks(item, score)
+        return empty | _chunks(item, score)
     if isinstance(score, JsonScore):
-        return _json(item, score)
-    return _answer(item, verdicts)
+        return empty | _json(item, score)
+    return empty | _answer(item, verdicts)
 
 
-def _said(item: ItemInFull, number: int) -> JudgeablePart:
+def _said(item: ItemInFull, number: int) -> Shown:
     part = item.parts[number]
-    return JudgeablePart(part["key"], part["passed"], item.judged.get(part["key"]))
+    key = part["key"]
+    return {"key": key, "passed": part["passed"], "verdict": item.judged.get(key)}
 
 
-def _answer(item: ItemInFull, verdicts: Sequence[SentenceVerdict]) -> ItemInWords:
-    contexts: Mapping[str, str] = item.row["contexts"]
-    found = tuple(
-        SentenceShown(
-            said=_said(item, number),
-            text=cut(verdict.sentence.text),
-            look=SUPPORTS[verdict.support][0],
-            support=gettext(SUPPORTS[verdict.support][1]),
-            cosine=""
-            if verdict.cosine is None
-            else formatting.figure(verdict.cosine, "coefficient"),
-            contexts=tuple(
-                (name, cut(contexts[name]) if name in contexts else None)
-                for name in dict.fromkeys(verdict.sentence.citations)
-            ),
-        )
-        for number, verdict in enumerate(verdicts[:MOST_PARTS])
-    )
+def _answer(item: ItemInFull, verdicts: Sequence[SentenceVerdict]) -> Shown:
+    def sentence(number: int, verdict: SentenceVerdict) -> Shown:
+        look, support = SUPPORTS[verdict.support]
+        cosine = verdict.cosine
+        return {
+            "said": _said(item, number),
+            "text": cut(verdict.sentence.text),
+            "look": look,
+            "support": gettext(support),
+            "cosine": "" if cosine is None else formatting.figure(cosine, "coefficient"),
+            "contexts": cited(verdict.sentence.citations, item.row["contexts"]),
+        }
+
     gold = item.row["gold"]
-    return ItemInWords(
-        question=item.row["question"],
-        expected=() if gold is None else (Segment(cut(gold)),),
-        sentences=found,
-        n_hidden=max(0, len(verdicts) - MOST_PARTS),
-    )
+    return {
+        "question": item.row["question"],
+        "expected": () if gold is None else ((cut(gold), ""),),
+        "sentences": [sentence(n, one) for n, one in enumerate(verdicts[:MOST_PARTS])],
+        "n_hidden": max(0, len(verdicts) - MOST_PARTS),
+    }
 
 
-def _chunks(item: ItemInFull, score: ChunkScore) -> ItemInWords:
-    texts = score.row.retrieved_chunks
-    found = tuple(
-        ChunkShown(
-            said=_said(item, number),
-            segments=tuple(_marked(cut(text), {"common": score.common})),
-            n_common=len(score.chunk_words[number]),
-            n_words=len(set(text.split())),
-        )
-        for number, text in enumerate(texts[:MOST_PARTS])
-    )
-    looks = {"common": score.common, "missed": score.missed}
-    return ItemInWords(
-        question=score.row.question,
-        expected=tuple(_marked(cut(score.row.expected_answer), looks)),
-        chunks=found,
-        surplus=tuple(sorted(score.surplus)[:MOST_WORDS]),
-        n_surplus=len(score.surplus),
-        n_hidden=max(0, len(texts) - MOST_PARTS),
-        strategy=score.row.strategy or "",
-    )
+def cited(citations: Iterable[str], contexts: Mapping[str, str]) -> list[tuple[str, str | None]]:
+    """Return the texts that a sentence cites, by name; ``None`` where no context has it."""
+    return [
+        (name, cut(contexts[name]) if name in contexts else None)
+        for name in dict.fromkeys(citations)
+    ]
 
 
-def _json(item: ItemInFull, score: JsonScore) -> ItemInWords:
+def _chunks(item: ItemInFull, score: ChunkScore) -> Shown:
+    row, looks = score.row, {"common": score.common, "missed": score.missed}
+    return {
+        "question": row.question,
+        "expected": _marked(cut(row.expected_answer), looks),
+        "chunks": [
+            {
+                "said": _said(item, number),
+                "segments": _marked(cut(text), {"common": score.common}),
+                "n_common": len(score.chunk_words[number]),
+                "n_words": len(set(text.split())),
+            }
+            for number, text in enumerate(row.retrieved_chunks[:MOST_PARTS])
+        ],
+        "surplus": sorted(score.surplus)[:MOST_WORDS],
+        "n_surplus": len(score.surplus),
+        "n_hidden": max(0, len(row.retrieved_chunks) - MOST_PARTS),
+        "strategy": row.strategy or "",
+    }
+
+
+def _json(item: ItemInFull, score: JsonScore) -> Shown:
     failure = ""
     if score.reason is not None:
         failure = f"{gettext(FAILURES[score.reason])} {score.output.field or ''}".strip()
-    return ItemInWords(
-        question=score.question.question,
-        expected=(),
-        fields=tuple(_field(item, score, number) for number in range(len(item.parts))),
-        failure=failure,
-        output=cut(score.question.output or ""),
-    )
+    return {
+        "question": score.question.question,
+        "fields": [_field(item, score, number) for number in range(len(item.parts))],
+        "failure": failure,
+        "output": cut(score.question.output or ""),
+    }
 
 
-def _field(item: ItemInFull, score: JsonScore, number: int) -> FieldShown:
+def _field(item: ItemInFull, score: JsonScore, number: int) -> Shown:
     said = _said(item, number)
-    name, earned = said.key, float(item.parts[number]["score"])
+    name, earned = said["key"], float(item.parts[number]["score"])
     expected, given = score.question.expected, score.output.fields or {}
     if name == "grounding":
         sides = _paths(score)
@@ -384,16 +317,15 @@ def _field(item: ItemInFull, score: JsonScore, number: int) -> FieldShown:
         sides = _paired(pairs, expected.get(name), given.get(name))
     else:
         sides = (_lines(expected.get(name)), _lines(given.get(name)))
-    return FieldShown(
-        said=said,
-        label=item_label(EvaluationKind.JSON, name),
-        score=formatting.figure(earned),
-        points=formatting.number(round(float(100 * WEIGHTS[name]) * earned, 2)),
-        weight=weight_of(name),
-        why=_why(score, name),
-        expected=sides[0],
-        given=sides[1],
-    )
+    return {
+        "said": said,
+        "label": item_label(EvaluationKind.JSON, name),
+        "points": formatting.number(round(float(100 * WEIGHTS[name]) * earned, 2)),
+        "weight": weight_of(name),
+        "why": _why(score, name),
+        "expected": sides[0],
+        "given": sides[1],
+    }
 
 
 def _coverage(score: JsonScore, name: str) -> Coverage | None:
@@ -443,49 +375,49 @@ def _why_alike(found: Likeness) -> str:
     return gettext("Jaccard of character pairs %(value)s, below 0.72.", value=alike)
 
 
-def _paired(
-    pairs: Coverage, expected: object, given: object
-) -> tuple[tuple[ListLine, ...], tuple[ListLine, ...]]:
+def _paired(pairs: Coverage, expected: object, given: object) -> tuple[Lines, Lines]:
     """Both lists, paired items with the number of their pair."""
     numbers = {pair.expected: n for n, pair in enumerate(pairs.pairs, 1)}
     others = {pair.given: n for n, pair in enumerate(pairs.pairs, 1)}
     left = expected if isinstance(expected, list) else []
     right = given if isinstance(given, list) else []
     return (
-        tuple(_entry(text, numbers.get(i), "missed") for i, text in enumerate(left)),
-        tuple(
+        [_entry(text, numbers.get(i), "missed") for i, text in enumerate(left)],
+        [
             _entry(text, others.get(i), "surplus" if i < pairs.n_given else "ignored")
             for i, text in enumerate(right)
-        ),
+        ],
     )
 
 
-def _entry(text: object, pair: int | None, otherwise: str) -> ListLine:
-    return ListLine(cut(plain(text)), "common" if pair else otherwise, pair)
+def _entry(text: object, pair: int | None, otherwise: str) -> tuple[str, str, int | None]:
+    return cut(plain(text)), "common" if pair else otherwise, pair
 
 
-def _paths(score: JsonScore) -> tuple[tuple[ListLine, ...], tuple[ListLine, ...]]:
+def _paths(score: JsonScore) -> tuple[Lines, Lines]:
     """The files of the contexts, and every reference with its outcome."""
-    files = tuple(ListLine(cut(context.source_path)) for context in score.question.contexts)
-    found = []
+    found: Lines = []
     for one in score.references:
         file = cut(one.file or "-")
         if one.ok:
-            found.append(ListLine(f"{file}: “{cut(one.anchor or '')}”", "common"))
+            found.append((f"{file}: “{cut(one.anchor or '')}”", "common", None))
         elif not one.file_known:
             words = gettext("%(file)s: the file is none of the contexts'", file=file)
-            found.append(ListLine(words, "surplus"))
+            found.append((words, "surplus", None))
         else:
-            found.append(ListLine(gettext("%(file)s: no anchor found", file=file), "surplus"))
-    return files, tuple(found)
+            found.append((gettext("%(file)s: no anchor found", file=file), "surplus", None))
+    return [(cut(context.source_path), "", None) for context in score.question.contexts], found
 
 
-def _lines(value: object) -> tuple[ListLine, ...]:
+def _lines(value: object) -> Lines:
+    return [(line, "", None) for line in lines_of(value)]
+
+
+def lines_of(value: object) -> list[str]:
+    """Return a value of a JSON answer as one text for each entry."""
     if value is None:
-        return ()
-    return tuple(
-        ListLine(cut(plain(one))) for one in (value if isinstance(value, list) else [value])
-    )
+        return []
+    return [cut(plain(one)) for one in (value if isinstance(value, list) else [value])]
 
 
 def plain(value: object) -> str:
@@ -493,20 +425,16 @@ def plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _marked(text: str, looks: Mapping[str, frozenset[str]]) -> Iterator[Segment]:
-    """The text in pieces: words that have a look, and the text between them."""
-    waiting = ""
+def _marked(text: str, looks: Mapping[str, frozenset[str]]) -> list[tuple[str, str]]:
+    """The text in pieces with their looks: words that have one, and the text between them."""
+    pieces: list[tuple[str, str]] = []
     for piece in re.split(r"(\s+)", text):
         look = next((name for name, words in looks.items() if piece in words), "")
-        if not look:
-            waiting += piece
-            continue
-        if waiting:
-            yield Segment(waiting)
-        waiting = ""
-        yield Segment(piece, look)
-    if waiting:
-        yield Segment(waiting)
+        if pieces and not look and not pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0] + piece, "")
+        elif piece:
+            pieces.append((piece, look))
+    return pieces
 
 
 def cut(text: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import (
     Blueprint,
@@ -22,14 +22,12 @@ from webapp.config import JudgeEndpoint
 from webapp.i18n import gettext, language, mark
 from webapp.metrics.agreement.agreement import EXPLANATIONS
 from webapp.metrics.agreement.registry import COEFFICIENTS
-from webapp.metrics.judging.registry import Measure
 from webapp.records import Relevance
 from webapp.services.machine_judges import calls, judges, prompts
 from webapp.services.machine_judges import judges as machine_judges
 from webapp.services.machine_judges.calls import (
     MOST_AT_ONCE,
     AlreadyRunning,
-    FailedCall,
     JudgeWork,
     NothingToJudge,
     SessionLine,
@@ -38,8 +36,6 @@ from webapp.services.machine_judges.calls import (
 )
 from webapp.services.machine_judges.judges import (
     FEWEST_SHARED,
-    Beside,
-    BesidePeople,
     JudgeLine,
     NotConfigured,
 )
@@ -52,7 +48,6 @@ from webapp.services.machine_judges.prompts import (
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.services.study import studies
 from webapp.web.agreement import agreement
-from webapp.web.agreement.agreement import CoefficientsLine
 from webapp.web.frame import access, formatting, forms, htmx
 from webapp.web.frame.fields import (
     ChoiceField,
@@ -63,7 +58,7 @@ from webapp.web.frame.fields import (
     typed,
 )
 from webapp.web.frame.workers import workers
-from webapp.web.rating.figures import UndefinedReason, reasons_of
+from webapp.web.rating.figures import reasons_of
 
 if TYPE_CHECKING:
     from webapp.db.tables.machine_judges import MachineJudge
@@ -128,79 +123,12 @@ class Configured(Struct, frozen=True):
     wrong: bool
 
 
-class JudgesPage(Struct, frozen=True):
-    """The study's machine judges; without an endpoint only how one is configured."""
-
-    endpoint: Configured | None
-    judges: tuple[JudgeLine, ...]
-
-
-class NewJudgePage(Struct, frozen=True):
-    """The form of a new judge, which begins with our own prompt in a language."""
-
-    endpoint: Configured
-    name: str
-    language: str
-    languages: tuple[str, ...]
-    prompt: str
-    errors: dict[str, str]
-
-
-class CostInWords(Struct, frozen=True):
-    """The cost of an estimate or of a session in words; the money is empty without prices."""
-
-    prompt_tokens: str
-    completion_tokens: str
-    money: str
-
-
-class SessionInWords(Struct, frozen=True):
-    """A session with its estimate, its real use, and the reason if it failed."""
-
-    line: SessionLine
-    estimated: CostInWords
-    used: CostInWords
-    why: str
-
-
-class WorkPart(Struct, frozen=True):
-    """How far a judge is, asked for again while it works."""
-
-    judge: JudgeLine
-    work: Work
-    current: SessionInWords | None
-
-
-class JudgePage(Struct, frozen=True):
-    """One judge: its version, the work left and its cost, its sessions.
-
-    ``why_not`` is the reason why it may not start: "" if it may. ``agreed`` is set once prices
-    and caps were entered: the same values are then sent to start.
-    """
-
-    judge: JudgeLine
-    version: MachineJudge
-    work: Work
-    current: SessionInWords | None
-    earlier: tuple[SessionInWords, ...]
-    failed: tuple[tuple[FailedCall, str], ...]
-    estimate: TokenEstimate | None
-    expected: CostInWords | None
-    form: TermsForm
-    errors: dict[str, str]
-    agreed: dict[str, str]
-    why_not: str
-    has_current_guidelines: bool
-    most_at_once: int = calls.MOST_AT_ONCE
-    most_failures: int = calls.MOST_FAILURES
-
-
 @blueprint.get("/")
 def index() -> str:
     """List the machine judges, or explain how an endpoint is configured."""
     with access.reading() as (session, rater):
-        page = JudgesPage(_configured(), machine_judges.lines(session, rater.study))
-    return render_template("machine_judges/page.html", **htmx.names(page))
+        lines = machine_judges.lines(session, rater.study)
+    return render_template("machine_judges/page.html", endpoint=_configured(), judges=lines)
 
 
 @blueprint.get("/new")
@@ -328,8 +256,15 @@ def _new(name: str, chosen: str, prompt: str, errors: dict[str, str]) -> str:
     endpoint = _configured()
     if endpoint is None or endpoint.wrong:
         raise NotConfigured
-    page = NewJudgePage(endpoint, name, chosen, prompts.LANGUAGES, prompt, errors)
-    return render_template("machine_judges/new.html", **htmx.names(page))
+    return render_template(
+        "machine_judges/new.html",
+        endpoint=endpoint,
+        name=name,
+        language=chosen,
+        languages=prompts.LANGUAGES,
+        prompt=prompt,
+        errors=errors,
+    )
 
 
 def _new_again(form: NewJudgeForm, errors: dict[str, str]) -> Response:
@@ -345,8 +280,14 @@ def _work(judge_id: int) -> Response:
         work = calls.work(session, judge, access.now())
     if work.current is None:
         return htmx.reload()
-    part = WorkPart(_line(lines, judge_id), work, _shown(work.current))
-    return make_response(render_template("machine_judges/_work.html", **htmx.names(part)))
+    return make_response(
+        render_template(
+            "machine_judges/_work.html",
+            judge=_line(lines, judge_id),
+            work=work,
+            current=_shown(work.current),
+        )
+    )
 
 
 def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool) -> str:
@@ -362,7 +303,8 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
             most = form.terms().most_calls if asked else None
             estimate = prompts.estimate(session, judge, most)
         guidelines = studies.guidelines(owner.study, judge.language).strip()
-        context = JudgePage(
+        return render_template(
+            "machine_judges/judge.html",
             judge=_line(lines, judge_id),
             version=judge,
             work=work,
@@ -376,8 +318,9 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
             agreed=typed(form) if asked and estimate else {},
             why_not=why_not,
             has_current_guidelines=guidelines in judge.prompt,
+            most_at_once=calls.MOST_AT_ONCE,
+            most_failures=calls.MOST_FAILURES,
         )
-        return render_template("machine_judges/judge.html", **htmx.names(context))
 
 
 def _line(lines: tuple[JudgeLine, ...], judge_id: int) -> JudgeLine:
@@ -402,7 +345,7 @@ def _why_not(judge: MachineJudge, work: Work) -> str:
     return ""
 
 
-def _expected(estimate: TokenEstimate, form: TermsForm) -> CostInWords:
+def _expected(estimate: TokenEstimate, form: TermsForm) -> dict[str, Any]:
     terms = form.terms()
     return _cost(
         estimate.prompt_tokens,
@@ -411,16 +354,16 @@ def _expected(estimate: TokenEstimate, form: TermsForm) -> CostInWords:
     )
 
 
-def _shown(found: SessionLine | None) -> SessionInWords | None:
+def _shown(found: SessionLine | None) -> dict[str, Any] | None:
     if found is None:
         return None
     price = (found.prompt_price, found.completion_price, found.currency)
-    return SessionInWords(
-        line=found,
-        estimated=_cost(found.estimated_prompt_tokens, found.estimated_completion_tokens, price),
-        used=_cost(found.prompt_tokens, found.completion_tokens, price),
-        why=_why(found.why or ""),
-    )
+    return {
+        "line": found,
+        "estimated": _cost(found.estimated_prompt_tokens, found.estimated_completion_tokens, price),
+        "used": _cost(found.prompt_tokens, found.completion_tokens, price),
+        "why": _why(found.why or ""),
+    }
 
 
 def _why(code: str) -> str:
@@ -429,38 +372,19 @@ def _why(code: str) -> str:
 
 def _cost(
     prompt: int, completion: int, price: tuple[float | None, float | None, str]
-) -> CostInWords:
+) -> dict[str, Any]:
     money = prompts.cost(prompt, completion, price[0], price[1])
     told = "" if money is None else f"{formatting.money(money)} {price[2]}".strip()
-    return CostInWords(formatting.number(prompt), formatting.number(completion), told)
+    return {
+        "prompt_tokens": formatting.number(prompt),
+        "completion_tokens": formatting.number(completion),
+        "money": told,
+    }
 
 
 WANTED = tuple(name for name in COEFFICIENTS if name != "fleiss_kappa")
 """The coefficients of a machine beside people; Fleiss' is for more than two."""
 FIRST_SHOWN, MOST_SHOWN = 10, 200
-
-
-class BesidePage(Struct, frozen=True):
-    """The table, the coefficients and the cards, those first on which both differ.
-
-    ``rows`` are by the machine's verdict, their cells by people's. ``apart_too`` unfold below
-    the first ones. ``others`` are cards on which they agree or one cannot tell; ``hidden`` of
-    them are not shown.
-    """
-
-    judge: JudgeLine
-    found: BesidePeople
-    fewest: int
-    verdicts: tuple[Relevance, ...]
-    rows: tuple[tuple[Relevance, tuple[int, ...]], ...]
-    overall: CoefficientsLine
-    people: tuple[CoefficientsLine, ...]
-    apart: tuple[Beside, ...]
-    apart_too: tuple[Beside, ...]
-    others: tuple[Beside, ...]
-    hidden: int
-    measures: tuple[Measure, ...]
-    reasons: tuple[UndefinedReason, ...]
 
 
 @blueprint.get("/<int:judge_id>/agreement")
@@ -472,7 +396,8 @@ def show_beside(judge_id: int) -> str:
         lines = judges.lines(session, owner.study)
     apart = tuple(card for card in found.cards if card.is_apart)
     others = tuple(card for card in found.cards if not card.is_apart)
-    context = BesidePage(
+    return render_template(
+        "machine_judges/agreement.html",
         judge=next(one for one in lines if one.id == judge_id),
         found=found,
         fewest=FEWEST_SHARED,
@@ -490,7 +415,6 @@ def show_beside(judge_id: int) -> str:
         measures=tuple(COEFFICIENTS[name] for name in WANTED),
         reasons=reasons_of(EXPLANATIONS),
     )
-    return render_template("machine_judges/agreement.html", **htmx.names(context))
 
 
 @blueprint.post("/<int:judge_id>/release")
