@@ -64,7 +64,7 @@ def test_a_page_names_commands_and_variables_that_exist(page: Path) -> None:
     sources = "".join(path.read_text("utf-8") for path in (ROOT / "webapp").rglob("*.py"))
 
     assert commands
-    assert commands <= set(command_line.commands())
+    assert commands <= set(command_line.COMMANDS)
     assert [name for name in variables if name not in sources] == []
 
 

@@ -20,16 +20,15 @@ from sqlalchemy.orm import Session
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base, Moment
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, Property, QueryRating
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, Property, QueryRating, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.property_particulars import identity
 from webapp.records import Card, QueryState
 from webapp.services.judging import live_metrics
-from webapp.services.people import invitations, raters
+from webapp.services.people import raters
 from webapp.services.rating import tasks
 from webapp.services.study import studies
 from webapp.web.frame.access import now
@@ -107,7 +106,7 @@ def let_owner_judge(database: Database, *, judged: int = 0, given: int = 0) -> N
 def invite(database: Database, rater_id: int) -> str:
     """Return the token of an invitation for a rater."""
     with database.writing() as session:
-        token = invitations.make(session, session.get_one(Rater, rater_id), now()).token
+        token = raters.make(session, session.get_one(Rater, rater_id), now()).token
         session.commit()
         return token
 

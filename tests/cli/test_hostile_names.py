@@ -37,7 +37,7 @@ from webapp.config import sqlite_url
 from webapp.printable import LogLineFormatter
 from webapp.records import Relevance
 from webapp.services.judging import events
-from webapp.services.people import event_log
+from webapp.services.people import history
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -320,7 +320,7 @@ def test_nothing_in_any_csv_is_run_by_whichever_separator_it_is_opened(
     assert hostile.call("export", "--format", "proof-pack", "-o", pack).returncode == 0
     packed = {name: data for name, data in members(pack.read_bytes()).items() if name[-3:] == "csv"}
     with study_in(hostile.instance) as (session, study):
-        packed["events"] = event_log.as_csv(session, studies.raters(session, study)[0])
+        packed["events"] = history.as_csv(session, studies.raters(session, study)[0])
 
     assert len(packed) >= 5
     assert {name: found for name, data in packed.items() if (found := runnable(data))} == {}

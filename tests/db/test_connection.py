@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.connection import tables
+from webapp.db.engine import tables
 from webapp.db.tables.study import Study
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.db.engine import Database
-from webapp.db.kept import Kept
+from webapp.db.engine import Database, Kept
 
 
 def test_the_value_put_longest_ago_goes_first(database: Database) -> None:

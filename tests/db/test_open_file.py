@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.db.open_file import FileReplaced
+from webapp.db.sqlite_files import FileReplaced
 from webapp.db.tables.judging import Property
 
 

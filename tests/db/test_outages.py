@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 
 from tests.conftest import NOW
 from webapp.config import sqlite_url
-from webapp.db import deadlines, engine, soundness
+from webapp.db import engine, soundness
 from webapp.db.engine import Database
 from webapp.db.outages import Outage, WriterBusy, outage
 from webapp.db.tables.study import Study
@@ -25,7 +25,7 @@ BACKEND = text("SELECT pg_backend_pid()")
 
 @pytest.fixture(name="impatient")
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadlines, "PATIENCE_SECONDS", SHORT_SECONDS)
+    monkeypatch.setattr(engine, "PATIENCE_SECONDS", SHORT_SECONDS)
 
 
 @pytest.fixture(name="small")
@@ -71,13 +71,13 @@ def test_all_that_a_request_asks_shares_one_deadline(
 ) -> None:
     """Two locks on the way, one in this process and one of another, are waited for once."""
     clock = iter(range(100))
-    monkeypatch.setattr(deadlines, "monotonic", lambda: 0.02 * next(clock))
-    with deadlines.shared():
-        waited = [deadlines.milliseconds_left() for _ in range(4)]
+    monkeypatch.setattr(engine, "monotonic", lambda: 0.02 * next(clock))
+    with engine.shared():
+        waited = [engine.milliseconds_left() for _ in range(4)]
     monkeypatch.undo()
 
     assert waited == [30, 10, 1, 1]  # of 50: 20 pass from one look at the clock to the next
-    assert deadlines.seconds_left() == deadlines.PATIENCE_SECONDS
+    assert engine.seconds_left() == engine.PATIENCE_SECONDS
     assert small.version() is not None
 
 
@@ -95,14 +95,14 @@ def test_behind_a_slow_write_only_a_few_wait_and_the_others_are_refused_at_once(
 def test_those_who_waited_before_the_write_was_slow_are_refused_once_it_is(
     small: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deadlines, "PATIENCE_SECONDS", 20.0)
+    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 20.0)
     monkeypatch.setattr(engine, "SLOW_SECONDS", 0.01)
     monkeypatch.setattr(engine, "MOST_BEHIND_SLOW", 0)
 
-    with small.writing(), deadlines.shared():
+    with small.writing(), engine.shared():
         with pytest.raises(WriterBusy), small.writing():
             pass
-        left = deadlines.seconds_left()
+        left = engine.seconds_left()
 
     assert left > 0
 

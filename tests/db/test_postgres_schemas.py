@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import inspect, text
 
-from webapp.db import postgres_schemas
+from webapp.db import outages
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 
-OURS = {*Base.metadata.tables, postgres_schemas.VERSION_TABLE}
+OURS = {*Base.metadata.tables, outages.VERSION_TABLE}
 
 pytestmark = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_our_tables_are_set_aside_and_others_stay(database: Database) -> None:
     with database.engine.connect() as connection:
         connection.execute(text("CREATE TABLE somebody_elses (id integer)"))
-        postgres_schemas.set_aside(connection, "aside")
+        outages.set_aside(connection, "aside")
 
         assert set(inspect(connection).get_table_names("aside")) == OURS
         assert inspect(connection).get_table_names() == ["somebody_elses"]
@@ -26,8 +26,8 @@ def test_our_tables_are_set_aside_and_others_stay(database: Database) -> None:
 
 def test_a_schema_goes_with_all_its_tables(database: Database) -> None:
     with database.engine.connect() as connection:
-        postgres_schemas.set_aside(connection, "aside")
-        postgres_schemas.drop(connection, "aside")
+        outages.set_aside(connection, "aside")
+        outages.drop(connection, "aside")
 
         assert "aside" not in inspect(connection).get_schema_names()
         connection.rollback()
@@ -35,8 +35,8 @@ def test_a_schema_goes_with_all_its_tables(database: Database) -> None:
 
 def test_a_role_of_its_own_is_no_superuser(database: Database) -> None:
     with database.engine.connect() as connection:
-        assert postgres_schemas.acts_as_superuser(connection)  # the server is ours
+        assert outages.acts_as_superuser(connection)  # the server is ours
         connection.execute(text("CREATE ROLE plain"))
         connection.execute(text("SET ROLE plain"))
-        assert not postgres_schemas.acts_as_superuser(connection)
+        assert not outages.acts_as_superuser(connection)
         connection.rollback()

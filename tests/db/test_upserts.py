@@ -7,11 +7,9 @@ from typing import Any
 from sqlalchemy import select
 
 from tests.conftest import NOW
-from webapp.db.connection import tables
-from webapp.db.engine import Database
+from webapp.db.engine import Database, added, tables, upsert
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.db.upserts import added, upsert
 
 
 def study(**said: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 from tests.faults.load import Load
 from tests.faults.locked import locked_by_another
 from tests.faults.rows import Row
-from webapp.db.deadlines import PATIENCE_SECONDS
+from webapp.db.engine import PATIENCE_SECONDS
 
 FAULT = "Many writers behind a lock"
 CLICKERS = 32

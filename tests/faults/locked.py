@@ -16,7 +16,7 @@ import psycopg
 from tests.faults.load import Load, awaited
 from tests.faults.postgres import Postgres
 from tests.faults.rows import Row
-from webapp.db.deadlines import PATIENCE_SECONDS
+from webapp.db.engine import PATIENCE_SECONDS
 
 FAULT = "The database is locked by another program"
 KEPT_SECONDS = PATIENCE_SECONDS + 2

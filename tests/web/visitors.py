@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from tests.conftest import NOW
 from webapp.db.engine import Database
-from webapp.services.people import invitations, sign_in
+from webapp.services.people import raters, sign_in
 from webapp.services.study import studies
 from webapp.web.frame import access
 
@@ -38,7 +38,7 @@ def invite(database: Database, name: str) -> str:
     """Return the path of a new invitation for `name`, which holds for thirty days from now."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
-        token = invitations.invite(session, study, name, access.now()).token
+        token = raters.invite(session, study, name, access.now()).token
         session.commit()
     return f"/join/{token}"
 

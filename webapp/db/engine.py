@@ -9,34 +9,67 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
     Connection,
+    Dialect,
     Engine,
     ExceptionContext,
+    Pool,
     create_engine,
     event,
     inspect,
     make_url,
     text,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from webapp.config import new_private_folder
-from webapp.db import deadlines
 from webapp.db.migrations import FIRST_RELEASE, HEAD
-from webapp.db.open_file import OpenFile
 from webapp.db.outages import READ_ONLY, WriterBusy
-from webapp.db.sqlite_files import kept_beside, make_private
+from webapp.db.sqlite_files import OpenFile, kept_beside, make_private
+from webapp.db.tables.base import Base
 from webapp.failures import Conflict
 from webapp.i18n import mark
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+
+PATIENCE_SECONDS = 10.0
+"""After this a question to a locked database is refused, which frees its thread."""
+
+_deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def shared() -> Iterator[None]:
+    """Let all transactions inside the ``with`` block share one deadline."""
+    before = _deadline.set(monotonic() + PATIENCE_SECONDS)
+    try:
+        yield
+    finally:
+        _deadline.reset(before)
+
+
+def seconds_left() -> float:
+    """Return how long may still be waited: 0 once the deadline has passed."""
+    until = _deadline.get()
+    return PATIENCE_SECONDS if until is None else max(0.0, until - monotonic())
+
+
+def milliseconds_left() -> int:
+    """Return the same as ``seconds_left`` in milliseconds, at least 1: 0 means for ever."""
+    return max(1, round(seconds_left() * 1000))
+
 
 SLOW_SECONDS = 1.0
 MOST_BEHIND_SLOW = 4
@@ -240,7 +273,7 @@ class _Queue:
         self.lock.release()
 
     def _wait(self) -> None:
-        until = monotonic() + deadlines.seconds_left()
+        until = monotonic() + seconds_left()
         self._waiting += 1
         try:
             while not self._is_crowded() and (left := until - monotonic()) > 0:
@@ -285,16 +318,16 @@ def _alembic(connection: Connection) -> Config:
 
 
 def _busy_timeout() -> str:
-    return f"PRAGMA busy_timeout = {deadlines.milliseconds_left()}"
+    return f"PRAGMA busy_timeout = {milliseconds_left()}"
 
 
 def _lock_timeout() -> str:
-    return f"SET LOCAL lock_timeout = {deadlines.milliseconds_left()}"
+    return f"SET LOCAL lock_timeout = {milliseconds_left()}"
 
 
 def _postgres_engine(url: str) -> Engine:
     """Return an engine that leaves connections to a server that is gone or no primary any more."""
-    patience = deadlines.PATIENCE_SECONDS
+    patience = PATIENCE_SECONDS
     engine = create_engine(
         url,
         pool_pre_ping=True,
@@ -313,9 +346,7 @@ def _postgres_engine(url: str) -> Engine:
 def _sqlite_engine(url: str) -> Engine:
     """Return an engine whose transactions begin when SQLAlchemy says so."""
     # The connection used last has the pages it read in memory: the next request takes it.
-    engine = create_engine(
-        url, pool_use_lifo=True, connect_args={"timeout": deadlines.PATIENCE_SECONDS}
-    )
+    engine = create_engine(url, pool_use_lifo=True, connect_args={"timeout": PATIENCE_SECONDS})
 
     @event.listens_for(engine, "do_connect")
     def keep_private(_dialect: object, _record: object, cargs: Any, _cparams: object) -> None:
@@ -337,3 +368,87 @@ def _sqlite_engine(url: str) -> Engine:
             driver.execute("BEGIN")
 
     return engine
+
+
+def tables(session: Session) -> Connection:
+    """Return the connection behind `session`, once all that it holds is written."""
+    session.flush()
+    return session.connection()
+
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Kept(Generic[Key, Value]):
+    """At most `most` values for each database; the value that was put longest ago goes first.
+
+    A value may be missing at any time, and may be older than the database: the caller must be able
+    to tell, and to read it anew.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: WeakKeyDictionary[Pool, dict[Key, Value]] = WeakKeyDictionary()
+
+    def get(self, session: Session, key: Key) -> Value | None:
+        """Return the value that was put under `key`, ``None`` if there is none."""
+        return self._of(session).get(key)
+
+    def put(self, session: Session, key: Key, value: Value) -> None:
+        """Keep `value` under `key`."""
+        values = self._of(session)
+        values.pop(key, None)
+        values[key] = value
+        for oldest in list(values)[: max(len(values) - self._most, 0)]:
+            values.pop(oldest, None)
+
+    def _of(self, session: Session) -> dict[Key, Value]:
+        # The pool of connections is one for reading and writing, which have an engine each.
+        return self._values.setdefault(tables(session).engine.pool, {})
+
+
+_INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+
+Insert = sqlite.Insert | postgresql.Insert
+
+
+def upsert(
+    model: type[Base], dialect: Dialect, given: tuple[str, ...] = (), kept: tuple[str, ...] = ()
+) -> Insert:
+    """Return the statement that inserts a row of `model`, or updates the row with the same key.
+
+    It writes the key and the columns `given`, or all columns where none are given. In an existing
+    row the columns `kept` stay as they are: writing an indexed column rewrites its index.
+    """
+    return _upsert(model, dialect.name, given, kept)
+
+
+def added(model: type[Base], dialect: Dialect, unique: tuple[str, ...]) -> Insert:
+    """Return the statement that inserts a row of `model`, whose ``id`` the database gives.
+
+    It inserts nothing where another row has the same values in the `unique` columns; ``rowcount``
+    of its result says whether it did.
+    """
+    return _added(model, dialect.name, unique)
+
+
+@cache
+def _upsert(
+    model: type[Base], dialect: str, given: tuple[str, ...], kept: tuple[str, ...]
+) -> Insert:
+    table: Any = model.__table__
+    keys = [column.name for column in table.primary_key]
+    others = given or tuple(column.name for column in table.columns if column.name not in keys)
+    statement: Any = _INSERTS[dialect](table).inline()
+    changed = {name: statement.excluded[name] for name in others if name not in kept}
+    written: Insert = statement.on_conflict_do_update(index_elements=keys, set_=changed)
+    return written
+
+
+@cache
+def _added(model: type[Base], dialect: str, unique: tuple[str, ...]) -> Insert:
+    table: Any = model.__table__
+    statement: Any = _INSERTS[dialect](table).inline()
+    written: Insert = statement.on_conflict_do_nothing(index_elements=unique)
+    return written.execution_options(preserve_rowcount=True)

@@ -10,11 +10,12 @@ import errno
 import sqlite3
 from enum import StrEnum
 
+from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 
-from webapp.db.open_file import FileReplaced
-from webapp.db.sqlite_files import PRIMARY_CODE, UNREADABLE_TEXT
+from webapp.db.sqlite_files import PRIMARY_CODE, UNREADABLE_TEXT, FileReplaced
+from webapp.db.tables.base import Base
 
 
 class Outage(StrEnum):
@@ -94,3 +95,26 @@ def _of_sqlite(error: sqlite3.Error) -> Outage | None:
 
 KINDS: tuple[type[Exception], ...] = (SQLAlchemyError, WriterBusy, FileReplaced)
 """The exceptions that may be an outage."""
+
+
+VERSION_TABLE = "alembic_version"
+
+
+def set_aside(connection: Connection, schema: str) -> None:
+    """Move our tables, with indexes and counters, into the new `schema`."""
+    ours = {*Base.metadata.tables, VERSION_TABLE}
+    found = sorted(ours.intersection(inspect(connection).get_table_names()))
+    connection.execute(text(f'CREATE SCHEMA "{schema}"'))
+    for name in found:
+        connection.execute(text(f'ALTER TABLE "{name}" SET SCHEMA "{schema}"'))
+
+
+def drop(connection: Connection, schema: str) -> None:
+    """Delete a schema with everything in it."""
+    connection.execute(text(f'DROP SCHEMA "{schema}" CASCADE'))
+
+
+def acts_as_superuser(connection: Connection) -> bool:
+    """Whether the connection's role may do anything on the server, running programs included."""
+    setting: str | None = connection.scalar(text("SELECT current_setting('is_superuser')"))
+    return setting == "on"

@@ -8,7 +8,7 @@ from webapp.web.agreement import adjudications, agreement, conflicts
 from webapp.web.comparisons import comparisons, rated_comparisons
 from webapp.web.evaluations import evaluations, item_rating, machine_agreement
 from webapp.web.feature import Feature, MenuEntry, Role
-from webapp.web.frame import guides, health, joined, language, ratios, shell
+from webapp.web.frame import guides, language, site
 from webapp.web.gold import card_parts, constraints, gold
 from webapp.web.machine_judges import judges
 from webapp.web.offline import offline
@@ -25,11 +25,11 @@ FEATURES = (
     Feature(
         "frame",
         blueprints={
-            health.blueprint: Role.ANYBODY,
-            shell.blueprint: Role.ANYBODY,
-            joined.blueprint: Role.ANYBODY,
+            site.health: Role.ANYBODY,
+            site.shell: Role.ANYBODY,
+            site.joined_files: Role.ANYBODY,
             language.blueprint: Role.ANYBODY,
-            ratios.blueprint: Role.ANYBODY,
+            language.ratios_blueprint: Role.ANYBODY,
             guides.blueprint: Role.ANYBODY,
         },
         kept=(

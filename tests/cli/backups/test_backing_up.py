@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.relevansi import relevansi
 from tests.services.other_database import on_postgres
-from webapp.cli.frame import address_in_use
+from webapp.cli.frame import serving
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 
@@ -96,7 +96,7 @@ def test_a_move_names_the_server_that_still_uses_the_old_database(
 ) -> None:
     settings = Settings(sqlite_url(instance / "relevansi.sqlite"), instance)
     here = f"http://127.0.0.1:{healthy_port}/"
-    with address_in_use.announced(settings, here, str(instance / "relevansi.sqlite")):
+    with serving.announced(settings, here, str(instance / "relevansi.sqlite")):
         during = relevansi(instance, "move", sqlite_url(tmp_path / "a" / "relevansi.sqlite"))
     after = relevansi(instance, "move", sqlite_url(tmp_path / "b" / "relevansi.sqlite"))
 
@@ -111,7 +111,7 @@ def test_a_restore_names_the_server_that_uses_the_database(
     database, file = instance / "relevansi.sqlite", tmp_path / "study.backup"
     relevansi(instance, "backup", file)
     here = f"http://127.0.0.1:{healthy_port}/"
-    with address_in_use.announced(Settings(sqlite_url(database), instance), here, str(database)):
+    with serving.announced(Settings(sqlite_url(database), instance), here, str(database)):
         with closing(sqlite3.connect(database)) as open_elsewhere:
             open_elsewhere.execute("SELECT count(*) FROM runs").fetchall()
             refused = relevansi(instance, "restore", file, "--replace")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.cli.frame import address_in_use
+from webapp.cli.frame import serving
 from webapp.config import Settings, sqlite_url
 from webapp.i18n import speaking
 
@@ -27,11 +27,9 @@ def database(settings: Settings) -> str:
 def test_the_address_of_a_running_server_is_taken_until_it_stops(
     settings: Settings, healthy_port: int
 ) -> None:
-    with address_in_use.announced(
-        settings, f"http://127.0.0.1:{healthy_port}/", database(settings)
-    ):
-        address, why = address_in_use.chosen(settings, None)
-    after, usual = address_in_use.chosen(settings, None)
+    with serving.announced(settings, f"http://127.0.0.1:{healthy_port}/", database(settings)):
+        address, why = serving.chosen(settings, None)
+    after, usual = serving.chosen(settings, None)
 
     assert address == f"http://127.0.0.1:{healthy_port}"
     assert "served now" in why
@@ -43,10 +41,8 @@ def test_the_address_of_a_running_server_is_taken_until_it_stops(
 def test_an_address_that_is_named_is_taken_letter_by_letter(
     settings: Settings, healthy_port: int
 ) -> None:
-    with address_in_use.announced(
-        settings, f"http://127.0.0.1:{healthy_port}/", database(settings)
-    ):
-        address, why = address_in_use.chosen(settings, "https://Nilai.example/a/")
+    with serving.announced(settings, f"http://127.0.0.1:{healthy_port}/", database(settings)):
+        address, why = serving.chosen(settings, "https://Nilai.example/a/")
 
     assert address == "https://Nilai.example/a"
     assert "--base-url" in why
@@ -55,23 +51,23 @@ def test_an_address_that_is_named_is_taken_letter_by_letter(
 def test_a_server_for_every_computer_is_named_by_its_port_here(
     settings: Settings, healthy_port: int
 ) -> None:
-    with address_in_use.announced(settings, f"http://0.0.0.0:{healthy_port}/", database(settings)):
-        address, why = address_in_use.chosen(settings, None)
+    with serving.announced(settings, f"http://0.0.0.0:{healthy_port}/", database(settings)):
+        address, why = serving.chosen(settings, None)
 
     assert address == f"http://127.0.0.1:{healthy_port}"
     assert "--base-url" in why
 
 
 def test_a_server_of_another_study_is_not_taken(settings: Settings, healthy_port: int) -> None:
-    with address_in_use.announced(settings, f"http://127.0.0.1:{healthy_port}/", "demo.sqlite"):
-        assert address_in_use.find(settings) is None
+    with serving.announced(settings, f"http://127.0.0.1:{healthy_port}/", "demo.sqlite"):
+        assert serving.find(settings) is None
 
 
 @pytest.mark.parametrize("left", ["{}", "[", json.dumps({"pid": 1})])
 def test_a_file_that_cannot_be_read_is_ignored(settings: Settings, left: str) -> None:
     (settings.instance / "served-1.json").write_text(left, "utf-8")
 
-    assert address_in_use.find(settings) is None
+    assert serving.find(settings) is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there the address alone shows it")
@@ -81,14 +77,12 @@ def test_the_file_of_a_process_that_is_gone_is_deleted(
     def gone(*_: int) -> None:
         raise ProcessLookupError
 
-    with address_in_use.announced(
-        settings, f"http://127.0.0.1:{healthy_port}/", database(settings)
-    ):
+    with serving.announced(settings, f"http://127.0.0.1:{healthy_port}/", database(settings)):
         monkeypatch.setattr(os, "kill", gone)
-        assert address_in_use.find(settings) is None
+        assert serving.find(settings) is None
         assert list(settings.instance.glob("served-*")) == []
 
 
 def test_a_server_that_does_not_answer_is_not_taken(settings: Settings) -> None:
-    with address_in_use.announced(settings, "http://127.0.0.1:9/", database(settings)):
-        assert address_in_use.find(settings) is None
+    with serving.announced(settings, "http://127.0.0.1:9/", database(settings)):
+        assert serving.find(settings) is None

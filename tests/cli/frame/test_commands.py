@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import environment, relevansi
-from webapp.cli.frame.commands import commands
+from webapp.cli.frame.commands import COMMANDS
 
 
 def test_check_says_equal(tmp_path: Path, run_id: str) -> None:  # noqa: ARG001 (fills the database)
@@ -67,7 +67,7 @@ def test_words_in_another_encoding_name_files_and_nothing_else(
     assert len(done.stderr.splitlines()) == (1 if code else 0)
 
 
-@pytest.mark.parametrize("name", commands())
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(tmp_path: Path, name: str) -> None:
     done = relevansi(tmp_path, name, "--help")
 

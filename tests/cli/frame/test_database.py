@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.cli.frame import database
+from webapp.cli.frame import options
 
 
 def test_a_new_database_is_made_with_a_study_and_found_again(
@@ -14,13 +14,13 @@ def test_a_new_database_is_made_with_a_study_and_found_again(
 ) -> None:
     monkeypatch.setenv("RELEVANSI_INSTANCE", str(tmp_path))
     monkeypatch.delenv("RELEVANSI_DATABASE_URL", raising=False)
-    with database.reading() as (_, study):
+    with options.reading() as (_, study):
         made = study.id, study.order_secret
-    with database.reading() as (_, study):
+    with options.reading() as (_, study):
         assert (study.id, study.order_secret) == made
 
     assert (tmp_path / "relevansi.sqlite").is_file()
 
 
 def test_the_moment_of_a_command_states_its_zone() -> None:
-    assert database.now().utcoffset() is not None
+    assert options.now().utcoffset() is not None

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from webapp.cli.frame import progress
+from webapp.cli.frame import output
 
 
 @pytest.fixture(name="terminal")
@@ -24,7 +24,7 @@ def _terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
 
 
 def test_steps_are_not_shown_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress.steps() as tell:
+    with output.steps() as tell:
         tell(1, 2)
         tell(2, 2)
 
@@ -32,7 +32,7 @@ def test_steps_are_not_shown_without_a_terminal(capsys: pytest.CaptureFixture[st
 
 
 def test_a_bar_shows_how_many_are_done_and_which(terminal: io.StringIO) -> None:
-    with progress.bar(3, done=1, name="question 1") as bar:
+    with output.bar(3, done=1, name="question 1") as bar:
         bar.advance(name="question 2")
         bar.say("q2: [red]no answer[/red]")
 
@@ -43,14 +43,14 @@ def test_a_bar_shows_how_many_are_done_and_which(terminal: io.StringIO) -> None:
 
 
 def test_steps_are_a_bar_on_a_terminal(terminal: io.StringIO) -> None:
-    with progress.steps() as tell:
+    with output.steps() as tell:
         tell(2, 4)
 
     assert "2/4" in terminal.getvalue()
 
 
 def test_a_file_is_read_whole_beside_its_bar(terminal: io.StringIO) -> None:
-    with progress.reading(io.BytesIO(b"one\ntwo\n"), 8, "ratings [1].csv") as file:
+    with output.reading(io.BytesIO(b"one\ntwo\n"), 8, "ratings [1].csv") as file:
         assert list(file) == [b"one\n", b"two\n"]
 
     assert "ratings [1].csv" in terminal.getvalue()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.cli.frame.output import TerminalTable, printed
 
 
 def test_a_table_has_its_title_its_headings_and_its_rows() -> None:

@@ -12,7 +12,7 @@ from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, query, run
 from tests.stored_studies import study_in
-from webapp.services.people import invitations, sign_in
+from webapp.services.people import raters, sign_in
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import assignments, studies
@@ -40,7 +40,7 @@ def test_days_say_how_long_a_link_holds(tmp_path: Path) -> None:
     found = LINK.match(done.stdout)
     assert found is not None
     assert name_of(tmp_path, found[1], timedelta(hours=23)) == "Ani"
-    with pytest.raises(invitations.InviteExpired):
+    with pytest.raises(raters.InviteExpired):
         name_of(tmp_path, found[1], timedelta(hours=25))
 
 
@@ -132,4 +132,4 @@ def test_a_forgotten_password_can_be_forgotten_here_too(tmp_path: Path) -> None:
 def name_of(instance: Path, token: str, later: timedelta) -> str:
     """Return whom a link lets in, `later` than now."""
     with study_in(instance) as (session, study):
-        return invitations.accept(session, study, token, datetime.now(UTC) + later).rater.name
+        return raters.accept(session, study, token, datetime.now(UTC) + later).rater.name

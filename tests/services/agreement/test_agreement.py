@@ -8,9 +8,8 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.judging import JudgedThing, Repeat, RepeatRating, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.metrics.agreement.agreement import Bootstrap, Scale, agreement

@@ -18,7 +18,7 @@ from tests.services.gold.gold_files import GOLD, LISTED, gold_bytes, listing, st
 from tests.services.rating.blind_raters import Robot, set_study
 from tests.services.statements import counted
 from webapp.db.engine import Database
-from webapp.db.tables.gold import CardDecision
+from webapp.db.tables.evaluations import CardDecision
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study

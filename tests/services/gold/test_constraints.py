@@ -16,7 +16,7 @@ from tests.conftest import NOW
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_run, v2_file
 from tests.services.gold.json_leaves import leaves
 from tests.services.runs.runs import card, query, run
-from webapp.db.tables.gold import CardDecision, GoldVersion
+from webapp.db.tables.evaluations import CardDecision, GoldVersion
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study

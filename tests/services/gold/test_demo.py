@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.gold import CardDecision
+from webapp.db.tables.evaluations import CardDecision
 
 
 def test_many_cards_of_the_demo_have_decisions(demo_session: Session) -> None:

@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
 from tests.services.runs.runs import card, query
+from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.rating import blind_page, tasks

@@ -35,8 +35,8 @@ from webapp.services.judging.events import Target
 from webapp.services.machine_judges import judges
 from webapp.services.machine_judges.calls import Terms
 from webapp.services.machine_judges.judges import TooLittleShared
-from webapp.services.people import history, invitations, raters, sign_in
-from webapp.services.people.invitations import MachineIsNotInvited
+from webapp.services.people import history, raters, sign_in
+from webapp.services.people.raters import MachineIsNotInvited
 from webapp.services.people.sign_in import Badge
 from webapp.services.rating import shares
 from webapp.services.runs import reports
@@ -211,9 +211,9 @@ def test_a_person_is_not_a_machine_by_being_called_so(
 def test_nobody_can_be_a_machine(session: Session, study: Study, judge: MachineJudge) -> None:
     """No invitation, no badge, not where nobody signs in either."""
     with pytest.raises(MachineIsNotInvited):
-        invitations.invite(session, study, "MESIN", NOW)
+        raters.invite(session, study, "MESIN", NOW)
     with pytest.raises(MachineIsNotInvited):
-        invitations.make(session, judge.rater, NOW)
+        raters.make(session, judge.rater, NOW)
     session.flush()
     badge = Badge(judge.rater_id)
 

@@ -12,7 +12,7 @@ from tests.services.runs.runs import YES, click
 from webapp.db.tables.people import Rater
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.people import event_log
+from webapp.services.people import history
 
 
 def test_the_files_hold_every_event_and_no_cell_runs(
@@ -21,10 +21,10 @@ def test_the_files_hold_every_event_and_no_cell_runs(
     events.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
     events.rate(session, rater, run_id, 1, AnswerRating(notes="=1+1"), click("e2", minute=1))
     session.flush()
-    rows = list(csv.DictReader(io.StringIO(event_log.as_csv(session, rater).decode())))
-    lines = [json.loads(line) for line in event_log.as_json_lines(session, rater).splitlines()]
+    rows = list(csv.DictReader(io.StringIO(history.as_csv(session, rater).decode())))
+    lines = [json.loads(line) for line in history.as_json_lines(session, rater).splitlines()]
 
-    assert tuple(rows[0]) == event_log.COLUMNS == tuple(lines[0])
+    assert tuple(rows[0]) == history.COLUMNS == tuple(lines[0])
     assert [row["new"] for row in rows] == ["1", "'=1+1"]
     assert [line["new"] for line in lines] == ["1", "=1+1"]
     assert (rows[0]["property"], rows[0]["content"], rows[0]["stands"]) == ("slug:a", "1", "1")

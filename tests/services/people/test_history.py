@@ -19,7 +19,7 @@ from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.people import event_log, history
+from webapp.services.people import history
 from webapp.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
 from webapp.services.rating import blind_page, tasks
 from webapp.services.runs import runs
@@ -96,8 +96,8 @@ def test_the_owner_sees_everybody_and_a_rater_only_themselves(
     assert entries(session, budi, WantedEvents(rater_id=rater.id)) == ()
     assert history.history(session, budi, WantedEvents()).raters == ()
     assert len(history.history(session, rater, WantedEvents()).raters) == 2
-    assert b"mine" not in event_log.as_csv(session, budi)
-    assert b"mine" not in event_log.as_json_lines(session, budi)
+    assert b"mine" not in history.as_csv(session, budi)
+    assert b"mine" not in history.as_json_lines(session, budi)
 
 
 def test_the_list_narrows_to_rater_question_and_kind(
@@ -176,7 +176,7 @@ def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) ->
 
 def answers_in_log(session: Session, reader: Rater) -> list[str]:
     """The names of the rated answers in the log that `reader` downloads."""
-    text = event_log.as_csv(session, reader).decode()
+    text = history.as_csv(session, reader).decode()
     return [row["answer"] for row in csv.DictReader(io.StringIO(text)) if row["answer"]]
 
 
@@ -195,7 +195,7 @@ def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
 
     assert (found.letter, found.run_id, found.query_id, found.new) == ("A", None, None, "4")
     assert run_id not in repr(history.history(session, budi, WantedEvents()))
-    assert run_id.encode() not in event_log.as_csv(session, budi)
+    assert run_id.encode() not in history.as_csv(session, budi)
     assert answers_in_log(session, budi) == ["A"]
     owner = session.scalars(select(Rater).where(Rater.is_owner)).one()
     assert answers_in_log(session, owner) == [str(session.scalars(select(Query.id)).first())]

@@ -11,16 +11,22 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.demo import study_of
 from tests.services.runs.runs import card, click, query, run
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
+from webapp.db.tables.judging import (
+    Adjudication,
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    StoredSummary,
+    Task,
+)
 from webapp.db.tables.people import Invitation, LogEntry, Rater
-from webapp.db.tables.rating import Task
+from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
-from webapp.db.tables.workers import LongWork
 from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.people import invitations, raters, sign_in
+from webapp.services.people import raters, sign_in
 from webapp.services.people.raters import NameTaken, OwnerStays, RemovalCost
 from webapp.services.rating import tasks
 from webapp.services.runs import imports
@@ -104,15 +110,15 @@ def test_renaming_is_logged(session: Session, ani: Rater) -> None:
 def test_removing_keeps_every_judgment_and_closes_the_door(
     session: Session, study: Study, ani: Rater
 ) -> None:
-    invited = invitations.make(session, ani, NOW)
-    badge = sign_in.rater_badge(invitations.accept(session, study, invited.token, NOW))
+    invited = raters.make(session, ani, NOW)
+    badge = sign_in.rater_badge(raters.accept(session, study, invited.token, NOW))
     assert sign_in.asker(session, badge, NOW).rater_id == ani.id
 
     raters.remove(session, ani, NOW)
 
     assert sign_in.asker(session, badge, NOW).rater_id is None
-    with pytest.raises(invitations.InviteWithdrawn):
-        invitations.accept(session, study, invited.token, NOW)
+    with pytest.raises(raters.InviteWithdrawn):
+        raters.accept(session, study, invited.token, NOW)
     assert raters.removal_cost(session, ani) == RemovalCost(judgments=1, ratings=2, events=5)
     assert rows(session, StoredSummary, ani.id) == 2
 
@@ -120,14 +126,14 @@ def test_removing_keeps_every_judgment_and_closes_the_door(
 def test_a_restored_rater_needs_a_new_invitation(
     session: Session, study: Study, ani: Rater
 ) -> None:
-    old = invitations.make(session, ani, NOW)
+    old = raters.make(session, ani, NOW)
     raters.remove(session, ani, NOW)
     raters.restore(session, ani, NOW)
 
-    with pytest.raises(invitations.InviteWithdrawn):
-        invitations.accept(session, study, old.token, NOW)
-    new = invitations.make(session, ani, NOW)
-    assert invitations.accept(session, study, new.token, NOW).rater is ani
+    with pytest.raises(raters.InviteWithdrawn):
+        raters.accept(session, study, old.token, NOW)
+    new = raters.make(session, ani, NOW)
+    assert raters.accept(session, study, new.token, NOW).rater is ani
 
 
 def test_what_a_removed_rater_left_unfinished_is_free_for_others(
@@ -160,7 +166,7 @@ def test_deleting_leaves_a_count_and_nothing_else(
     session.add(
         Adjudication(judged_thing_id=thing, verdict="1", reason="", rater_id=ani.id, at=NOW)
     )
-    invitations.make(session, ani, NOW)
+    raters.make(session, ani, NOW)
     raters.rename(session, ani, "Ani S.", NOW)
     session.flush()
     ani_id, cost = ani.id, raters.removal_cost(session, ani)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
-from webapp.services.people import invitations, raters, sign_in
+from webapp.services.people import raters, sign_in
 from webapp.services.people.sign_in import (
     Badge,
     PasswordQueue,
@@ -112,8 +112,8 @@ def test_a_badge_that_hangs_on_nothing_stands_for_nobody(
     session: Session, locked: Study, rater: Rater
 ) -> None:
     ani = raters.add(session, locked, "Ani", NOW)
-    token = invitations.make(session, ani, NOW).token
-    real = sign_in.rater_badge(invitations.accept(session, locked, token, NOW))
+    token = raters.make(session, ani, NOW).token
+    real = sign_in.rater_badge(raters.accept(session, locked, token, NOW))
 
     assert sign_in.asker(session, real, NOW).rater_id == ani.id
     for badge in (
@@ -139,7 +139,7 @@ def test_nobody_signs_in_until_there_is_a_password_or_an_invitation(
     sign_in.set_password(session, study, None, NOW)
     ani = raters.add(session, study, "Ani", NOW)
     assert sign_in.asker(session, None, NOW).is_open_house
-    invitations.make(session, ani, NOW, days=1)
+    raters.make(session, ani, NOW, days=1)
     raters.remove(session, ani, NOW)
     assert not sign_in.asker(
         session, None, NOW

@@ -14,7 +14,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import Attempt
 from webapp.db.tables.study import Study
 from webapp.services.people import sign_in
-from webapp.services.people.tries import TooManyTries
+from webapp.services.people.sign_in import TooManyTries
 from webapp.services.study import studies
 
 MINUTE = timedelta(minutes=1)

@@ -12,8 +12,8 @@ from tests.conftest import NOW
 from tests.services.planning.conftest import sampled
 from tests.services.rating.blind_raters import set_study
 from tests.services.runs.runs import NO, UNSURE, YES, click
+from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Question, Study
 from webapp.i18n import speaking
 from webapp.metrics.agreement.report import ItemKind

@@ -25,7 +25,7 @@ from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind, Rule
 from webapp.services.planning.samples import SampleIsFixed, SampleTooSmall, SampleWish
 from webapp.services.rating import shares, tasks
 from webapp.services.runs import reports
-from webapp.services.study.unasked import unasked
+from webapp.services.study.question_sets import unasked
 
 LATER = NOW + timedelta(hours=1)
 SIZE = 12

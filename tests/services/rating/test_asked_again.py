@@ -13,9 +13,8 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
-from webapp.db.tables.judging import JudgedThing, Judgment
+from webapp.db.tables.judging import JudgedThing, Judgment, Task
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import Blindness, EmptyOutcome

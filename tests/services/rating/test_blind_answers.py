@@ -15,7 +15,7 @@ from webapp.records import ReadQuery
 from webapp.services.judging.events import AnswerRating
 from webapp.services.rating import blind_page, tasks
 from webapp.services.rating.blind_page import BlindAnswer, BlindPage
-from webapp.services.study import blinding, studies
+from webapp.services.study import assignments, studies
 
 ADDRESS = "https://rumah.example/properti/rumah-cemara-6f31"
 LINKED = f"""Ada satu:
@@ -105,8 +105,8 @@ def test_the_wording_is_shown_once_opened_and_counted_once_for_each_rater(
 
     assert page.answers[0].response in {LINKED, BULLETED}
     assert page.answers[1].response is None
-    assert blinding.wordings_opened(session, run_ids) == (2, 2)
-    assert blinding.wordings_opened(session, []) == (0, 0)
+    assert assignments.wordings_opened(session, run_ids) == (2, 2)
+    assert assignments.wordings_opened(session, []) == (0, 0)
     assert tasks.undo(session, rater, click("u")) == page.task_id  # the verdict, not the opening
     assert blind_page.blind_page(session, rater, page.task_id).cards[0].relevance is None
 

@@ -11,9 +11,8 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import YES, Robot, judged, set_study, stored
 from tests.services.runs.runs import card, click, query
 from webapp.db.engine import Database
-from webapp.db.tables.judging import Judgment
+from webapp.db.tables.judging import Judgment, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.records import QueryState
 from webapp.services.judging import live_metrics

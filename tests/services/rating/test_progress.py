@@ -11,9 +11,8 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, query
-from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating
+from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, Repeat, RepeatRating, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance

@@ -10,9 +10,8 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import NO, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
-from webapp.db.tables.judging import Event, Judgment, QueryRating
+from webapp.db.tables.judging import Event, Judgment, QueryRating, Repeat, RepeatRating, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.study import Study
 from webapp.records import QueryState, ReadQuery
 from webapp.services.judging import live_metrics

@@ -12,8 +12,7 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.rating.test_progress import METHODS, rate_something, some_run
 from tests.services.runs.runs import card, query
-from webapp.db.engine import Database
-from webapp.db.kept import Kept
+from webapp.db.engine import Database, Kept
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.services.rating import shares, tasks

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import YES, Robot
 from tests.services.runs.runs import click
+from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome
 from webapp.services.judging.events import AnswerRating, NotToJudge

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, query
+from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Study
 from webapp.services.rating import blind_page, shares, tasks
 from webapp.services.rating.blind_page import BlindPage

@@ -12,8 +12,8 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import card, query
 from webapp.db.engine import Database
+from webapp.db.tables.judging import Task
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.study import Question, Study
 from webapp.services.people import raters
 from webapp.services.rating import shares, tasks

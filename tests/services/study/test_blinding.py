@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.db.tables.study import Study
-from webapp.services.study import blinding, studies
-from webapp.services.study.blinding import Exposure, Period
+from webapp.services.study import assignments, studies
+from webapp.services.study.assignments import Exposure, Period
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
@@ -32,7 +32,7 @@ def at(hour: int, until: int | None = None) -> Period:
 def test_a_study_whose_switches_nobody_touched_showed_nothing(
     session: Session, study: Study
 ) -> None:
-    assert blinding.exposure(session, study) == Exposure((), (), ())
+    assert assignments.exposure(session, study) == Exposure((), (), ())
 
 
 def test_a_time_ends_when_its_switch_goes_back_and_lasts_until_then(
@@ -41,14 +41,14 @@ def test_a_time_ends_when_its_switch_goes_back_and_lasts_until_then(
     for hour, shown in enumerate((True, False, True), start=2):
         switch(session, study, hour, show_record=shown)
 
-    assert blinding.record_shown(session, study) == (at(2, until=3), at(4))
+    assert assignments.record_shown(session, study) == (at(2, until=3), at(4))
 
 
 def test_each_switch_has_times_of_its_own(session: Session, study: Study) -> None:
     switch(session, study, 1, badges_while_blind=True, show_record=True, suggest_quality=True)
     switch(session, study, 2, badges_while_blind=False)
 
-    assert blinding.exposure(session, study) == Exposure((at(1, until=2),), (at(1),), (at(1),))
+    assert assignments.exposure(session, study) == Exposure((at(1, until=2),), (at(1),), (at(1),))
 
 
 def test_another_study_s_switches_are_its_own(session: Session, study: Study) -> None:
@@ -57,4 +57,4 @@ def test_another_study_s_switches_are_its_own(session: Session, study: Study) ->
     session.flush()
     switch(session, other, 1, show_record=True)
 
-    assert blinding.record_shown(session, study) == ()
+    assert assignments.record_shown(session, study) == ()

@@ -10,7 +10,7 @@ from tests.services.rating.blind_raters import stored
 from tests.services.runs.runs import card, query
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
-from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_raters, unasked
+from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters, unasked
 
 
 @pytest.fixture(name="questions", autouse=True)

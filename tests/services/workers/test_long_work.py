@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
-from webapp.db.tables.workers import LongWork
 from webapp.failures import Refused
 from webapp.i18n import speaking
 from webapp.services.exports.exports import ExportedFile

@@ -12,8 +12,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from tests.web.conftest import PART
 from webapp.db.engine import Database
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import JudgedThing, Property
+from webapp.db.tables.judging import Adjudication, JudgedThing, Property
 from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating

@@ -63,14 +63,6 @@ def fresh(code: str, folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def test_a_view_stands_in_the_module_of_its_blueprint(app: Flask) -> None:
-    for page in app.blueprints.values():
-        for endpoint, view in app.view_functions.items():
-            if endpoint.startswith(f"{page.name}."):
-                assert view.__module__ == page.import_name
-                assert endpoint == f"{page.name}.{view.__name__}"
-
-
 def test_a_view_takes_what_its_addresses_hold(app: Flask) -> None:
     for rule in app.url_map.iter_rules():
         view = app.view_functions[rule.endpoint]

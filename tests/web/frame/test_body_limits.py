@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from tests.web.frame.bodies import posted, read
-from webapp.web.frame.body_limits import OF_KNOWN, OF_STRANGERS, BodyLimits
+from webapp.web.frame.access import OF_KNOWN, OF_STRANGERS, BodyLimits
 
 AT_HOME = {"REMOTE_ADDR": "127.0.0.1", "HTTP_HOST": "127.0.0.1:8800"}
 

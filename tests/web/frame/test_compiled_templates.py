@@ -10,7 +10,7 @@ from jinja2 import DictLoader, Environment
 
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
-from webapp.web.frame.compiled_templates import CompiledTemplates
+from webapp.web.frame.site import CompiledTemplates
 
 
 def rendered(folder: Path, source: str) -> str:

@@ -12,8 +12,8 @@ from werkzeug.datastructures import MultiDict
 from wtforms import Field
 from wtforms.form import BaseForm
 
-from webapp.web.frame import fields
-from webapp.web.frame.fields import (
+from webapp.web.frame import forms
+from webapp.web.frame.forms import (
     NOT_WHOLE,
     OUT_OF_RANGE,
     REQUIRED,
@@ -161,7 +161,7 @@ def test_a_value_is_written_as_it_would_be_typed(kind: str, value: object, writt
     form = BaseForm({"it": KINDS[kind]()})
     form.process(data={"it": value})
 
-    assert fields.typed(form) == {"it": written}
+    assert forms.typed(form) == {"it": written}
 
 
 def test_a_value_takes_the_place_of_a_typed_text() -> None:
@@ -175,9 +175,9 @@ def test_a_value_takes_the_place_of_a_typed_text() -> None:
 def test_every_kind_of_field_is_tried_here() -> None:
     kinds = {
         one
-        for one in vars(fields).values()
-        if isinstance(one, type) and issubclass(one, Field) and one.__module__ == fields.__name__
+        for one in vars(forms).values()
+        if isinstance(one, type) and issubclass(one, Field) and one.__module__ == forms.__name__
     }
     tried = {type(sent(kind)) for kind in KINDS}
 
-    assert kinds - tried == {fields.KindField}
+    assert kinds - tried == {forms.KindField}

@@ -10,7 +10,7 @@ from wtforms import Form
 
 from webapp.i18n import speaking
 from webapp.web.frame import forms
-from webapp.web.frame.fields import LineField, WholeField
+from webapp.web.frame.forms import LineField, WholeField
 
 ROOT = Path(__file__).resolve().parents[3]
 READER = "webapp/web/frame/forms.py"

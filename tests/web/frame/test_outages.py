@@ -12,7 +12,7 @@ from sqlalchemy import event, text
 from werkzeug.test import TestResponse
 
 from tests.web.conftest import WAYS
-from webapp.db import deadlines
+from webapp.db import engine
 from webapp.db.engine import Database
 
 NOBODY = "postgresql+psycopg://nobody@127.0.0.1:1/nothing"
@@ -46,7 +46,7 @@ def test_a_click_on_a_locked_file_is_refused_and_its_repeat_stored_once(
     headers: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deadlines, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 0.05)
     web_database.close()
     other = Database(str(web_database.url))
     with other.writing() as session:

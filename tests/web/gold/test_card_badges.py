@@ -32,8 +32,8 @@ from tests.web.gold.badged_pages import (
 from tests.web.gold.test_constraints import n_rows, text_of, with_listed
 from tests.web.rating.blind_study import set_study
 from webapp.db.engine import Database
-from webapp.db.tables.gold import CardDecision
-from webapp.services.study import blinding, studies
+from webapp.db.tables.evaluations import CardDecision
+from webapp.services.study import assignments, studies
 
 SECRETS = ("hybrid", "api_only", "results.json", "of_hybrid.json", "misreads")
 
@@ -297,7 +297,7 @@ def test_a_run_s_page_says_when_blind_raters_saw_badges(
     with web_database.reading() as session:
         study = studies.current(session)
         assert study is not None
-        assert [(p.since, p.until) for p in blinding.badged(session, study)] == [(NOW, NOW)]
+        assert [(p.since, p.until) for p in assignments.badged(session, study)] == [(NOW, NOW)]
 
 
 @pytest.mark.parametrize("headers", WAYS)

@@ -18,7 +18,7 @@ from tests.services.runs.runs import click
 from tests.web.conftest import PART, WAYS, made_once
 from tests.web.frame.test_hostile_texts import HOSTILE, check
 from webapp.db.engine import Database
-from webapp.db.tables.gold import CardDecision, GoldVersion
+from webapp.db.tables.evaluations import CardDecision, GoldVersion
 from webapp.db.tables.runs import Run
 from webapp.importers.runs import json_runs
 from webapp.records import Relevance

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from tests.services.proof_packs.packs import verified
 from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
-from webapp.db.tables.workers import LongWork
+from webapp.db.tables.runs import LongWork
 from webapp.services.proof_packs import packs
 from webapp.services.study import studies
 from webapp.services.workers import long_work

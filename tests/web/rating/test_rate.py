@@ -23,12 +23,12 @@ from tests.web.rating.blind_study import (
     ways,
 )
 from webapp.db.engine import Database
+from webapp.db.tables.judging import Task
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.rating import Task
 from webapp.services.judging import live_metrics
 from webapp.services.rating import shares, tasks
 from webapp.services.rating.pool import POOL, REPEAT
-from webapp.services.study import blinding, studies
+from webapp.services.study import assignments, studies
 
 SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
 NOTHING_LEFT = "Everything is rated. Thank you."
@@ -332,7 +332,7 @@ def test_a_run_s_question_is_read_while_raters_are_blind_which_is_logged_once(
         assert "/judgment" not in html
 
     with web_database.reading() as session:
-        logged = select(LogEntry.subject).where(LogEntry.action == blinding.OPENED)
+        logged = select(LogEntry.subject).where(LogEntry.action == assignments.OPENED)
         assert session.scalars(logged).all() == [f"{run_ids[0]}/2"]
 
     part = client.get(f"/runs/{run_ids[0]}/queries/1", headers=PART)

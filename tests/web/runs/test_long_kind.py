@@ -14,8 +14,7 @@ from sqlalchemy import func, select, update
 from tests.conftest import NOW
 from tests.web.runs.test_imports import run_file, tokens
 from webapp.db.engine import Database
-from webapp.db.tables.runs import Run, Upload
-from webapp.db.tables.workers import LongWork
+from webapp.db.tables.runs import LongWork, Run, Upload
 from webapp.services.runs import imports, long_kind, waiting_files
 from webapp.services.study import studies
 from webapp.services.workers import long_work

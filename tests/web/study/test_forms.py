@@ -6,9 +6,8 @@ import pytest
 from flask import Flask
 
 from webapp.services.study.studies import Switches
-from webapp.web.frame.fields import typed
-from webapp.web.frame.forms import sent
-from webapp.web.study.forms import StudyForm
+from webapp.web.frame.forms import sent, typed
+from webapp.web.study.study import StudyForm
 
 
 @pytest.mark.parametrize(

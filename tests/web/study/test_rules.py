@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from tests.conftest import NOW
 from webapp.db.engine import Database
 from webapp.services.study import studies
-from webapp.web.study import rules
+from webapp.web.study import study as rules
 
 
 def test_an_unknown_rule_is_named_as_such(client: FlaskClient, run_id: str) -> None:
@@ -21,9 +21,9 @@ def test_a_page_offers_each_rater_and_both_merged_rules(app: Flask, web_database
         study = studies.open_or_make(session, NOW)
         studies.add_rater(session, study, "Budi", NOW)
         with app.test_request_context("/?rule=majority"):
-            names = [choice.name for choice in rules.choices(session, study)]
-            assert rules.wanted() == "majority"
+            names = [choice.name for choice in rules.rule_choices(session, study)]
+            assert rules.wanted_rule() == "majority"
         with app.test_request_context("/?rule="):
-            assert rules.wanted() is None  # the study decides
+            assert rules.wanted_rule() is None  # the study decides
 
     assert names[1:] == ["rater Budi", "majority", "adjudicated"]

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from webapp import labels, notation
-from webapp.cli.frame import database, progress
+from webapp.cli.frame import options
+from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import formats
-from webapp.cli.frame.output import write, write_json
-from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.cli.frame.output import TerminalTable, printed, write, write_json
 from webapp.exporters.agreement.json_file import agreement_json
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
@@ -40,7 +40,7 @@ def agreement_command(file_format: str, output: Path | None) -> None:
     undefined is null, and why_undefined one of too_few_raters, not_two_raters,
     no_shared_item, one_label.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    with database.reading() as (session, study), progress.steps() as tell:
+    with options.reading() as (session, study), progress.steps() as tell:
         report = agreement.report(session, study, tell=tell)
     if file_format == "json":
         write_json(agreement_json(report), output)

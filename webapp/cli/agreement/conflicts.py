@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from webapp.cli.frame.options import formats
-from webapp.cli.frame.output import say, write, write_json
-from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
 from webapp.metrics.agreement.report import ConflictReport

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from webapp.cli.frame import address_in_use, database
+from webapp.cli.frame import options, serving
 from webapp.cli.frame.options import FILE
 from webapp.cli.frame.output import naming_full_disk, say
 from webapp.config import Settings, private_folder
@@ -32,7 +32,7 @@ def backup_command(file: Path, *, replace: bool) -> None:
     from webapp.services.backups import backups
 
     with _opened() as opened, naming_full_disk(str(file)):
-        about = backups.back_up(opened, file, database.now(), replace=replace)
+        about = backups.back_up(opened, file, options.now(), replace=replace)
     say(f"{file}: {_summary(about)}")
 
 
@@ -50,13 +50,13 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
 
     with _opened() as opened, _naming_server(), naming_full_disk(opened.description):
         restored = backups.restore(
-            opened, file, database.now(), replace=replace, as_superuser=as_superuser
+            opened, file, options.now(), replace=replace, as_superuser=as_superuser
         )
         where = opened.description
     say(f"{where}: {_summary(restored.about)}")
     if restored.kept is not None:
         say(gettext("The earlier database is kept: %(name)s", name=restored.kept))
-    served = address_in_use.find(Settings.from_environment())
+    served = serving.find(Settings.from_environment())
     if served is not None:
         say(
             gettext(
@@ -85,7 +85,7 @@ def _naming_server() -> Iterator[None]:
     try:
         yield
     except DatabaseInUse as refused:
-        served = address_in_use.find(Settings.from_environment())
+        served = serving.find(Settings.from_environment())
         if served is None:
             raise
         raise DatabaseInUseBy(*refused.args, address=served.base_url) from refused

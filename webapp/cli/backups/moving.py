@@ -10,7 +10,7 @@ import click
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from webapp.cli.frame import address_in_use, progress
+from webapp.cli.frame import output, serving
 from webapp.cli.frame.output import naming_full_disk, say
 from webapp.config import Settings, with_driver
 from webapp.db.engine import Database, DatabaseOutOfDate
@@ -84,7 +84,7 @@ def _move(source: Database, target: Database) -> tuple[Sequence[MovedTable], Seq
     from webapp.services.backups import moving
 
     with source.reading() as old, target.writing() as new:
-        with progress.bar(2 * sum(moving.counts(old).values())) as bar:
+        with output.bar(2 * sum(moving.counts(old).values())) as bar:
             moved = moving.move(old, new, lambda name, rows: bar.advance(rows, name=name))
         new.commit()
     with source.reading() as later:
@@ -112,7 +112,7 @@ def _tell(moved: Sequence[MovedTable], target: Database, url: str) -> None:
 
 def _name_server(settings: Settings) -> None:
     """Name the server that still stores clicks in the database that was moved."""
-    served = address_in_use.find(settings)
+    served = serving.find(settings)
     if served is not None:
         say(
             gettext(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from webapp.cli.frame import database, progress
+from webapp.cli.frame import options as database
+from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, naming, timeout_option, tries_option
 from webapp.cli.frame.output import say
 from webapp.cli.frame.serving import LOOPBACK, listen

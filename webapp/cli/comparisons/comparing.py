@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from msgspec import Struct
 
-from webapp.cli.frame import database, progress
+from webapp.cli.frame import options
+from webapp.cli.frame import output as progress
 from webapp.cli.frame.output import say, write
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.significance import Resampling
@@ -130,7 +131,7 @@ def _destination(formats: tuple[str, ...], spelled: str | None, output: Path | N
 def _write(report: ComparisonReport, to: Destination) -> None:
     from webapp.exporters.comparisons import files as comparison_files
 
-    today = database.now().astimezone().date()
+    today = options.now().astimezone().date()
     to.write(
         lambda file_format: comparison_files.file_name(report, file_format, today),
         lambda file_format: comparison_files.FORMATS[file_format].render(report, today),
@@ -178,7 +179,7 @@ def _report(
     from webapp.services.comparisons import comparisons
     from webapp.services.runs import reports
 
-    with database.reading() as (session, study), progress.steps() as tell:
+    with options.reading() as (session, study), progress.steps() as tell:
         chosen = reports.rule_of(session, study, rule)
         ids = chosen_runs.of_phase(session, study, phase) if phase else named
         return comparisons.report(session, study, ids, chosen, settings=settings, tell=tell)

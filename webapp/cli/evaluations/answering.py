@@ -10,7 +10,7 @@ import click
 from msgspec import Struct
 
 from webapp.cli.evaluations.scoring import questions_in
-from webapp.cli.frame import progress
+from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, naming, timeout_option, tries_option
 from webapp.cli.frame.output import say, write, write_file
 from webapp.i18n import gettext, ngettext

@@ -14,10 +14,9 @@ import click
 from msgspec import Struct
 
 from webapp import labels, notation
-from webapp.cli.frame import progress
+from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, formats
-from webapp.cli.frame.output import say, write, write_json, write_pieces
-from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json, write_pieces
 from webapp.exporters.evaluations import score_documents as documents
 from webapp.exporters.evaluations import score_reports
 from webapp.exporters.evaluations.score_documents import WaitingRows, csv_file, json_file

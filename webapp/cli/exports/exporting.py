@@ -14,11 +14,19 @@ from msgspec import Struct
 from sqlalchemy.orm import Session
 
 from webapp import labels, notation
-from webapp.cli.frame import database
+from webapp.cli.frame import options
 from webapp.cli.frame.commands import AppFactory
 from webapp.cli.frame.options import FILE, formats, output_option
-from webapp.cli.frame.output import naming_full_disk, say, shown, write, write_files, write_json
-from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.cli.frame.output import (
+    TerminalTable,
+    naming_full_disk,
+    printed,
+    say,
+    shown,
+    write,
+    write_files,
+    write_json,
+)
 from webapp.db import soundness
 from webapp.db.engine import Database
 from webapp.db.tables.study import Study
@@ -128,7 +136,7 @@ def rule_name(rater: str | None, rule: str | None) -> str | None:
 
 
 def _report(run_id: str, rater: str | None, rule: str | None) -> RunReport:
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
         return reports.in_words(session, study, run_id, chosen)
 
@@ -270,7 +278,7 @@ def export_command(
         write(data, output, private=brought.private)
         return
     assert run_id is not None
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
         if excel:
             if file_format not in CSV_FORMATS:
@@ -288,7 +296,7 @@ def _brought(
     create_app: AppFactory, brought: ExportFormat, run_id: str | None, rule: str | None
 ) -> bytes:
     """Return the file of a format that a wing brings; print what it has to say."""
-    with brought.opened(create_app) as written, database.reading() as (session, study):
+    with brought.opened(create_app) as written, options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule)
         data = written(session, study, run_id, chosen)
         notice = brought.notice(session, study, run_id)
@@ -322,7 +330,7 @@ def export_tree_command(
     page = brought_formats().get("html")
     with (
         page.opened(create_app) if page else nullcontext() as to_rate,
-        database.reading() as (session, study),
+        options.reading() as (session, study),
     ):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
         tree = trees.tree(session, study, chosen, to_rate)
@@ -418,7 +426,7 @@ def check_command(paths: Sequence[Path]) -> None:
     files of runs and automatic evaluations with their recorded SHA-256 too.
     """
     files = list(runs.found(paths))
-    with database.opened() as used:
+    with options.opened() as used:
         _refuse_damage(used)
         with used.reading() as session:
             figures = live_metrics.check(session)

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from webapp import labels as words
-from webapp.cli.frame import database
+from webapp.cli.frame import options
 from webapp.cli.frame.output import say
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
@@ -42,7 +42,7 @@ def bring(
     made: they may have more files. The rater of this file joins them.
     """
     with opened.writing() as session:
-        now = database.now()
+        now = options.now()
         study = studies.open_or_make(session, now)
         store = partial(ratings.store, session, study, path.name, path.read_bytes(), now, rater)
         report = store(confirmed=rater is not None)
@@ -158,7 +158,7 @@ def as_json(report: RatingsReport) -> dict[str, Any]:
 def take(opened: Database, path: Path, rater: str, *, overwrite: bool) -> RatedImport:
     """Store quality, notes and empty outcomes of a rated CSV as `rater`'s."""
     with opened.writing() as session:
-        now = database.now()
+        now = options.now()
         study = studies.open_or_make(session, now)
         data = path.read_bytes()
         report = rated_imports.store(

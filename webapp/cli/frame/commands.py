@@ -8,29 +8,14 @@ import logging
 import os
 import sys
 from collections.abc import Callable
-from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
-from webapp.cli.agreement import commands as agreement
-from webapp.cli.backups import commands as backups
-from webapp.cli.collecting import commands as collecting
-from webapp.cli.comparisons import commands as comparisons
-from webapp.cli.evaluations import commands as evaluations
-from webapp.cli.exports import commands as exports
-from webapp.cli.frame import listing as own
 from webapp.cli.frame.output import say
-from webapp.cli.gold import commands as gold
-from webapp.cli.machine_judges import commands as machine_judges
-from webapp.cli.people import commands as people
-from webapp.cli.planning import commands as planning
-from webapp.cli.proof_packs import commands as proof_packs
-from webapp.cli.runs import commands as runs
-from webapp.cli.study import commands as study
 from webapp.failures import Failure
-from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, speaking
+from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, mark, speaking
 from webapp.printable import LogLineFormatter
 
 if TYPE_CHECKING:
@@ -39,59 +24,101 @@ if TYPE_CHECKING:
 AppFactory = Callable[..., "Flask"]
 
 
-LISTINGS = (
-    own,
-    runs,
-    study,
-    people,
-    agreement,
-    comparisons,
-    exports,
-    gold,
-    evaluations,
-    machine_judges,
-    proof_packs,
-    collecting,
-    backups,
-    planning,
-)
-"""The lists of commands, in their order."""
-
-
-class _Listed(NamedTuple):
-    """A command before its module is read: where it is, and what it does as a message id."""
-
-    module: str
-    summary: str
-
-
-@cache
-def commands() -> dict[str, _Listed]:
-    """Return every command by its name: those of the frame, then those of each room."""
-    return {
-        name: _Listed(f"{listing.__name__.rpartition('.')[0]}.{module}", summary)
-        for listing in LISTINGS
-        for name, (module, summary) in listing.COMMANDS.items()
-    }
+COMMANDS = {
+    "demo": ("frame.demo", mark("Open the demo, a finished study, in the browser.")),
+    "serve": ("frame.serving", mark("Serve the app on the configured database.")),
+    "upgrade": ("frame.serving", mark("Bring the database to this version of the program.")),
+    "import": ("runs.importing", mark("Import run files or folders of them.")),
+    "delete-run": ("runs.importing", mark("Delete a run, after saying what goes and what stays.")),
+    "runs": ("runs.importing", mark("List the runs of the study.")),
+    "study": ("study.settings", mark("Show the settings of the study, or change one.")),
+    "invite": ("people.raters", mark("Make a link by which a rater comes in.")),
+    "raters": ("people.raters", mark("List the raters, their progress and how they sign in.")),
+    "agreement": (
+        "agreement.agreement",
+        mark("Show how far the raters agree, on cards and on quality."),
+    ),
+    "conflicts": (
+        "agreement.conflicts",
+        mark("Show where verdicts by hand differ from run to run."),
+    ),
+    "compare": (
+        "comparisons.comparing",
+        mark("Compare runs: figures, intervals, tests, stability."),
+    ),
+    "metrics": ("exports.exporting", mark("Print the figures of a run or of a rated CSV.")),
+    "export": (
+        "exports.exporting",
+        mark("Write a run as CSV, XLSX, TREC files or JSON, or all in one file."),
+    ),
+    "export-tree": (
+        "exports.exporting",
+        mark("Write every run as the folders of the original scripts."),
+    ),
+    "check": (
+        "exports.exporting",
+        mark("Recompute every figure and compare source files with their SHA-256."),
+    ),
+    "gold": ("gold.gold", mark("Take gold questions in or out: what each question asks.")),
+    "manual-input": (
+        "gold.manual_input",
+        mark("Take decisions by hand on a run's cards in or out."),
+    ),
+    "score": (
+        "evaluations.scoring",
+        mark("Score files: constraints, cited answers, chunks, JSON answers."),
+    ),
+    "answer": (
+        "evaluations.answering",
+        mark("Put questions with contexts to a model, for score json-v2."),
+    ),
+    "eval-set": ("evaluations.answering", mark("Draw a small set of questions from a large one.")),
+    "judge": (
+        "machine_judges.judging",
+        mark("Let a language model judge as a rater marked as a machine."),
+    ),
+    "verify": (
+        "proof_packs.verifying",
+        mark("Recompute a proof pack and say equal or what differs."),
+    ),
+    "collect": (
+        "collecting.collecting",
+        mark("Put the questions to a chatbot and import its answers."),
+    ),
+    "chatbot": ("collecting.collecting", mark("Run the demo chatbot over the sample's catalogue.")),
+    "backup": ("backups.backing_up", mark("Write everything to one file, while it is in use.")),
+    "restore": ("backups.backing_up", mark("Put a backup in the place of the database.")),
+    "move": ("backups.moving", mark("Take everything into another, empty database.")),
+    "plan": (
+        "planning.planning",
+        mark("Say how many questions, verdicts and hours a difference takes."),
+    ),
+    "sample": (
+        "planning.planning",
+        mark("Draw questions at random, or say how far the sample is."),
+    ),
+    "estimate": ("planning.planning", mark("Estimate a figure from a sample of the questions.")),
+}
+"""Every command: its module under ``webapp.cli``, and what it does as a message id."""
 
 
 class _Commands(click.Group):
     """A group whose ``--help`` loads none of its commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(commands())
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in commands():
+        if cmd_name not in COMMANDS:
             return None
-        module = import_module(commands()[cmd_name].module)
+        module = import_module(f"webapp.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section(gettext("Commands")):
             formatter.write_dl(
-                [(name, gettext(entry.summary)) for name, entry in commands().items()]
+                [(name, gettext(summary)) for name, (_, summary) in COMMANDS.items()]
             )
 
 

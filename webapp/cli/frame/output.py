@@ -9,14 +9,22 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from webapp.i18n import gettext
 from webapp.printable import json_escaped, printable
+
+if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+    from rich.progress import Progress, TaskID
+    from rich.table import Table
+    from rich.text import Text
+
 
 INSTEAD = "\N{REPLACEMENT CHARACTER}"
 _BREAKS = str.maketrans("\n\t", "  ")
@@ -115,3 +123,142 @@ def _for_terminal(piece: bytes) -> str:
     if b"\0" in piece:
         raise click.UsageError(gettext("This file is not text for a terminal: say -o FILE."))
     return printable(piece.decode("utf-8", "replace"), instead=INSTEAD).replace("\t", " ")
+
+
+class TerminalTable:
+    """A table whose title, headings and cells are printed as the text they are."""
+
+    def __init__(self, title: str = "", *, boxed: bool = True) -> None:
+        from rich.box import HEAVY_HEAD
+        from rich.table import Table
+
+        self._table = Table(
+            title=_text([title]) if title else None,
+            title_justify="left",
+            box=HEAVY_HEAD if boxed else None,
+        )
+
+    def left(self, *headings: str) -> None:
+        """Add columns of text."""
+        self._add(headings, "left")
+
+    def right(self, *headings: str) -> None:
+        """Add columns of numbers."""
+        self._add(headings, "right")
+
+    def row(self, *cells: str | Sequence[str]) -> None:
+        """Add a row; a cell is one line, or several."""
+        self._table.add_row(*(_text([cell] if isinstance(cell, str) else cell) for cell in cells))
+
+    def section(self) -> None:
+        """Draw a line below the last row."""
+        self._table.add_section()
+
+    def __rich__(self) -> Table:
+        return self._table
+
+    def _add(self, headings: Sequence[str], side: JustifyMethod) -> None:
+        for heading in headings:
+            self._table.add_column(_text([heading]), justify=side, overflow="fold")
+
+
+def printed(parts: Iterable[TerminalTable | str], *, width: int | None = None) -> bytes:
+    """Return tables and sentences in UTF-8, as wide as the terminal unless `width` is given."""
+    from rich.console import Console
+
+    console = Console(width=width, color_system=None)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(_text([part]) if isinstance(part, str) else part)
+    return captured.get().encode("utf-8", "surrogateescape")
+
+
+def _text(lines: Sequence[str]) -> Text:
+    from rich.text import Text
+
+    return Text("\n".join(map(shown, lines)))
+
+
+ESTIMATE_SECONDS = 1800
+"""An answer takes up to a minute: the time left is judged over many of them."""
+
+
+class Bar:
+    """A bar that is shown, with lines for people above it."""
+
+    def __init__(self, progress: Progress, task: TaskID) -> None:
+        self._progress = progress
+        self._task = task
+
+    def at(self, done: int, of: int | None = None) -> None:
+        """Show that `done` of all are done, of `of` where that was not known before."""
+        self._progress.update(self._task, completed=done, total=of)
+
+    def advance(self, further: int = 1, *, name: str = "") -> None:
+        """Show that `further` more are done, and the `name` of what is being done."""
+        self._progress.update(self._task, advance=further, description=shown(name))
+
+    def say(self, line: str) -> None:
+        """Print one line above the bar."""
+        from rich.text import Text
+
+        self._progress.console.print(Text(shown(line)), soft_wrap=True)
+
+    def stop(self) -> None:
+        """Leave the bar as it is."""
+        self._progress.stop()
+
+
+@contextmanager
+def bar(total: int, *, done: int = 0, name: str = "", goes: bool = False) -> Iterator[Bar]:
+    """Yield a bar that shows how much is done and how much time is left.
+
+    One that `goes` leaves nothing behind at its end.
+    """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    progress = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn(gettext("left:"), markup=False),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        speed_estimate_period=ESTIMATE_SECONDS,
+        transient=goes,
+    )
+    with progress:
+        task = progress.add_task(shown(name), total=total, completed=done)
+        yield Bar(progress, task)
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[int, int], None]]:
+    """Yield what shows how many steps of how many are done: a bar, only on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _of: None
+        return
+    with bar(0, goes=True) as shown_bar:
+        yield shown_bar.at
+
+
+@contextmanager
+def reading(file: BinaryIO, size: int, words: str) -> Iterator[BinaryIO]:
+    """Yield `file` with a bar that shows how much of it was read; the bar goes at its end."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import wrap_file
+
+    console = Console(stderr=True, emoji=False)
+    name = escape(shown(words))
+    with wrap_file(file, size, description=name, console=console, transient=True) as shown_file:
+        yield shown_file

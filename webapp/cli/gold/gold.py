@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.cli.frame import database
+from webapp.cli.frame import options
 from webapp.cli.frame.options import FILE, as_json_option, output_option
 from webapp.cli.frame.output import say, write_json
 from webapp.i18n import gettext, ngettext
@@ -36,7 +36,7 @@ def list_command(*, as_json: bool) -> None:
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     from webapp.services.gold import gold
 
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         found = [(one, gold.in_force(session, one.id)) for one in gold.sets(session, study)]
     if as_json:
         listed = [_set_json(one, held) for one, held in found]
@@ -65,8 +65,8 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
     from webapp.services.gold import gold
     from webapp.services.study import studies
 
-    with database.opened() as opened, opened.writing() as session:
-        now = database.now()
+    with options.opened() as opened, opened.writing() as session:
+        now = options.now()
         study = studies.open_or_make(session, now)
         chosen = _chosen(gold.sets(session, study), set_id, run_id)
         owner = studies.raters(session, study)[0]
@@ -100,7 +100,7 @@ def export_command(
     """
     from webapp.services.gold import gold
 
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         chosen = _chosen(gold.sets(session, study), set_id, run_id)
         if not chosen.versions:
             raise click.ClickException(

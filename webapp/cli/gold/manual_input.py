@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from webapp.cli.frame import database
+from webapp.cli.frame import options
 from webapp.cli.frame.options import FILE, as_json_option, output_option
 from webapp.cli.frame.output import say, write_json
 from webapp.i18n import gettext, ngettext
@@ -36,8 +36,8 @@ def import_command(file: Path, run_id: str, *, as_json: bool) -> None:
     from webapp.services.gold import constraints
     from webapp.services.study import studies
 
-    with database.opened() as opened, opened.writing() as session:
-        now = database.now()
+    with options.opened() as opened, opened.writing() as session:
+        now = options.now()
         owner = studies.raters(session, studies.open_or_make(session, now))[0]
         taken = constraints.import_manual(session, owner, run_id, file.name, file.read_bytes(), now)
         session.commit()
@@ -67,6 +67,6 @@ def export_command(run_id: str, output: Path | None) -> None:
     """Write the decisions in force on a run's cards, as `manual-input import` reads them."""
     from webapp.services.gold import constraints
 
-    with database.reading() as (session, study):
-        document = constraints.manual_document(session, study, run_id, database.now())
+    with options.reading() as (session, study):
+        document = constraints.manual_document(session, study, run_id, options.now())
     write_json(document, output)

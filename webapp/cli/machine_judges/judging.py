@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import asdict
 
-from webapp.cli.frame import database, progress
+from webapp.cli.frame import options, output
 from webapp.cli.frame.options import FILE, as_json_option
 from webapp.cli.frame.output import say, write_json
 from webapp.config import JudgeEndpoint
@@ -34,7 +34,7 @@ def agreement_command(name: str, *, as_json: bool) -> None:
     """Show how far the judge NAME agrees with people; its figures are put in use on its page."""
     from webapp.services.machine_judges import judges
 
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         judge = judges.named(session, study, name)
         found = judges.beside_people(session, study, judge)
         used = judge.released_at is not None
@@ -127,7 +127,7 @@ def list_command(*, as_json: bool) -> None:
     """List the machine judges, and whether their figures are in use."""
     from webapp.services.machine_judges import judges
 
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         lines = judges.lines(session, study)
     if as_json:
         print_json({"judges": [asdict(line) for line in lines]})
@@ -162,11 +162,11 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
         )
     if not 0 < len(name) <= raters.LONGEST_NAME:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
-    with database.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
+    with options.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, options.now())
         told = studies.guidelines(study, chosen)
         prompt = _prompt(prompt_file) or prompts.default(chosen, told)
-        made = judges.make(session, study, name, endpoint, chosen, prompt, database.now())
+        made = judges.make(session, study, name, endpoint, chosen, prompt, options.now())
         session.commit()
         version = judges.find(session, study, made.id)
         say(f"{name}  {version.model}  {version.prompt_sha256}")
@@ -191,7 +191,7 @@ def estimate_command(
     """Say what is left for the judge NAME and what that would cost; nothing is asked."""
     from webapp.services.machine_judges import judges, prompts
 
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         judge = judges.named(session, study, name)
         found = prompts.estimate(session, judge, max_calls)
     money = prompts.cost(
@@ -239,7 +239,7 @@ def run_command(
 
     endpoint = _configured()
     terms = Terms(prompt_price, completion_price, currency[:8], max_calls, max_tokens, at_once)
-    with database.opened() as opened:
+    with options.opened() as opened:
         expected = _agreed(opened, name, terms, yes=yes)
         rater_id = _begin(opened, name, endpoint, terms)
         _work(opened, name, JudgeWork(rater_id, endpoint), at_once, expected)
@@ -309,7 +309,7 @@ def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -
 
     with opened.writing() as session:
         judge = _named(session, name)
-        calls.start(session, judge, endpoint, terms, database.now())
+        calls.start(session, judge, endpoint, terms, options.now())
         session.commit()
         return judge.rater_id
 
@@ -320,8 +320,8 @@ def _work(
     """Ask until the session ends; an interruption stops it and keeps what is on its way."""
     from webapp.services.workers.loop import GLANCE, WorkLoop
 
-    loop = WorkLoop(opened.writing, database.now, _LOGGER)
-    with progress.bar(expected.things) as shown:
+    loop = WorkLoop(opened.writing, options.now, _LOGGER)
+    with output.bar(expected.things) as shown:
         try:
             loop.wake(work, at_once, most=at_once)
             while not loop.is_idle(GLANCE):
@@ -340,7 +340,7 @@ def _stop(opened: Database, name: str) -> None:
     from webapp.services.machine_judges import calls
 
     with opened.writing() as session:
-        calls.stop(session, _named(session, name), database.now())
+        calls.stop(session, _named(session, name), options.now())
         session.commit()
 
 
@@ -348,7 +348,7 @@ def _named(session: Session, name: str) -> MachineJudge:
     from webapp.services.machine_judges import judges
     from webapp.services.study import studies
 
-    return judges.named(session, studies.open_or_make(session, database.now()), name)
+    return judges.named(session, studies.open_or_make(session, options.now()), name)
 
 
 def _tell_end(opened: Database, name: str) -> None:
@@ -358,7 +358,7 @@ def _tell_end(opened: Database, name: str) -> None:
     from webapp.services.machine_judges.calls import SessionState
 
     with opened.writing() as session:
-        work = machine_progress.work(session, _named(session, name), database.now())
+        work = machine_progress.work(session, _named(session, name), options.now())
     last = work.current or work.earlier[0]
     say(
         gettext(

@@ -11,20 +11,14 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from webapp.cli.frame import address_in_use, database
+from webapp.cli.frame import options, serving
 from webapp.cli.frame.options import as_json_option
-from webapp.cli.frame.output import say, write, write_json
-from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json
 from webapp.config import Settings
 from webapp.i18n import gettext, ngettext
 from webapp.printable import name_line
-from webapp.services.people import invitations, raters, sign_in
-from webapp.services.people.invitations import (
-    DAYS,
-    MOST_DAYS,
-    InvitationLine,
-)
-from webapp.services.people.raters import LONGEST_NAME, RaterLine
+from webapp.services.people import raters, sign_in
+from webapp.services.people.raters import DAYS, LONGEST_NAME, MOST_DAYS, InvitationLine, RaterLine
 from webapp.services.study import assignments, studies
 
 
@@ -47,7 +41,7 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
         raise click.UsageError(gettext("--base-url begins with http:// or https://."))
     token, has_password = _invite(name, days)
     settings = Settings.from_environment()
-    address, why = address_in_use.chosen(settings, base_url)
+    address, why = serving.chosen(settings, base_url)
     link = f"{address}/join/{token}"
     say(link)
     _print_code(link)
@@ -56,7 +50,7 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
     if not has_password:
         from webapp.chatbot.client import is_loopback
 
-        here = address if is_loopback(address) else address_in_use.chosen(settings, None)[0]
+        here = address if is_loopback(address) else serving.chosen(settings, None)[0]
         advice = gettext(
             "From now on everybody signs in, you too: set the owner's password at %(address)s "
             "on this computer.",
@@ -76,8 +70,8 @@ def raters_command(*, as_json: bool, forget_password: bool) -> None:
     if forget_password:
         _forget_password()
         return
-    with database.reading() as (session, study):
-        invited = invitations.lines(session, study, database.now())
+    with options.reading() as (session, study):
+        invited = raters.invitation_lines(session, study, options.now())
         found = [(line, invited.get(line.id, ())) for line in raters.lines(session, study)]
         sets = assignments.numbered(session, study)
         named = {
@@ -93,19 +87,19 @@ def raters_command(*, as_json: bool, forget_password: bool) -> None:
 
 def _invite(name: str, days: int) -> tuple[str, bool]:
     """Return the token of a new invitation, and whether the owner has a password."""
-    with database.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
-        invited = invitations.invite(session, study, name, database.now(), days=days)
+    with options.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, options.now())
+        invited = raters.invite(session, study, name, options.now(), days=days)
         session.commit()
         return invited.token, study.password is not None
 
 
 def _forget_password() -> None:
-    with database.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
-        sign_in.set_password(session, study, None, database.now())
+    with options.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, options.now())
+        sign_in.set_password(session, study, None, options.now())
         session.commit()
-    address, _ = address_in_use.chosen(Settings.from_environment(), None)
+    address, _ = serving.chosen(Settings.from_environment(), None)
     say(
         gettext(
             "Forgotten. Set a new one at %(address)s on this computer.",
@@ -164,9 +158,9 @@ def _state(line: RaterLine, links: tuple[InvitationLine, ...]) -> str:
     if line.removed_at is not None:
         return gettext("removed")
     states = {
-        invitations.OPEN: gettext("invited"),
-        invitations.EXPIRED: gettext("invitation expired"),
-        invitations.WITHDRAWN: gettext("invitation withdrawn"),
+        raters.OPEN: gettext("invited"),
+        raters.EXPIRED: gettext("invitation expired"),
+        raters.WITHDRAWN: gettext("invitation withdrawn"),
     }
-    open_first = sorted(links, key=lambda link: link.state != invitations.OPEN)
+    open_first = sorted(links, key=lambda link: link.state != raters.OPEN)
     return states[open_first[0].state] if open_first else gettext("not invited")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webapp.cli.comparisons.comparing import Destination
-from webapp.cli.frame import database
+from webapp.cli.frame import options
 from webapp.metrics.comparisons.significance import Resampling
 
 
@@ -13,9 +13,9 @@ def sum_up(settings: Resampling, to: Destination) -> None:
     from webapp.services.phase_3 import findings, participants
     from webapp.services.study import studies
 
-    now = database.now()
+    now = options.now()
     today = now.astimezone().date()
-    with database.opened() as used, used.writing() as session:
+    with options.opened() as used, used.writing() as session:
         study = studies.open_or_make(session, now)
         report = findings.report(session, study, now, settings=settings)
         for file_format in to.formats:

@@ -9,9 +9,8 @@ import click
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
-from webapp.cli.frame import database
-from webapp.cli.frame.output import say, write, write_json
-from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.cli.frame import options
+from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.significance import Resampling
 
@@ -91,7 +90,7 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
     from webapp.services.planning import plans, rules
 
     wish = RatingPlanWish(figure, difference, Demand(level, power), deviation, seed)
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         asked = None
         if question_set is not None or rules.question_sets(session, study):
             asked = _question_set(session, study, question_set)
@@ -165,19 +164,19 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
     _only_with("--more", more, {"--category": category})
     if sum((questions is not None, more is not None, closes)) > 1:
         raise click.UsageError(gettext("Say one of --questions, --more and --close."))
-    with database.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
+    with options.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, options.now())
         chosen = _question_set(session, study, question_set)
         if questions is not None:
             wish = samples.SampleWish(
                 questions, RuleKind(kind or "fixed"), stratified=by is not None, seed=seed
             )
             owner = studies.raters(session, study)[0]
-            samples.draw(session, owner, chosen, wish, database.now())
+            samples.draw(session, owner, chosen, wish, options.now())
         elif more is not None:
             samples.extend(session, chosen, more, category)
         elif closes:
-            samples.finish(session, study, chosen, database.now())
+            samples.finish(session, study, chosen, options.now())
         _print(session, study, chosen, as_json=file_format == "json")
         session.commit()
 
@@ -247,7 +246,7 @@ def estimate_command(
     from webapp.services.runs import reports, runs
 
     wanted = [run_id] if against is None else [run_id, against]
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         compared = [runs.find(session, study, one) for one in wanted]
         judge = machine_help.machine_named(session, study, machine) if machine else None
         merged = reports.rule_of(session, study, rule)

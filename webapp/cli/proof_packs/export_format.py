@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from sqlalchemy.orm import Session
 
 from webapp.cli.exports.exporting import ExportFormat, Writer
-from webapp.cli.frame import progress
+from webapp.cli.frame import output
 from webapp.cli.frame.commands import AppFactory
 from webapp.db.tables.study import Study
 from webapp.services.proof_packs import packs
@@ -22,7 +22,7 @@ def opened(_create_app: AppFactory) -> Iterator[Writer]:
 
 
 def _packed(session: Session, study: Study, run_id: str | None, rule: Rule) -> bytes:
-    with progress.steps() as tell:
+    with output.steps() as tell:
         if run_id is None:
             return packs.of_study(session, study, rule, tell=tell).data
         return packs.of_run(session, study, run_id, rule, tell=tell).data

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from webapp.cli.frame import progress
+from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import shown, write, write_json
 from webapp.i18n import gettext, ngettext

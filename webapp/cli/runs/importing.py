@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from webapp import labels as words
 from webapp.cli.exports import rating_files
-from webapp.cli.frame import database, progress
+from webapp.cli.frame import options, output
 from webapp.cli.frame.options import as_json_option
 from webapp.cli.frame.output import say, shown, write_json
 from webapp.db.engine import Database
@@ -62,7 +62,7 @@ def import_command(
     sheets = [path for path in paths if rater and path.suffix.lower() == ".csv"]
     paths = [path for path in paths if path not in sheets]
     refused: list[Problem] = []
-    with database.opened() as opened:
+    with options.opened() as opened:
         found = _import_all(opened, paths, labels, rater, blind, refused)
         taken = [
             rating_files.take(opened, path, rater or "", overwrite=overwrite)
@@ -132,7 +132,7 @@ def runs_command(*, as_json: bool) -> None:
 
     By the study's rule: the only rater's own verdicts, else the majority.
     """
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         rater = studies.raters(session, study)[0]
         found = runs.overviews(session, rater)
         rule = reports.rule_of(session, study)
@@ -190,7 +190,7 @@ def _import_all(
     by_folder: dict[Path, list[str]] = {}
     newcomers: set[str] = set()
     brought: list[tuple[Path, RatingsReport | None]] = []
-    with progress.steps() as tell:
+    with output.steps() as tell:
         for done, path in enumerate(path for path in files if path not in rated):
             tell(done, len(files))
             outcome = import_file(opened, path, labels, blind=blind)
@@ -273,16 +273,16 @@ def import_file(
     `blind` sets how the study is rated; else it is said before it becomes blind.
     """
     with opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
+        study = studies.open_or_make(session, options.now())
         report = imports.examine(session, study, _name(path), path.read_bytes())
         if report.read is None:
             return report
         if blind is not None:
             switched = replace(studies.switches(study), blind=blind)
-            studies.set_switches(session, study, switched, database.now())
+            studies.set_switches(session, study, switched, options.now())
         elif imports.turns_blind(session, study, [report]):
             say(f"relevansi: {_turned_blind()}", err=True)
-        run = imports.store(session, study, report.read, labels, database.now())
+        run = imports.store(session, study, report.read, labels, options.now())
         session.commit()
         return run
 
@@ -353,7 +353,7 @@ def delete_run_command(run_id: str, *, yes: bool) -> None:
 
     What goes and what stays is said first. `relevansi runs` lists the runs with their IDs.
     """
-    with database.reading() as (session, study):
+    with options.reading() as (session, study):
         run = runs.find(session, study, run_id)
         cost = runs.deletion_cost(session, study, run_id)
         name = f"{run.id} ({run.search_method or '-'}, {run.llm or '-'})"
@@ -361,9 +361,9 @@ def delete_run_command(run_id: str, *, yes: bool) -> None:
     say(f"{name}. {gettext('What goes')}: {goes}. {gettext('What stays')}: {stays}.", err=True)
     if not (yes or _is_confirmed(name)):
         raise click.ClickException(gettext("Nothing is deleted; --yes deletes without asking."))
-    with database.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
-        runs.delete_run(session, study, run_id, database.now())
+    with options.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, options.now())
+        runs.delete_run(session, study, run_id, options.now())
         session.commit()
     say(gettext("%(name)s is deleted. The file can be imported again.", name=name))
 

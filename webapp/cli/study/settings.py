@@ -6,10 +6,9 @@ import click
 from msgspec.structs import asdict, replace
 
 from webapp import labels
-from webapp.cli.frame import database
+from webapp.cli.frame import options
 from webapp.cli.frame.options import as_json_option
-from webapp.cli.frame.output import say, write, write_json
-from webapp.cli.frame.tables import TerminalTable, printed
+from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json
 from webapp.i18n import gettext
 from webapp.services.study import studies
 
@@ -24,12 +23,12 @@ GUIDELINES = "guidelines"
 @as_json_option
 def study_command(cannot_tell: str | None, *, as_json: bool) -> None:
     """Show the settings of the study, or change one; every change is logged."""
-    with database.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, database.now())
+    with options.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, options.now())
         if cannot_tell is not None:
             counted = "left_out" if cannot_tell == "left-out" else "not_relevant"
             wanted = replace(studies.switches(study), cannot_tell=counted)
-            studies.set_switches(session, study, wanted, database.now())
+            studies.set_switches(session, study, wanted, options.now())
         session.commit()
         settings = asdict(studies.switches(study))
     if as_json:

@@ -10,16 +10,12 @@ Importing one table imports all: they refer to each other by name.
 from __future__ import annotations
 
 from webapp.db.tables import (  # noqa: F401 - they refer to each other by name
-    agreement,
     evaluations,
-    gold,
     judging,
     machine_judges,
     people,
     phase_3,
     planning,
-    rating,
     runs,
     study,
-    workers,
 )

@@ -17,8 +17,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import JudgedThing, Judgment, Property, QueryRating
+from webapp.db.tables.judging import Adjudication, JudgedThing, Judgment, Property, QueryRating
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study

@@ -16,9 +16,16 @@ from msgspec.structs import replace
 from sqlalchemy import Select, and_, case, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from webapp.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    Repeat,
+    RepeatRating,
+    Task,
+)
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
@@ -43,7 +50,7 @@ from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import Scope
 from webapp.services.rating.pool import REPEAT
 from webapp.services.study import studies
-from webapp.services.study.unasked import is_put_to_raters
+from webapp.services.study.question_sets import is_put_to_raters
 from webapp.steps import Tell, nobody
 
 INTERVALS = Bootstrap(resamples=1000)

@@ -30,11 +30,10 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from webapp.config import sqlite_url
-from webapp.db import postgres_schemas, sqlite_files
+from webapp.db import outages, sqlite_files
 from webapp.db.engine import Database, known_versions
 from webapp.db.outages import Outage, outage
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
+from webapp.db.tables.judging import Adjudication, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
@@ -155,7 +154,7 @@ def restore(
     about = read(file)
     if not database.is_sqlite and not as_superuser:
         with database.engine.connect() as connection:
-            if postgres_schemas.acts_as_superuser(connection):
+            if outages.acts_as_superuser(connection):
                 raise RestoresAsSuperuser(database.description)
     is_kept = _has_rows(database)
     if is_kept and not replace:
@@ -277,13 +276,13 @@ def _put_postgres(database: Database, content: Path, about: About, name: str | N
     """Set our tables aside, make them anew and fill them, all in one transaction."""
     schema = name or EMPTY_SCHEMA
     with database.engine.begin() as connection:
-        postgres_schemas.set_aside(connection, schema)
+        outages.set_aside(connection, schema)
         database.make_tables(connection)
         with Session(connection, join_transaction_mode="create_savepoint") as session:
             _copy_rows(content, session, about)
             session.commit()
         if name is None:
-            postgres_schemas.drop(connection, schema)
+            outages.drop(connection, schema)
     return name
 
 

@@ -25,7 +25,7 @@ from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.verdicts import Verdicts
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
-from webapp.services.study.unasked import is_put_to_raters
+from webapp.services.study.question_sets import is_put_to_raters
 
 FEWEST = 2
 """A run alone is compared with nothing."""

@@ -24,8 +24,8 @@ from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
 from webapp.services.runs import reports
 from webapp.services.runs.reports import ADJUDICATED, MAJORITY, Rule
-from webapp.services.study import blinding, studies
-from webapp.services.study.unasked import unasked
+from webapp.services.study import assignments, studies
+from webapp.services.study.question_sets import unasked
 from webapp.steps import Tell, nobody
 
 
@@ -72,10 +72,10 @@ def report(
         blindness=reports.blindness(session, study, Query.run_id.in_(run_ids), rule),
         cannot_tell=study.cannot_tell,
         version=version("relevansi"),
-        badged=tuple(time.since for time in blinding.badged(session, study)),
-        wordings_opened=blinding.wordings_opened(session, run_ids),
-        record_shown=tuple(time.since for time in blinding.record_shown(session, study)),
-        suggested=tuple(time.since for time in blinding.suggested(session, study)),
+        badged=tuple(time.since for time in assignments.badged(session, study)),
+        wordings_opened=assignments.wordings_opened(session, run_ids),
+        record_shown=tuple(time.since for time in assignments.record_shown(session, study)),
+        suggested=tuple(time.since for time in assignments.suggested(session, study)),
         parts=tuple(part for part in parts if part is not None),
     )
 

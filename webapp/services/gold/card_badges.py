@@ -16,10 +16,9 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, exists, func, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
-from webapp.db.tables.gold import GoldVersion
-from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.evaluations import GoldVersion
+from webapp.db.tables.judging import JudgedThing, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.metrics.gold.constraint_rules import CardFacts, Outcome

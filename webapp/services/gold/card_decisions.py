@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.tables.gold import CardDecision
+from webapp.db.tables.evaluations import CardDecision
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.exporters.gold.gold_questions import CARD, DecidedCard

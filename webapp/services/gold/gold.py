@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, exists, select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.gold import GoldVersion
+from webapp.db.tables.evaluations import GoldVersion
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study

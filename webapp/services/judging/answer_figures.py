@@ -11,10 +11,9 @@ from msgspec import Struct
 from sqlalchemy import Row, Select, and_, bindparam, select
 from sqlalchemy.orm import Session, aliased
 
-from webapp.db.connection import tables
-from webapp.db.tables.judging import StoredSummary
+from webapp.db.engine import tables
+from webapp.db.tables.judging import Repeat, RepeatRating, StoredSummary, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.queries import QueryJudgments, summarise

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, and_, bindparam, func, select, update
 from sqlalchemy.orm import Session
 
-from webapp.db.connection import tables
-from webapp.db.tables.gold import CardDecision, GoldVersion
+from webapp.db.engine import tables
+from webapp.db.tables.evaluations import CardDecision, GoldVersion
 from webapp.db.tables.judging import Event, JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query

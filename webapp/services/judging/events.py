@@ -31,14 +31,12 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.connection import tables
+from webapp.db.engine import added, tables, upsert
 from webapp.db.tables.base import Base
-from webapp.db.tables.judging import Event, Judgment, QueryRating
+from webapp.db.tables.judging import Event, Judgment, QueryRating, Repeat, RepeatRating, Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import QuestionnaireAnswer
-from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.upserts import added, upsert
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.queries import BEST_QUALITY

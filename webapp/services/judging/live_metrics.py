@@ -25,13 +25,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from webapp.db.connection import tables
-from webapp.db.kept import Kept
+from webapp.db.engine import Kept, tables, upsert
 from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.db.upserts import upsert
 from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns
 from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
@@ -39,7 +37,7 @@ from webapp.records import VERDICTS, CannotTell, EmptyOutcome, QueryState
 from webapp.services.judging import changes, verdicts
 from webapp.services.judging.changes import Changes
 from webapp.services.judging.verdicts import AskedQuery, Scope
-from webapp.services.study.unasked import is_put_to_raters
+from webapp.services.study.question_sets import is_put_to_raters
 
 RESULT_COUNTS = (
     "results_count",

@@ -30,9 +30,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from webapp.db.connection import tables
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Event, Judgment, QueryRating
+from webapp.db.engine import tables
+from webapp.db.tables.judging import Adjudication, Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result
 from webapp.metrics.judging.queries import QueryJudgments

@@ -34,14 +34,56 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from webapp.db.connection import tables
-from webapp.db.tables.people import Invitation, Rater, SignedOut
+from webapp.db.engine import tables
+from webapp.db.tables.people import Attempt, Invitation, Rater, SignedOut
 from webapp.db.tables.phase_3 import ParticipantLink
 from webapp.db.tables.study import Study
 from webapp.failures import Busy, Refused
 from webapp.i18n import mark
-from webapp.services.people import raters, tries
+from webapp.services.people import raters
 from webapp.services.study import studies
+
+LONGEST_WINDOW = timedelta(hours=1)
+"""A row is kept for so long, and not longer than until the next try."""
+
+
+class TooManyTries(Busy):
+    """Too many tries of late; the person who made them has to wait."""
+
+    message = mark("Too many tries")
+    remedy = mark(
+        "Wait a quarter of an hour, then try again. A browser in which you signed in before "
+        "does not wait for the tries of others."
+    )
+    status = 429
+
+
+def count_try(
+    session: Session, study: Study, name: str, now: datetime, *, most: int, window: timedelta
+) -> None:
+    """Count a try under a name before it is made; raises ``TooManyTries``.
+
+    Counting first, one at a time, lets no number of tries at once exceed the limit.
+    """
+    session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
+    # Rows of a later time were written before the clock was put back: they do not count.
+    over = or_(Attempt.at <= now - LONGEST_WINDOW, Attempt.at > now + LONGEST_WINDOW)
+    session.execute(delete(Attempt).where(over))
+    recent = (Attempt.at > now - window) & (Attempt.at <= now + window)
+    counted = select(func.count()).where(Attempt.source == _source(study, name), recent)
+    if (session.scalar(counted) or 0) >= most:
+        raise TooManyTries
+    session.add(Attempt(source=_source(study, name), at=now))
+
+
+def forget_tries(session: Session, study: Study, name: str) -> None:
+    """Forget the tries under a name whose holder has signed in."""
+    session.execute(delete(Attempt).where(Attempt.source == _source(study, name)))
+
+
+def _source(study: Study, name: str) -> str:
+    return f"{study.id}/{name}"[:128]
+
 
 SHORTEST, LONGEST = 10, 200
 TRIES, WINDOW = 5, timedelta(minutes=15)
@@ -276,12 +318,12 @@ def knock(session: Session, study: Study, source: str, now: datetime) -> None:
     `source` names the address that asks, or a browser in which the owner signed in before:
     wrong passwords from elsewhere never count against it.
     """
-    tries.knock(session, study, f"password/{source}", now, most=TRIES, window=WINDOW)
+    count_try(session, study, f"password/{source}", now, most=TRIES, window=WINDOW)
 
 
 def forgive(session: Session, study: Study, source: str) -> None:
     """Forget the tries of a source that knew the password."""
-    tries.forgive(session, study, f"password/{source}")
+    forget_tries(session, study, f"password/{source}")
 
 
 def _normal(password: str) -> str:

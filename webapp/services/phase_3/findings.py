@@ -40,7 +40,7 @@ from webapp.services.judging import judged_things
 from webapp.services.phase_3 import links, own_questions, participants, user_studies
 from webapp.services.phase_3.participants import Questionnaire
 from webapp.services.runs import reports
-from webapp.services.study import blinding, studies
+from webapp.services.study import assignments, studies
 
 NOTE = "note"
 
@@ -72,7 +72,7 @@ def report(
         categories=by_category(people, resampling),
         themes=by_theme(people),
         usability=usability_of(people),
-        suggested=tuple(time.since for time in blinding.suggested(session, study)),
+        suggested=tuple(time.since for time in assignments.suggested(session, study)),
         cannot_tell=study.cannot_tell,
     )
 

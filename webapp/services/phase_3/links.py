@@ -19,7 +19,7 @@ from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.printable import look_alike
 from webapp.services.people import sign_in
-from webapp.services.people.invitations import DAYS, OPEN, TOKEN_BYTES, NoWayIn, hashed, state_of
+from webapp.services.people.raters import DAYS, OPEN, TOKEN_BYTES, NoWayIn, hashed, state_of
 from webapp.services.study import studies
 
 LONGEST_PSEUDONYM = 40

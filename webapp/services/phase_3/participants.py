@@ -32,9 +32,9 @@ from webapp.printable import look_alike
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging import events
 from webapp.services.judging.events import MOST_NOTES, Target
-from webapp.services.people import tries
-from webapp.services.people.invitations import DAYS, hashed
-from webapp.services.people.tries import TooManyTries
+from webapp.services.people import sign_in
+from webapp.services.people.raters import DAYS, hashed
+from webapp.services.people.sign_in import TooManyTries
 from webapp.services.phase_3 import links, user_studies
 from webapp.services.phase_3.links import (
     PERSONAL_DAYS,
@@ -190,7 +190,7 @@ def finish(participant: Participant, now: datetime) -> None:
 def _has_room(session: Session, study: Study, name: str, now: datetime, most: int) -> bool:
     """Whether one more counts under `name` within the hour, which is then counted."""
     try:
-        tries.knock(session, study, name, now, most=most, window=HOUR)
+        sign_in.count_try(session, study, name, now, most=most, window=HOUR)
     except TooManyTries:
         return False
     return True

@@ -13,10 +13,8 @@ from msgspec import Struct
 from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.connection import tables
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Judgment
-from webapp.db.tables.rating import Task
+from webapp.db.engine import tables
+from webapp.db.tables.judging import Adjudication, Judgment, Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.metrics.comparisons.comparisons import ComparisonPart
@@ -38,7 +36,7 @@ from webapp.services.planning import rules
 from webapp.services.runs import runs as order
 from webapp.services.runs.reports import ADJUDICATED, Rule
 from webapp.services.study import assignments, studies
-from webapp.services.study.unasked import unasked
+from webapp.services.study.question_sets import unasked
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,8 +17,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.migrations import HEAD
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, Property
+from webapp.db.tables.judging import Adjudication, Event, JudgedThing, Judgment, Property
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
@@ -40,7 +39,8 @@ from webapp.services.proof_packs import rows
 from webapp.services.rating import pool
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
-from webapp.services.study import blinding, studies
+from webapp.services.study import assignments as blinding
+from webapp.services.study import studies
 from webapp.steps import Tell, nobody
 
 MEDIA_TYPE = "application/zip"

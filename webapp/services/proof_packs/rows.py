@@ -29,19 +29,25 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool, StaticPool
 
-from webapp.db.tables.agreement import Adjudication
 from webapp.db.tables.base import Base, Moment
-from webapp.db.tables.gold import GoldVersion
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, Property, QueryRating
+from webapp.db.tables.evaluations import GoldVersion
+from webapp.db.tables.judging import (
+    Adjudication,
+    Event,
+    JudgedThing,
+    Judgment,
+    Property,
+    QueryRating,
+    WordingOpened,
+)
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.planning import PlanningRule
-from webapp.db.tables.rating import WordingOpened
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_documents import storable_text
 from webapp.services.backups import backups, moving
 from webapp.services.judging import verdicts
-from webapp.services.study import blinding
+from webapp.services.study import assignments as blinding
 
 Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by the name of their table, each by the names of its columns."""

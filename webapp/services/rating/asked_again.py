@@ -26,10 +26,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.connection import tables
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from webapp.db.engine import tables
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict
@@ -39,7 +38,7 @@ from webapp.services.judging.verdicts import GIVEN, ON_RUN, Judged, made_by
 from webapp.services.rating import pool
 from webapp.services.rating.pool import POOL, Unit
 from webapp.services.study import studies
-from webapp.services.study.unasked import is_put_to_raters
+from webapp.services.study.question_sets import is_put_to_raters
 
 
 class NothingToAskAgain(Conflict):

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased, joinedload
 
-from webapp.db.connection import tables
+from webapp.db.engine import tables
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
@@ -39,7 +39,7 @@ from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating.pool import QueryFilter
 from webapp.services.rating.tasks import AskedThing
-from webapp.services.study.unasked import is_answer_put_to_raters, is_put_to_raters
+from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters
 
 
 class EarlierTurn(Struct, frozen=True):

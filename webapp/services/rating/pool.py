@@ -34,11 +34,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.connection import tables
-from webapp.db.kept import Kept
-from webapp.db.tables.judging import JudgedThing, Judgment
+from webapp.db.engine import Kept, tables
+from webapp.db.tables.judging import JudgedThing, Judgment, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.records import QueryState

@@ -13,7 +13,7 @@ from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.gold import GoldVersion
+from webapp.db.tables.evaluations import GoldVersion
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.services.study import studies

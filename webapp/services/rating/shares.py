@@ -36,11 +36,18 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.connection import tables
-from webapp.db.kept import Kept
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
+from webapp.db.engine import Kept, tables
+from webapp.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    Repeat,
+    RepeatRating,
+    StoredSummary,
+    Task,
+)
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating, Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.metrics.judging.queries import Undefined, counted, precision, suggested_quality
@@ -50,7 +57,7 @@ from webapp.services.judging.changes import Changes
 from webapp.services.rating import asked_again, pool
 from webapp.services.rating.pool import POOL, REPEAT, TASKS_BETWEEN, Planned, Purpose, Unit
 from webapp.services.study import assignments, studies
-from webapp.services.study.unasked import is_put_to_raters
+from webapp.services.study.question_sets import is_put_to_raters
 
 MOST_KEPT = 128
 """So many raters have their shares kept, for each database."""

@@ -27,13 +27,20 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from webapp.db.connection import tables
-from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
+from webapp.db.engine import added, tables
+from webapp.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    Repeat,
+    RepeatRating,
+    Task,
+    WordingOpened,
+)
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Repeat, RepeatRating, Task, WordingOpened
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
-from webapp.db.upserts import added
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
@@ -50,7 +57,7 @@ from webapp.services.judging.events import (
 from webapp.services.rating import asked_again, pool, shares
 from webapp.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
 from webapp.services.rating.shares import Given, Progress, StudyShare
-from webapp.services.study.unasked import is_put_to_raters
+from webapp.services.study.question_sets import is_put_to_raters
 
 KEY_LENGTH = 16
 

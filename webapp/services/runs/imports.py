@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, func, insert, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from webapp.db.kept import Kept
+from webapp.db.engine import Kept
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile

@@ -13,8 +13,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
-from webapp.db.tables.agreement import Adjudication
-from webapp.db.tables.judging import Event, JudgedThing, Judgment
+from webapp.db.tables.judging import Adjudication, Event, JudgedThing, Judgment
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
@@ -29,7 +28,7 @@ from webapp.services.judging.live_metrics import Standing
 from webapp.services.judging.verdicts import Scope, Verdicts
 from webapp.services.runs import runs
 from webapp.services.study import studies
-from webapp.services.study.unasked import is_put_to_raters
+from webapp.services.study.question_sets import is_put_to_raters
 
 MAJORITY = "majority"
 ADJUDICATED = "adjudicated"

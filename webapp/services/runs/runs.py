@@ -14,8 +14,7 @@ from sqlalchemy.orm import Session
 
 from webapp import failures, labels
 from webapp.db.tables.base import belonging_to
-from webapp.db.tables.evaluations import Evaluation
-from webapp.db.tables.gold import CardDecision
+from webapp.db.tables.evaluations import CardDecision, Evaluation
 from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
@@ -30,7 +29,7 @@ from webapp.services.judging.judged_things import Pool
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating import pages
 from webapp.services.study import studies
-from webapp.services.study.unasked import is_put_to_raters
+from webapp.services.study.question_sets import is_put_to_raters
 
 UP = "up"
 DOWN = "down"

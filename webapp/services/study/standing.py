@@ -13,15 +13,14 @@ from msgspec.structs import replace
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.judging import Event, JudgedThing, Judgment
+from webapp.db.tables.judging import Event, JudgedThing, Judgment, Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.rating import Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.services.rating import pool, shares
 from webapp.services.rating.shares import Progress
 from webapp.services.study import assignments, studies
-from webapp.services.study.unasked import is_put_to_raters
+from webapp.services.study.question_sets import is_put_to_raters
 
 LONGEST_PAUSE = timedelta(minutes=2)
 """A longer time between two clicks was a break, not thinking."""

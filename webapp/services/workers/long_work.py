@@ -21,8 +21,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db import outages
 from webapp.db.engine import Database, one_at_a_time
+from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
-from webapp.db.tables.workers import LongWork
 from webapp.failures import Failure, Missing
 from webapp.i18n import gettext, mark
 from webapp.services.exports.exports import ExportedFile

@@ -11,14 +11,14 @@ from webapp.services.agreement import adjudications
 from webapp.services.agreement.adjudications import MOST_REASON, Dispute, Docket, ReasonMissing
 from webapp.services.runs.reports import LabelCounts
 from webapp.web.frame import access, htmx
-from webapp.web.frame.fields import (
+from webapp.web.frame.forms import (
     LONGEST_ANSWER,
     LONGEST_LABEL,
     REQUIRED,
     LineField,
     TextField,
+    checked,
 )
-from webapp.web.frame.forms import checked
 
 blueprint = Blueprint("adjudications", __name__, url_prefix="/adjudications")
 

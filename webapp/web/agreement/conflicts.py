@@ -18,8 +18,7 @@ from webapp.services.agreement.agreement import (
     HandJudgedRun,
 )
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.fields import LONGEST_LABEL, LineField
-from webapp.web.frame.forms import UnusableForm
+from webapp.web.frame.forms import LONGEST_LABEL, LineField, UnusableForm
 
 blueprint = Blueprint("conflicts", __name__, url_prefix="/conflicts")
 

@@ -27,12 +27,12 @@ from webapp.services.comparisons.chosen_runs import (
     NothingToCompare,
 )
 from webapp.services.runs import reports
-from webapp.services.study import blinding, studies
+from webapp.services.study import assignments, studies
 from webapp.web.feature import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.downloads import attached
-from webapp.web.study import rules
-from webapp.web.study.rules import RuleChoice
+from webapp.web.study import study as rules
+from webapp.web.study.study import RuleChoice
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -175,7 +175,7 @@ class ComparedQuestionPage(Struct, frozen=True):
 def show() -> str:
     """Show the comparison of the chosen runs, else of the first phase that has any."""
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted())
+        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
         phases = chosen_runs.phases_of(session, rater.study)
         address = _address(_chosen(session, rater.study, phases), rule)
         page = _page(session, rater.study, rule, phases, address)
@@ -189,13 +189,13 @@ def question(position: int) -> str:
     While raters are blind this is logged: their owner may be one of them.
     """
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted())
+        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
         address = _address(request.args.getlist("runs"), rule)
         found = chosen_runs.find(session, rater.study, address.runs, position, rule)
         is_blind = studies.is_blind(session, rater.study)
     if is_blind:
         with access.writing() as (session, rater):
-            blinding.note_opened(session, rater.study, address.runs, position, access.now())
+            assignments.note_opened(session, rater.study, address.runs, position, access.now())
             session.commit()
     states = tuple(document.state(side.answer) for side in found.sides)
     page = ComparedQuestionPage(found, states, address, labels.rule(rule.name), is_blind)
@@ -239,7 +239,7 @@ def as_picture(report: ComparisonReport, address: Address, kind: str, end: str) 
 
 
 def _report(session: Session, study: Study) -> tuple[ComparisonReport, Address]:
-    rule = reports.rule_of(session, study, rules.wanted())
+    rule = reports.rule_of(session, study, rules.wanted_rule())
     address = _address(request.args.getlist("runs"), rule)
     return comparisons.report(session, study, address.runs, rule), address
 
@@ -263,7 +263,7 @@ def _page(
         ticks=tuple(Tick(one, one.run in address.runs) for one in candidates),
         phases=phases,
         disputes=_disputes(session, study, compared) if rule.rater is None else 0,
-        rules=rules.choices(session, study),
+        rules=rules.rule_choices(session, study),
         rule=rule.name,
         address=address,
         compared=compared,

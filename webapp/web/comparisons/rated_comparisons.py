@@ -21,8 +21,7 @@ from webapp.services.runs import waiting_files
 from webapp.web.comparisons import comparisons
 from webapp.web.comparisons.comparisons import Address, ComparisonInWords
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.fields import LONGEST_LABEL, ListField
-from webapp.web.frame.forms import UnusableForm
+from webapp.web.frame.forms import LONGEST_LABEL, ListField, UnusableForm
 from webapp.web.runs import imports
 
 blueprint = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")

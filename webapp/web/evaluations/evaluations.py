@@ -37,8 +37,15 @@ from webapp.web.evaluations import items as evaluation_items
 from webapp.web.evaluations.items import ScoreCell
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.downloads import attached
-from webapp.web.frame.fields import UNUSABLE, ChoiceField, DecimalField, LineField, WholeField
-from webapp.web.frame.forms import UnusableForm, checked
+from webapp.web.frame.forms import (
+    UNUSABLE,
+    ChoiceField,
+    DecimalField,
+    LineField,
+    UnusableForm,
+    WholeField,
+    checked,
+)
 from webapp.web.rating import clicks
 from webapp.web.workers.long_work import led_to
 

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, request
 from sqlalchemy.orm import make_transient_to_detached
-from werkzeug.exceptions import NotFound
+from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 
-from webapp.db import deadlines
+from webapp.db import engine
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
 from webapp.failures import Conflict, Refused
@@ -32,7 +32,7 @@ from webapp.services.phase_3 import links
 from webapp.services.phase_3.links import ParticipantBadge
 from webapp.services.study import studies
 from webapp.web.feature import Role, role_for
-from webapp.web.frame import badges, hosts, htmx
+from webapp.web.frame import badges, htmx, origins
 from webapp.web.frame.origins import SAFE_METHODS, is_from_here, is_from_our_pages
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from webapp.db.engine import Database
     from webapp.db.tables.study import Study
+
 
 RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
@@ -156,7 +157,7 @@ def guard(app: Flask) -> None:
     """Check every request of `app` and set the headers of every answer."""
     app.before_request(_check)
     app.after_request(_set_headers)
-    answer = _with_deadline(hosts.refuse_others(app.wsgi_app))
+    answer = _with_deadline(origins.refuse_others(app.wsgi_app))
     app.wsgi_app = answer  # type: ignore[assignment,method-assign]
 
 
@@ -216,7 +217,7 @@ def _with_deadline(answer: WSGIApplication) -> WSGIApplication:
     """Return `answer` with one deadline for all that a request waits for."""
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        with deadlines.shared():
+        with engine.shared():
             return answer(environ, start)
 
     return answered
@@ -345,3 +346,52 @@ def _caching() -> str:
         return "no-store"
     # An address with a version in it never changes what it holds.
     return f"public, max-age={YEAR}, immutable" if "v" in request.args else "no-cache"
+
+
+UPLOAD = "multipart/form-data"
+TYPED = "application/x-www-form-urlencoded"
+
+
+MOST_PARTS = 1_000
+"""Fields and files of one upload."""
+
+
+class BodyLimits(NamedTuple):
+    """The largest body in bytes, and the most fields of a form in it."""
+
+    body: int
+    fields: int
+
+
+OF_STRANGERS = BodyLimits(64 * 2**10, 100)
+"""A password, a consent or a language takes a hundredth of it."""
+OF_KNOWN = BodyLimits(512 * 2**10, 10_000)
+"""The longest text is an answer of 200,000 characters, the most fields are those of an import."""
+
+
+def limit_bodies(app: Flask) -> None:
+    """Keep every request of `app` to the limits of its sender."""
+    app.before_request(_limit)
+
+
+def _limit() -> None:
+    """Set the limits of the form that comes with the request, before it is read.
+
+    Werkzeug counts the fields of an upload alone, so those of a typed form are counted here.
+    """
+    if request.method in origins.SAFE_METHODS:
+        return
+    allowed = _limits()
+    request.max_content_length = request.max_form_memory_size = allowed.body
+    request.max_form_parts = min(allowed.fields, MOST_PARTS)
+    if request.mimetype == TYPED and request.get_data().count(b"&") >= allowed.fields:
+        raise RequestEntityTooLarge
+
+
+def _limits() -> BodyLimits:
+    """Return the limits of this request: the upload limit is for files that the owner sends."""
+    largest, sender = current_app.config["MAX_CONTENT_LENGTH"], visitor()
+    if sender.is_owner and request.mimetype == UPLOAD:
+        return BodyLimits(largest, OF_KNOWN.fields)
+    allowed = OF_KNOWN if sender.rater_id or sender.guest_id else OF_STRANGERS
+    return allowed._replace(body=min(allowed.body, largest))

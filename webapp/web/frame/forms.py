@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from flask import request
 from werkzeug.datastructures import MultiDict
-from wtforms import Form
+from wtforms import Field, Form
 from wtforms.form import BaseForm
+from wtforms.validators import ValidationError
 
-from webapp import failures
+from webapp import failures, notation
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
+from webapp.printable import name_line
 
 FormT = TypeVar("FormT", bound=Form)
 AnyForm = TypeVar("AnyForm", bound=BaseForm)
@@ -69,3 +75,230 @@ def chosen_file() -> tuple[str, bytes]:
 def messages(form: BaseForm) -> dict[str, str]:
     """Return one message for each invalid field, in the reader's language."""
     return {field.name: gettext(str(field.errors[0])) for field in form if field.errors}
+
+
+LONGEST_ID = 64
+LONGEST_LABEL = 200
+LONGEST_ANSWER = 200_000
+UNUSABLE = mark("This value cannot be used here.")
+TOO_LONG = mark("This text is too long.")
+REQUIRED = mark("Please fill this in.")
+NOT_WHOLE = mark("Please write a whole number, in digits.")
+OUT_OF_RANGE = mark("This number is too small or too large.")
+
+
+def clean(value: str | None) -> str:
+    """Return the typed text without NUL, which databases refuse, and with plain line ends."""
+    return (value or "").replace("\x00", "").replace("\r\n", "\n")
+
+
+def line(value: str | None) -> str:
+    """Return one line as typed, without the blanks around it."""
+    return clean(value).strip()
+
+
+def typed(form: BaseForm) -> dict[str, str]:
+    """Return the texts of a form as they were typed, by the names of their fields."""
+    return {field.name: field.typed for field in form if isinstance(field, KindField)}
+
+
+class KindField(Field):
+    """A field that reads one kind of value; ``data`` is ``None`` where nothing was typed.
+
+    An absent field keeps its default. `wrong` replaces the messages of the kind.
+    """
+
+    def __init__(self, *, required: bool = False, wrong: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.required, self.wrong = required, wrong
+
+    def read(self, typed: str) -> Any:
+        """Return the value of a typed text; raises ``ValueError`` with a sentence."""
+        raise NotImplementedError
+
+    def written(self, value: Any) -> str:
+        """Return the text that is read as `value`."""
+        return str(value)
+
+    @property
+    def typed(self) -> str:
+        """The text as it was typed, or as its value is written."""
+        if self.raw_data:
+            return line(self.raw_data[0])
+        return "" if self.data is None else self.written(self.data)
+
+    def put(self, value: Any) -> None:
+        """Replace the typed text by a value."""
+        self.raw_data, self.process_errors, self.data = None, [], value
+
+    def process_formdata(self, valuelist: Sequence[str]) -> None:
+        """Read the typed text; raises ``ValueError`` where it has no value of the kind."""
+        if not valuelist:
+            return
+        self.data = None
+        typed = line(valuelist[0])
+        try:
+            self.data = self.read(typed) if typed else None
+        except ValueError as error:
+            raise ValueError(self.wrong or error.args[0]) from None
+
+    def pre_validate(self, form: BaseForm) -> None:  # noqa: ARG002 (WTForms gives it)
+        """Refuse an empty field that is required."""
+        if self.required and self.data in {None, ""}:
+            raise ValidationError(self.wrong or REQUIRED)
+
+
+class TextField(KindField):
+    """A text of at most `longest` characters, with its lines and blanks; "" where it is empty."""
+
+    def __init__(self, longest: int, **options: Any) -> None:
+        super().__init__(**{"default": "", **options})
+        self.longest = longest
+
+    def tidy(self, typed: str) -> str:
+        """Return the text as it is kept."""
+        return clean(typed)
+
+    @property
+    def typed(self) -> str:
+        """The text, which is its own value."""
+        return str(self.data)
+
+    def process_formdata(self, valuelist: Sequence[str]) -> None:
+        """Read the text; raises ``ValueError`` where it is too long."""
+        if valuelist:
+            self.data = self.tidy(valuelist[0])
+            if len(self.data) > self.longest:
+                raise ValueError(self.wrong or TOO_LONG)
+
+
+class LineField(TextField):
+    """A text without the blanks around it; "" where it is empty."""
+
+    def tidy(self, typed: str) -> str:
+        """Return the text without the blanks around it."""
+        return line(typed)
+
+
+class NameField(LineField):
+    """A name that must be given, of what can be seen; several blanks in it are one."""
+
+    def __init__(self, longest: int, **options: Any) -> None:
+        super().__init__(longest, **{"required": True, **options})
+
+    def tidy(self, typed: str) -> str:
+        """Return the name with single blanks between its words."""
+        return name_line(typed)
+
+
+class ListField(Field):
+    """All values of a name that a form gives several times."""
+
+    def process_formdata(self, valuelist: Sequence[str]) -> None:
+        """Keep the values in their order."""
+        self.data = [line(value) for value in valuelist]
+
+
+class WholeField(KindField):
+    """A whole number from `low` to `high`."""
+
+    def __init__(self, low: int, high: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.low, self.high = low, high
+
+    def read(self, typed: str) -> int:
+        """Return the number; raises ``ValueError`` for another text or beyond the limits."""
+        if not re.fullmatch("[0-9]{1,13}", typed):
+            raise ValueError(NOT_WHOLE)
+        if not self.low <= int(typed) <= self.high:
+            raise ValueError(OUT_OF_RANGE)
+        return int(typed)
+
+
+class DecimalField(KindField):
+    """An exact number from `low` to `high`, with a point or a comma before its decimals."""
+
+    def __init__(self, low: int, high: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.low, self.high = low, high
+
+    def read(self, typed: str) -> Fraction:
+        """Return the number; raises ``ValueError`` for another text or beyond the limits."""
+        if not re.fullmatch(r"-?[0-9]{1,12}(?:[.,][0-9]{1,20})?", typed):
+            raise ValueError(UNUSABLE)
+        value = Fraction(typed.replace(",", "."))
+        if not self.low <= value <= self.high:
+            raise ValueError(OUT_OF_RANGE)
+        return value
+
+    def written(self, value: float | Fraction) -> str:
+        """Return all decimals of the number, without an exponent, as the reader writes them."""
+        return self.plain(value).replace(".", notation.decimal_mark())
+
+    @staticmethod
+    def plain(value: float | Fraction) -> str:
+        """Return all decimals of the number behind a point."""
+        return f"{Decimal(repr(float(value))):f}".removesuffix(".0")
+
+
+class DegreesField(DecimalField):
+    """A latitude or longitude, written with a point, as maps give it.
+
+    0 is refused, as it is what unknown points are stored as.
+    """
+
+    def read(self, typed: str) -> Fraction:
+        """Return the degrees; raises ``ValueError`` for 0 and beyond the limits."""
+        value = super().read(typed)
+        if not value:
+            raise ValueError(OUT_OF_RANGE)
+        return value
+
+    def written(self, value: float | Fraction) -> str:
+        """Return all decimals of the degrees behind a point."""
+        return self.plain(value)
+
+
+class ChoiceField(KindField):
+    """One of several words; ``data`` is the meaning of the word, where it has another."""
+
+    def __init__(self, meanings: Mapping[str, Any] | Iterable[str], **options: Any) -> None:
+        super().__init__(**options)
+        if not isinstance(meanings, Mapping):
+            meanings = {word: word for word in meanings}
+        self.meanings = meanings
+
+    def process_formdata(self, valuelist: Sequence[str]) -> None:
+        """Read the word; raises ``ValueError`` for any other."""
+        if valuelist:
+            self.data = self.meanings.get(line(valuelist[0]))
+            if line(valuelist[0]) not in self.meanings:
+                raise ValueError(self.wrong or UNUSABLE)
+
+    def pre_validate(self, form: BaseForm) -> None:  # noqa: ARG002 (WTForms gives it)
+        """Refuse an absent word where none means nothing."""
+        if self.data not in self.meanings.values():
+            raise ValidationError(self.wrong or UNUSABLE)
+
+    @property
+    def typed(self) -> str:
+        """The word, also of a value that was never typed."""
+        if self.raw_data:
+            return line(self.raw_data[0])
+        return next((word for word, value in self.meanings.items() if value == self.data), "")
+
+
+class MomentField(KindField):
+    """A time with its zone, or as milliseconds since 1970; ``data`` is in UTC."""
+
+    def read(self, typed: str) -> datetime:
+        """Return the time; raises ``ValueError`` for a text that is not a moment."""
+        try:
+            if typed.isdecimal():
+                return datetime.fromtimestamp(int(typed) / 1000, UTC)
+            found = datetime.fromisoformat(typed)
+        except (ValueError, OverflowError, OSError):
+            raise ValueError(UNUSABLE) from None
+        if found.tzinfo is None:
+            raise ValueError(UNUSABLE)
+        return found.astimezone(UTC)

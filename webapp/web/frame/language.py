@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextvars import copy_context
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -13,12 +14,13 @@ from werkzeug.exceptions import BadRequest
 from werkzeug.http import parse_accept_header
 from wtforms import Form
 
-from webapp import i18n
-from webapp.web.frame.fields import LineField
+from webapp import i18n, notation
+from webapp.web.frame.forms import ChoiceField, LineField, checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
 
 blueprint = Blueprint("language", __name__)
 
@@ -98,3 +100,45 @@ def _apart(answer: WSGIApplication) -> WSGIApplication:
         return copy_context().run(answer, environ, start)
 
     return answered
+
+
+ratios_blueprint = Blueprint("ratios", __name__)
+
+RATIOS_COOKIE = "ratios"
+WAYS = (notation.DECIMALS, notation.PERCENT)
+EXAMPLE = 0.94
+
+
+class RatiosForm(Form):
+    """The way in which the reader wants ratios."""
+
+    to = ChoiceField(WAYS)
+
+
+def write(app: Flask) -> None:
+    """Put the reader's way of writing ratios in force for the length of every request."""
+    app.before_request(_begin_ratios)
+
+
+@ratios_blueprint.post("/ratios", endpoint="switch")
+def switch_ratios() -> Response:
+    """Keep how ratios are written and go back to where the reader was."""
+    wanted = checked(RatiosForm).to.data
+    response = redirect(back(), 303)
+    response.set_cookie(RATIOS_COOKIE, wanted, max_age=YEAR, httponly=True, samesite="Lax")
+    return response  # type: ignore[return-value]
+
+
+def examples() -> dict[str, str]:
+    """Return what one ratio looks like written each way."""
+    found = {}
+    for way in WAYS:
+        with notation.writing_ratios(way):
+            found[way] = notation.figure(EXAMPLE)
+    return found
+
+
+def _begin_ratios() -> None:
+    chosen = request.cookies.get(RATIOS_COOKIE)
+    is_file = bool(PurePosixPath(request.path).suffix)
+    notation.write_ratios(chosen if chosen in WAYS and not is_file else notation.DECIMALS)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
-from flask import Flask
+from flask import Flask, Response, request
 from flask.logging import default_handler
 from jinja2 import StrictUndefined
 from markupsafe import Markup
@@ -17,20 +18,34 @@ from webapp.notation import decimal_mark
 from webapp.printable import LogLineFormatter, printable, printable_line
 from webapp.services.study import studies
 from webapp.web import feature
-from webapp.web.frame import (
-    access,
-    badges,
-    body_limits,
-    compiled_templates,
-    compression,
-    errors,
-    formatting,
-    language,
-    markdown,
-    ratios,
-    site,
-    workers,
-)
+from webapp.web.frame import access, badges, errors, formatting, language, markdown, site, workers
+
+LEAST = 1_000
+LEVEL = 5
+KINDS = {"text/html", "text/css", "text/javascript", "application/json", "text/csv"}
+
+
+def compress(response: Response) -> Response:
+    """Return `response` with its text compressed, if it has enough of it."""
+    if not _pays(response):
+        return response
+    response.vary.add("Accept-Encoding")
+    if request.accept_encodings["gzip"] > 0:
+        response.direct_passthrough = False  # files come as they lie on the disk
+        data = response.get_data()
+        if len(data) >= LEAST:
+            response.set_data(gzip.compress(data, LEVEL, mtime=0))
+            response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def _pays(response: Response) -> bool:
+    if response.is_sequence and len(response.get_data()) < LEAST:
+        return False
+    whole = response.status_code not in {204, 206, 304}
+    plain = "Content-Encoding" not in response.headers
+    return whole and plain and response.mimetype in KINDS
+
 
 LARGEST_NUMBER = 2**31 - 1
 LOG_LINE = "[%(asctime)s] %(levelname)s in %(module)s: %(message)s"
@@ -47,11 +62,11 @@ def join(app: Flask, database_url: str) -> None:
     """Make `app` answer with every page, on the database at `database_url`."""
     app.extensions["database"] = _opened(database_url)
     language.speak(app)
-    ratios.write(app)
+    language.write(app)
     badges.set_up(app, database_url)
     access.guard(app)
-    body_limits.keep(app)
-    app.after_request(compression.compress)
+    access.limit_bodies(app)
+    app.after_request(compress)
     errors.explain(app)
     default_handler.setFormatter(LogLineFormatter(LOG_LINE))
     _set_up_templates(app)
@@ -83,7 +98,7 @@ def _set_up_templates(app: Flask) -> None:
     """Give templates our words, our way to write values, and no tolerance for missing ones."""
     environment = app.jinja_env
     folder = Path(app.instance_path, "compiled_templates")
-    environment.bytecode_cache = compiled_templates.CompiledTemplates(folder)
+    environment.bytecode_cache = site.CompiledTemplates(folder)
     environment.undefined = StrictUndefined
     environment.finalize = _plain
     environment.trim_blocks = environment.lstrip_blocks = True

@@ -3,20 +3,103 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+import json
+import posixpath
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from pickle import UnpicklingError
 
-from flask import current_app, url_for
+from flask import Blueprint, Response, current_app, g, render_template, url_for
+from jinja2 import FileSystemBytecodeCache
+from jinja2.bccache import Bucket
 from msgspec import Struct
+from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.exceptions import NotFound
+from werkzeug.security import safe_join
 
 from webapp import notation
-from webapp.i18n import LANGUAGES, direction, language, own_name
+from webapp.config import new_private_folder
+from webapp.db import outages
+from webapp.exporters.frame.scripts import as_one, imported
+from webapp.i18n import LANGUAGES, direction, language, own_name, speaking
 from webapp.services.study import studies
+from webapp.web import feature
 from webapp.web.feature import MenuEntry, menu
-from webapp.web.frame import access, joined, ratios
-from webapp.web.frame.access import NotSignedIn
+from webapp.web.frame import access
+from webapp.web.frame import language as ratios
+from webapp.web.frame.access import NotSignedIn, Visitor
+
+joined_files = Blueprint("joined", __name__)
+
+JOINED = "joined/"
+EVERYWHERE = {
+    ".js": ("frame/page.js", "frame/busy.js", "frame/waiting.js", "frame/kept_pages.js"),
+    ".css": ("vendor/modern-normalize.css", "frame/app.css"),
+}
+"""The files of every page, in the order in which they run or count."""
+KINDS = {".js": "text/javascript", ".css": "text/css"}
+
+
+@joined_files.get("/static/joined/<path:name>", endpoint="show")
+def joined_file(name: str) -> Response:
+    """Return a joined file."""
+    kind = Path(name).suffix
+    if kind not in KINDS:
+        raise NotFound
+    return Response(joined_text(name), content_type=f"{KINDS[kind]}; charset=utf-8")
+
+
+def digest(name: str) -> str:
+    """Return a short hash of a joined file."""
+    return hashlib.sha256(joined_text(name).encode()).hexdigest()[:10]
+
+
+def joined_text(name: str) -> str:
+    """Return a joined file; raises ``NotFound`` where it names one that is not there."""
+    kind = Path(name).suffix
+    own = name.split("+")
+    if any(Path(file).suffix != kind for file in own):
+        raise NotFound
+    sources: dict[str, str] = {}
+    for file in (*EVERYWHERE[kind], *own):
+        sources |= _with_imports(file, sources)
+    if kind == ".css":
+        return "\n".join(sources.values())
+    return as_one({posixpath.basename(file): source for file, source in sources.items()})
+
+
+def _with_imports(file: str, known: dict[str, str]) -> dict[str, str]:
+    """Return a file after those that it imports from, without the `known` ones."""
+    if file in known:
+        return {}
+    source = _source(file)
+    found: dict[str, str] = {}
+    for other in _imports(file, source):
+        found |= _with_imports(other, known | found)
+    return found | {file: source}
+
+
+def _imports(file: str, source: str) -> Iterator[str]:
+    for path in imported(source) if file.endswith(".js") else ():
+        yield posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+
+
+def _source(file: str) -> str:
+    folder = current_app.static_folder
+    assert folder is not None
+    found = safe_join(folder, file)
+    if found is None or not Path(found).is_file():
+        raise NotFound
+    return _read(found, Path(found).stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _read(path: str, _changed: int) -> str:
+    return Path(path).read_text("utf-8").strip()
 
 
 class Site(Struct, frozen=True):
@@ -79,9 +162,9 @@ def static_address(name: str) -> str:
 
     Under ``joined/`` are files of several (see ``joined``).
     """
-    if name.startswith(joined.FOLDER):
-        name = name.removeprefix(joined.FOLDER)
-        return url_for("joined.show", name=name, v=joined.digest(name))
+    if name.startswith(JOINED):
+        name = name.removeprefix(JOINED)
+        return url_for("joined.show", name=name, v=digest(name))
     folder = current_app.static_folder
     assert folder is not None
     path = Path(folder, name)
@@ -130,3 +213,89 @@ def _version() -> str:
         return version("relevansi")
     except PackageNotFoundError:
         return ""
+
+
+class CompiledTemplates(FileSystemBytecodeCache):
+    """The code of templates in a folder, until their source changes.
+
+    Where the folder cannot be used, or a file in it is cut off, templates are compiled anew.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(str(folder), f"%s.jinja-{version('jinja2')}")
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002
+        """Return the key of a template, the same wherever the program is installed."""
+        return super().get_cache_key(name)
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Read the code of a template, if it is there."""
+        try:
+            super().load_bytecode(bucket)
+        except (OSError, EOFError, UnpicklingError):
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code of a template."""
+        with suppress(OSError):
+            new_private_folder(Path(self.directory))
+            super().dump_bytecode(bucket)
+
+
+shell = Blueprint("shell", __name__)
+
+WORKER = "frame/service_worker.js"
+
+
+@shell.get("/service-worker.js")
+def worker() -> Response:
+    """Return the service worker, which knows the version of every file it is to keep."""
+    script = Path(_folder(), WORKER).read_text("utf-8")
+    files = [static_address(name) for name in feature.kept_files()]
+    said = [script, *files, *(_offline(code) for code in LANGUAGES)]
+    offline_pages = {code: url_for("shell.offline", language=code) for code in LANGUAGES}
+    shell = {
+        "base": url_for("home.show"),
+        "version": hashlib.sha256("\0".join(said).encode()).hexdigest()[:10],
+        "files": [*files, *offline_pages.values()],
+        "offline": offline_pages,
+    }
+    body = f"const SHELL = {json.dumps(shell)};\n{script}"
+    return Response(body, content_type="text/javascript; charset=utf-8")
+
+
+@shell.get("/offline/<language>")
+def offline(language: str) -> str:
+    """Show that the server cannot be reached; the page names no person."""
+    if language not in LANGUAGES:
+        raise NotFound
+    return _offline(language)
+
+
+def _offline(language: str) -> str:
+    g.visitor = Visitor()
+    with speaking(language):
+        return render_template("frame/shell/offline.html")
+
+
+def _folder() -> str:
+    folder = current_app.static_folder
+    assert folder is not None
+    return folder
+
+
+health = Blueprint("health", __name__)
+
+
+@health.get("/healthz")
+def healthz() -> Response:
+    """Return 200 and "ok" when clicks can be stored, else 503 and the reason in one line."""
+    database = access.database()
+    try:
+        database.check_file()
+        with database.reading() as session:
+            session.execute(text("SELECT version_num FROM alembic_version"))
+    except outages.KINDS as failure:
+        reason = outages.outage(failure) or "broken"
+        return Response(f"database: {reason}\n", 503, mimetype="text/plain")
+    return Response("ok\n", mimetype="text/plain")

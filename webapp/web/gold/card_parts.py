@@ -32,8 +32,7 @@ from webapp.services.rating.pages import RatingPage
 from webapp.services.rating.pool import QueryFilter
 from webapp.web.feature import ShownPart
 from webapp.web.frame import access, htmx
-from webapp.web.frame.fields import LONGEST_ID, REQUIRED, LineField, TextField
-from webapp.web.frame.forms import checked
+from webapp.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField, checked
 from webapp.web.gold import constraint_words
 from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
 from webapp.web.rating import judgments, rate

@@ -38,7 +38,7 @@ from webapp.web.frame.forms import checked, chosen_file
 from webapp.web.gold import card_parts, constraint_words
 from webapp.web.gold.card_parts import DecisionForm, DecisionMistake
 from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
-from webapp.web.study import rules
+from webapp.web.study import study as rules
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
 OF_CONSTRAINTS = (
@@ -239,9 +239,9 @@ class AgreementLine(Struct, frozen=True):
 def beside_people(run_id: str) -> str:
     """Show the confusion table, kappa, precision and recall, and the cards to look at."""
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted())
+        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
         found = constraints.compare(session, rater.study, run_id, rule)
-        offered = rules.choices(session, rater.study)
+        offered = rules.rule_choices(session, rater.study)
     return render_template(
         "gold/constraint_agreement/page.html",
         found=found,

@@ -35,7 +35,8 @@ from webapp.metrics.gold.constraints import ConstraintTotals, Expected, GoldQues
 from webapp.services.gold import constraints, gold
 from webapp.services.gold.gold import Gold, GoldNumberTaken, GoldSet, UnknownGoldQuestion
 from webapp.web.frame import access, htmx
-from webapp.web.frame.fields import (
+from webapp.web.frame.formatting import number
+from webapp.web.frame.forms import (
     LONGEST_LABEL,
     OUT_OF_RANGE,
     UNUSABLE,
@@ -45,10 +46,12 @@ from webapp.web.frame.fields import (
     KindField,
     LineField,
     WholeField,
+    checked,
+    chosen_file,
+    messages,
+    sent,
     typed,
 )
-from webapp.web.frame.formatting import number
-from webapp.web.frame.forms import checked, chosen_file, messages, sent
 from webapp.web.gold import constraint_words
 from webapp.web.gold.constraint_words import KINDS
 

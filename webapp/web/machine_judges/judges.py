@@ -49,7 +49,7 @@ from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.services.study import studies
 from webapp.web.agreement import agreement
 from webapp.web.frame import access, formatting, forms, htmx
-from webapp.web.frame.fields import (
+from webapp.web.frame.forms import (
     ChoiceField,
     DecimalField,
     LineField,

@@ -9,12 +9,11 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from msgspec import Struct
 from wtforms import Form
 
-from webapp.services.people import event_log, history
+from webapp.services.people import history
 from webapp.services.people.history import ChangeKind, History, WantedEvents
 from webapp.web.frame import access, htmx
 from webapp.web.frame.downloads import attached
-from webapp.web.frame.fields import UNUSABLE, WholeField
-from webapp.web.frame.forms import checked
+from webapp.web.frame.forms import UNUSABLE, WholeField, checked
 from webapp.web.rating import clicks
 
 blueprint = Blueprint("history", __name__, url_prefix="/history")
@@ -65,7 +64,7 @@ def undo() -> Response:
 def as_csv() -> Response:
     """Return the whole log that the reader may see as CSV."""
     with access.reading() as (session, rater):
-        data = event_log.as_csv(session, rater)
+        data = history.as_csv(session, rater)
     return attached(data, "text/csv; charset=utf-8", "events.csv")
 
 
@@ -73,7 +72,7 @@ def as_csv() -> Response:
 def as_json_lines() -> Response:
     """Return the whole log that the reader may see, one JSON object a line."""
     with access.reading() as (session, rater):
-        data = event_log.as_json_lines(session, rater)
+        data = history.as_json_lines(session, rater)
     return attached(data, "application/x-ndjson", "events.jsonl")
 
 

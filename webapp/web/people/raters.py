@@ -12,18 +12,21 @@ from wtforms import Form
 
 from webapp.failures import Conflict
 from webapp.i18n import gettext, mark
-from webapp.services.people import invitations, raters
-from webapp.services.people.invitations import (
+from webapp.services.people import raters
+from webapp.services.people.raters import (
     DAYS,
+    LONGEST_NAME,
     MOST_DAYS,
     InvitationLine,
     Invited,
     MachineIsNotInvited,
+    NameTaken,
     OwnerIsNotInvited,
+    RaterLine,
+    RemovalCost,
 )
-from webapp.services.people.raters import LONGEST_NAME, NameTaken, RaterLine, RemovalCost
 from webapp.web.frame import access, badges, forms, htmx, origins
-from webapp.web.frame.fields import UNUSABLE, ChoiceField, NameField, WholeField
+from webapp.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
 
@@ -114,7 +117,7 @@ def add() -> Response:
         with access.writing() as (session, rater):
             if form.by.data == LINK:
                 _need_password(rater.study.password)
-                _show_once(invitations.invite(session, rater.study, name, access.now(), days=days))
+                _show_once(raters.invite(session, rater.study, name, access.now(), days=days))
             else:
                 raters.add(session, rater.study, name, access.now())
             session.commit()
@@ -129,7 +132,7 @@ def invite(rater_id: int) -> Response:
     with access.writing() as (session, owner):
         _need_password(owner.study.password)
         rater = raters.find(session, owner.study, rater_id)
-        _show_once(invitations.make(session, rater, access.now()))
+        _show_once(raters.make(session, rater, access.now()))
         session.commit()
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
@@ -138,7 +141,7 @@ def invite(rater_id: int) -> Response:
 def withdraw(invitation_id: int) -> Response:
     """Take an invitation back."""
     with access.writing() as (session, owner):
-        invitations.withdraw(session, owner.study, invitation_id, access.now())
+        raters.withdraw(session, owner.study, invitation_id, access.now())
         session.commit()
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
@@ -201,7 +204,7 @@ def _page(
     link: NewInvitationLink | None = None, form: InviteForm | None = None, **errors: str
 ) -> str:
     with access.reading() as (session, owner):
-        invited = invitations.lines(session, owner.study, access.now())
+        invited = raters.invitation_lines(session, owner.study, access.now())
         context = Raters(
             raters=tuple(
                 RaterShown(line, _that_matter(invited.get(line.id, ())))
@@ -218,7 +221,7 @@ def _page(
 
 
 def _that_matter(found: tuple[InvitationLine, ...]) -> tuple[InvitationLine, ...]:
-    return tuple(link for link in found if link.state == invitations.OPEN) or found[:1]
+    return tuple(link for link in found if link.state == raters.OPEN) or found[:1]
 
 
 def _again(form: InviteForm, errors: dict[str, str]) -> Response:

@@ -17,13 +17,13 @@ from wtforms import Form, PasswordField
 from wtforms.validators import EqualTo, Length
 
 from webapp.i18n import mark
-from webapp.services.people import invitations, raters, sign_in
+from webapp.services.people import raters, sign_in
 from webapp.services.people.raters import RaterLine
 from webapp.services.people.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
 from webapp.services.study import studies
 from webapp.web.frame import access, badges, forms, htmx, origins
 from webapp.web.frame.access import NotFromHere, NotYours
-from webapp.web.frame.fields import LineField, WholeField
+from webapp.web.frame.forms import LineField, WholeField
 
 blueprint = Blueprint("sign_in", __name__)
 
@@ -163,7 +163,7 @@ def greet(token: str) -> str:
     """Show the invitation; opening a link signs nobody in, pressing the button does."""
     with access.database().reading() as session:
         study = access.study(session)
-        invitation = invitations.accept(session, study, token, access.now())
+        invitation = raters.accept(session, study, token, access.now())
         context = Greeting(studies.shown_name(study), invitation.rater.name, token)
     return render_template("people/sign_in/join.html", **htmx.names(context))
 
@@ -173,7 +173,7 @@ def join(token: str) -> Response:
     """Sign in the rater of a link, and lead to what is next to rate."""
     with access.database().reading() as session:
         study = access.study(session)
-        badge = sign_in.rater_badge(invitations.accept(session, study, token, access.now()))
+        badge = sign_in.rater_badge(raters.accept(session, study, token, access.now()))
     badges.give(badge)
     return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
 

@@ -26,8 +26,7 @@ from webapp.services.phase_3 import findings, participants, user_studies
 from webapp.services.phase_3.findings import LONGEST
 from webapp.web.frame import access, htmx
 from webapp.web.frame.downloads import attached
-from webapp.web.frame.fields import LONGEST_LABEL, LineField
-from webapp.web.frame.forms import checked
+from webapp.web.frame.forms import LONGEST_LABEL, LineField, checked
 
 blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
 REPORT = "any(markdown, latex, html, json, xlsx)"

@@ -44,8 +44,7 @@ from webapp.services.rating.pages import JudgedCard, RatingPage
 from webapp.services.rating.particulars import Background
 from webapp.services.rating.pool import QueryFilter
 from webapp.web.frame import access, htmx
-from webapp.web.frame.fields import LineField
-from webapp.web.frame.forms import checked, sent
+from webapp.web.frame.forms import LineField, checked, sent
 from webapp.web.frame.workers import workers
 from webapp.web.phase_3 import participants
 from webapp.web.rating import clicks

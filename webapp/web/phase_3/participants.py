@@ -36,8 +36,16 @@ from webapp.services.phase_3.participants import PhaseClosed, Questionnaire
 from webapp.services.study import studies
 from webapp.web.frame import access, badges, forms, htmx, origins
 from webapp.web.frame.access import NotTakingPart
-from webapp.web.frame.fields import LONGEST_LABEL, ChoiceField, LineField, NameField, WholeField
-from webapp.web.frame.forms import checked, named, valid
+from webapp.web.frame.forms import (
+    LONGEST_LABEL,
+    ChoiceField,
+    LineField,
+    NameField,
+    WholeField,
+    checked,
+    named,
+    valid,
+)
 from webapp.web.people.raters import qr_code
 from webapp.web.rating import clicks
 

@@ -20,13 +20,7 @@ from webapp.services.phase_3.links import NewLink, PseudonymTaken
 from webapp.services.phase_3.own_questions import LONGEST
 from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
 from webapp.web.frame import access, forms, htmx, origins
-from webapp.web.frame.fields import (
-    LONGEST_ANSWER,
-    LONGEST_LABEL,
-    ChoiceField,
-    LineField,
-    WholeField,
-)
+from webapp.web.frame.forms import LONGEST_ANSWER, LONGEST_LABEL, ChoiceField, LineField, WholeField
 from webapp.web.people.raters import NoPasswordYet, qr_code
 from webapp.web.phase_3.participants import PseudonymForm, address
 

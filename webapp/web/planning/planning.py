@@ -34,7 +34,7 @@ from webapp.services.runs import reports
 from webapp.services.study import assignments
 from webapp.web.feature import ShownPart
 from webapp.web.frame import access, forms
-from webapp.web.frame.fields import ChoiceField, DecimalField, LineField, WholeField
+from webapp.web.frame.forms import ChoiceField, DecimalField, LineField, WholeField
 
 blueprint = Blueprint("planning", __name__, url_prefix="/study/planning")
 

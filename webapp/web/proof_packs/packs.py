@@ -11,7 +11,7 @@ from flask import Blueprint, Response
 from webapp.services.proof_packs import long_kind
 from webapp.services.runs import reports
 from webapp.web.frame import access
-from webapp.web.study import rules
+from webapp.web.study import study
 from webapp.web.workers.long_work import led_to, taken_away
 
 blueprint = Blueprint("proof_packs", __name__)
@@ -33,7 +33,7 @@ def _pack(run_id: str | None) -> Response:
     from webapp.services.proof_packs import packs  # brings pandas, which no page needs
 
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted())
+        rule = reports.rule_of(session, rater.study, study.wanted_rule())
         wanted = long_kind.wanted(run_id, rule.name)
         if not packs.is_long(session, rater.study, run_id, rule):
             return taken_away(long_kind.make(session, rater.study, wanted, lambda *_: None))

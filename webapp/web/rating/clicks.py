@@ -15,7 +15,7 @@ from webapp.services.judging.events import KEEP, MOST_NOTES, AnswerRating
 from webapp.services.rating.pool import QueryFilter
 from webapp.web.frame import htmx
 from webapp.web.frame.access import now
-from webapp.web.frame.fields import (
+from webapp.web.frame.forms import (
     LONGEST_ANSWER,
     LONGEST_ID,
     UNUSABLE,
@@ -24,8 +24,8 @@ from webapp.web.frame.fields import (
     MomentField,
     TextField,
     WholeField,
+    checked,
 )
-from webapp.web.frame.forms import checked
 
 LAST_SEQUENCE = 2**31 - 1
 

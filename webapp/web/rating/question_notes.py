@@ -10,7 +10,7 @@ from msgspec import Struct
 from webapp.services.rating import question_notes
 from webapp.services.rating.question_notes import LONGEST, QuestionNote
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.fields import ChoiceField, LineField
+from webapp.web.frame.forms import ChoiceField, LineField
 
 blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
 

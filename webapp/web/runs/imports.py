@@ -36,8 +36,7 @@ from webapp.services.study import studies
 from webapp.services.workers import long_work
 from webapp.services.workers.long_work import LongProgress
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.fields import LONGEST_LABEL, ChoiceField, LineField, ListField
-from webapp.web.frame.forms import UnusableForm
+from webapp.web.frame.forms import LONGEST_LABEL, ChoiceField, LineField, ListField, UnusableForm
 from webapp.web.workers.long_work import LongWorkPage, led_to, shown
 
 

@@ -24,8 +24,8 @@ from webapp.services.rating.shares import Progress
 from webapp.services.runs import reports, runs, samples
 from webapp.services.runs.runs import DeletionCost, RunOverview, RunPage, SourceFile
 from webapp.services.runs.samples import SampleCost
-from webapp.services.study import blinding, studies
-from webapp.services.study.blinding import Exposure
+from webapp.services.study import assignments, studies
+from webapp.services.study.assignments import Exposure
 from webapp.web.frame import access, formatting, htmx
 from webapp.web.frame.downloads import attached
 from webapp.web.frame.formatting import seconds
@@ -35,8 +35,8 @@ from webapp.web.rating.figures import FigureCell, FigureRow, UndefinedReason
 from webapp.web.runs import questions as run_questions
 from webapp.web.runs.imports import LabelsForm, MoveForm
 from webapp.web.runs.questions import RunQuestions
-from webapp.web.study import rules
-from webapp.web.study.rules import RuleChoice
+from webapp.web.study import study
+from webapp.web.study.study import RuleChoice
 
 blueprint = Blueprint("runs", __name__, url_prefix="/runs")
 OF_RUN = (
@@ -157,11 +157,11 @@ def show(run_id: str) -> str:
     with access.reading() as (session, rater):
         run = runs.run_page(session, rater, run_id)
         others = runs.overviews(session, rater) if run.overview.first_open is None else []
-        rule = reports.rule_of(session, rater.study, rules.wanted())
+        rule = reports.rule_of(session, rater.study, study.wanted_rule())
         report = reports.in_words(session, rater.study, run_id, rule)
         whole = reports.report(session, rater.study, run_id, rule, whole=True)
-        offered = rules.choices(session, rater.study)
-        exposure = blinding.exposure(session, rater.study)
+        offered = study.rule_choices(session, rater.study)
+        exposure = assignments.exposure(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
     page = _shown(run, others, report, whole, offered, exposure, is_blind=is_blind)
     return render_template("runs/page.html", **htmx.names(page))
@@ -235,7 +235,7 @@ def metrics(run_id: str) -> Response:
     from webapp.exporters.frame.csv_cells import rounded
 
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted())
+        rule = reports.rule_of(session, rater.study, study.wanted_rule())
         report = reports.report(session, rater.study, run_id, rule)
     return jsonify(rounded(metrics_json(report)))
 
@@ -247,7 +247,7 @@ def export(run_id: str, name: str) -> Response:
 
     file_format = next(key for key, value in FORMATS.items() if value == name)
     with access.reading() as (session, rater):
-        rule = reports.rule_of(session, rater.study, rules.wanted())
+        rule = reports.rule_of(session, rater.study, study.wanted_rule())
         file = exports.export(session, rater.study, run_id, rule, file_format)
     return attached(file.data, file.media_type, file.name)
 

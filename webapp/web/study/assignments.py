@@ -14,7 +14,7 @@ from webapp.i18n import gettext, mark
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import NotQuestions, Numbered, Why
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.fields import LineField
+from webapp.web.frame.forms import LineField
 
 blueprint = Blueprint("assignments", __name__, url_prefix="/study/assignments")
 

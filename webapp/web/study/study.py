@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
+from typing import get_args
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
+from wtforms import BooleanField, Form
 
+from webapp import labels
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.metrics_tables import said_blindness
-from webapp.records import Blindness
+from webapp.i18n import SOURCE_LANGUAGE, language
+from webapp.records import Blindness, CannotTell
 from webapp.services.rating import asked_again, pool
 from webapp.services.rating.asked_again import OpenWork
 from webapp.services.runs import reports
@@ -30,10 +34,63 @@ from webapp.services.study.standing import (
     StudyStanding,
     study_standing,
 )
+from webapp.services.study.studies import Switches
 from webapp.web.feature import ShownPart
 from webapp.web.frame import access, forms, htmx
+from webapp.web.frame.forms import (
+    LONGEST_ANSWER,
+    LONGEST_LABEL,
+    ChoiceField,
+    LineField,
+    TextField,
+    WholeField,
+)
 from webapp.web.planning import planning
-from webapp.web.study.forms import StudyForm
+
+MOST_RATERS = 1000
+DEEPEST = 10_000
+
+
+class StudyForm(Form):
+    """The owner's settings of a study; an empty number means all."""
+
+    name = LineField(LONGEST_LABEL, required=True)
+    guidelines = TextField(LONGEST_ANSWER)
+    blind = ChoiceField({"auto": None, "yes": True, "no": False})
+    shuffle_questions = ChoiceField({"given": False, "shuffled": True}, name="order", default=False)
+    figures = ChoiceField(["progress", "all"], default="progress")
+    overlap = WholeField(1, MOST_RATERS)
+    pool_depth = WholeField(1, DEEPEST)
+    cannot_tell = ChoiceField(get_args(CannotTell), default="not_relevant")
+    repeat_percent = WholeField(0, 100, required=True)
+    allow_bulk = BooleanField()
+    show_pictures = BooleanField()
+    badges_while_blind = BooleanField()
+    show_record = BooleanField()
+    suggest_quality = ChoiceField({"open": None, "yes": True, "no": False})
+
+    @classmethod
+    def showing(cls, switches: Switches) -> StudyForm:
+        """Return the form filled with a study's settings, the starter guidelines if they show."""
+        data = asdict(switches)
+        if switches.starter_guidelines:
+            texts = studies.starters()
+            data["guidelines"] = texts.get(language(), texts[SOURCE_LANGUAGE])
+        return cls(data=data)
+
+    def switches(self, before: Switches) -> Switches:
+        """Return the settings of a valid form; those without a field stay as in `before`.
+
+        A starter text that was not edited stays the starter, which each reader has in their
+        language.
+        """
+        wanted = replace(before, **self.data)
+        if not before.starter_guidelines:
+            return wanted
+        if self.guidelines.data.strip() in studies.starters().values():
+            return replace(wanted, guidelines=before.guidelines)
+        return replace(wanted, starter_guidelines=False)
+
 
 blueprint = Blueprint("study", __name__, url_prefix="/study")
 
@@ -272,3 +329,21 @@ def _question(found: QuestionStanding, overlap: int | None) -> StandingQuestionL
         judged=dict(sorted(named.items())),
         left=begun + found.things * max(0, wanted - len(named)),
     )
+
+
+class RuleChoice(Struct, frozen=True):
+    """A rule by which several raters' verdicts become one: its name and its label."""
+
+    name: str
+    label: str
+
+
+def wanted_rule() -> str | None:
+    """Return the rule that the address names; ``None`` leaves the choice to the study."""
+    return request.args.get("rule") or None
+
+
+def rule_choices(session: Session, study: Study) -> tuple[RuleChoice, ...]:
+    """Return every rule that may be chosen in a study."""
+    names = (rule.name for rule in reports.rules(session, study))
+    return tuple(RuleChoice(name, labels.rule(name)) for name in names)
