@@ -21,7 +21,7 @@ from statistics import NormalDist, fmean
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from webapp.metrics.planning.distributions import t_quantile
+from webapp.metrics.planning.power import t_quantile
 from webapp.metrics.planning.value_range import FURTHER, ValueRange
 
 MIN_SAMPLE = 2

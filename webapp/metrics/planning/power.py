@@ -9,19 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from math import sqrt
+from math import isnan, sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from webapp.metrics.comparisons.significance import Resampling, places_drawn, randomisation_tests
-from webapp.metrics.planning.distributions import (
-    chi_square_quantile,
-    noncentral_t_cdf,
-    root,
-    t_quantile,
-)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +94,9 @@ def upper_limit(deviation: float, n: int, *, confidence: float = UPPER_CONFIDENC
     >>> round(upper_limit(0.3, 30), 4)
     0.3408
     """
-    return deviation * sqrt((n - 1) / chi_square_quantile(1 - confidence, n - 1))
+    from scipy.special import chdtri  # type: ignore[import-untyped]  # late: it takes a while
+
+    return deviation * sqrt((n - 1) / float(chdtri(n - 1, confidence)))
 
 
 def power(n: int, difference: float, deviation: float, *, level: float = 0.05) -> float:
@@ -160,16 +156,38 @@ def smallest_difference(n: int, deviation: float, demand: Demand | None = None) 
 @cache
 def _shift(n: int, demand: Demand) -> float:
     """The non-centrality at which `n` differences have the power asked."""
-    high = 1.0
+    low, high = 0.0, 1.0
     while _power(n, high, demand.level) < demand.power:
-        high *= 2
-    return root(lambda shift: _power(n, shift, demand.level) - demand.power, 0, high)
+        low, high = high, 2 * high
+    while high - low > 1e-14 * high:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if _power(n, middle, demand.level) < demand.power:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+@cache
+def t_quantile(p: float, df: float) -> float:
+    """The t below which Student's t with `df` degrees of freedom lies with probability `p`.
+
+    >>> round(t_quantile(0.975, 29), 6)
+    2.04523
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, p))
 
 
 def _power(n: int, shift: float, level: float) -> float:
+    from scipy.special import nctdtr
+
     limit = t_quantile(1 - level / 2, n - 1)
-    beyond = 1 - noncentral_t_cdf(limit, n - 1, shift)
-    return beyond + noncentral_t_cdf(-limit, n - 1, shift)
+    above, below = 1 - float(nctdtr(n - 1, shift, limit)), float(nctdtr(n - 1, shift, -limit))
+    return above + (0.0 if isnan(below) else below)  # not a number where it is all but 0
 
 
 def simulated_power(

@@ -18,7 +18,7 @@ from webapp.metrics.comparisons.significance import (
     times_drawn_with_ends,
     weighed,
 )
-from webapp.metrics.planning.distributions import t_quantile
+from webapp.metrics.planning.power import t_quantile
 from webapp.metrics.planning.value_range import FURTHER, ValueRange
 
 NO_VALUE = "no_value"
