@@ -42,7 +42,7 @@ from webapp.services.evaluations.scoring import NamedBytes
 from webapp.services.exports import exports, rated_imports, ratings
 from webapp.services.judging import live_metrics
 from webapp.services.proof_packs import verification
-from webapp.services.runs import imports, reports
+from webapp.services.runs import file_formats, imports, reports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
@@ -86,7 +86,7 @@ class Files(Kind[bytes]):
         self.ground = Ground(database, samples.run("hybrid", "test_results.json"))
         with database.writing() as session:
             study = studies.open_or_make(session, NOW)
-            report = imports.examine(session, study, NAME, self.ground.run)
+            report = imports.examine(session, study, imports.read(NAME, self.ground.run))
             assert report.read is not None
             self.ground.run_ids.append(imports.store(session, study, report.read, Labels(), NOW).id)
             session.commit()
@@ -147,7 +147,7 @@ def _rolled_back(ground: Ground, use: Callable[[Session, Study], None]) -> None:
 
 def _read_run(ground: Ground, data: bytes) -> None:
     def use(session: Session, study: Study) -> None:
-        report = imports.examine(session, study, NAME, data)
+        report = imports.examine(session, study, imports.read(NAME, data))
         _told(report.problems)
         if report.read is None:
             return
@@ -165,11 +165,14 @@ def _read_run(ground: Ground, data: bytes) -> None:
 
 def _read_ratings(ground: Ground, data: bytes) -> None:
     def use(session: Session, study: Study) -> None:
-        seen = ratings.examine(session, study, NAME, data, NOW)
-        report = ratings.store(session, study, NAME, data, NOW, confirmed=True)
+        opened = file_formats.opened(NAME, data)
+        if opened.format is not file_formats.RATINGS:
+            return
+        seen = ratings.examine(session, study, opened.read, NOW)
+        report = ratings.store(session, study, opened.read, NOW, confirmed=True)
         session.flush()
         for one in (seen, report):
-            _told(one.problems if one else ())
+            _told(one.problems)
         if wrong := live_metrics.check(session):
             raise Wrong(f"check: {wrong[0]}")
 

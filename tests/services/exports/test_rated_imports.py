@@ -12,6 +12,7 @@ from webapp.db.tables.judging import Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
+from webapp.importers.runs import csv_ratings
 from webapp.records import EmptyOutcome
 from webapp.services.exports import exports, rated_imports
 from webapp.services.exports.rated_imports import RatedValue
@@ -41,7 +42,9 @@ GIVEN = [(1, "quality"), (1, "notes"), (3, "empty_outcome")]
 def test_looking_says_what_a_new_rater_would_get_and_stores_nothing(
     session: Session, study: Study, rated_run: str, rated_csv: bytes
 ) -> None:
-    found = rated_imports.examine(session, study, "rated.csv", rated_csv, " Budi ")
+    found = rated_imports.examine(
+        session, study, csv_ratings.read("rated.csv", rated_csv), " Budi "
+    )
 
     assert (found.rater, found.rater_is_new, found.run_id) == ("Budi", True, rated_run)
     assert (named(found.new), found.others, found.lines) == (GIVEN, (), 4)
@@ -51,7 +54,7 @@ def test_looking_says_what_a_new_rater_would_get_and_stores_nothing(
 def test_without_a_rater_only_run_and_counts_are_known(
     session: Session, study: Study, rated_run: str, rated_csv: bytes
 ) -> None:
-    found = rated_imports.examine(session, study, "rated.csv", rated_csv, None)
+    found = rated_imports.examine(session, study, csv_ratings.read("rated.csv", rated_csv), None)
 
     assert (found.run_id, found.storable, found.new) == (rated_run, False, ())
 
@@ -60,7 +63,7 @@ def test_without_a_rater_only_run_and_counts_are_known(
 def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
     session: Session, study: Study, rated_csv: bytes
 ) -> None:
-    rated_imports.store(session, study, "rated.csv", rated_csv, "Budi", NOW)
+    rated_imports.store(session, study, csv_ratings.read("rated.csv", rated_csv), "Budi", NOW)
     session.flush()
 
     budi = raters.named(session, study, "Budi")
@@ -72,7 +75,7 @@ def test_stored_values_are_the_raters_own_and_a_second_import_adds_nothing(
     assert live_metrics.check(session) == []
     blind = blindness.counts(session, Query.id > 0, [budi.id])
     assert (blind.verdicts.unknown, blind.grades.unknown) == (1, 1)
-    again = rated_imports.examine(session, study, "rated.csv", rated_csv, "Budi")
+    again = rated_imports.examine(session, study, csv_ratings.read("rated.csv", rated_csv), "Budi")
     assert (again.new, again.others) == ((), ())
 
 
@@ -81,13 +84,17 @@ def test_values_that_differ_are_replaced_only_where_that_is_wanted(
 ) -> None:
     events.rate(session, rater, rated_run, 1, AnswerRating(quality=5), click("later", minute=1))
 
-    kept = rated_imports.store(session, study, "r.csv", rated_csv, rater.name, NOW)
+    kept = rated_imports.store(
+        session, study, csv_ratings.read("r.csv", rated_csv), rater.name, NOW
+    )
     assert kept.others == (RatedValue(1, "quality", here="5", in_file="3"),)
     assert kept.new == ()
     quality = select(QueryRating.quality).where(QueryRating.quality.is_not(None))
     assert session.scalars(quality).all() == [5]
 
-    rated_imports.store(session, study, "r.csv", rated_csv, rater.name, NOW, overwrite=True)
+    rated_imports.store(
+        session, study, csv_ratings.read("r.csv", rated_csv), rater.name, NOW, overwrite=True
+    )
     session.expire_all()
     assert session.scalars(quality).all() == [3]
 
@@ -103,7 +110,9 @@ def test_a_removed_rater_and_a_machine_get_nothing(
     before = count(session, QueryRating)
 
     for name in ("Budi", "Model"):
-        found = rated_imports.store(session, study, "rated.csv", rated_csv, name, NOW)
+        found = rated_imports.store(
+            session, study, csv_ratings.read("rated.csv", rated_csv), name, NOW
+        )
         assert found.refused
     assert count(session, QueryRating) == before
 
@@ -114,6 +123,6 @@ def test_a_file_of_other_questions_fits_no_run(
 ) -> None:
     other = rated_csv.replace(b"Question 2", b"Another question")
 
-    found = rated_imports.store(session, study, "rated.csv", other, "Budi", NOW)
+    found = rated_imports.store(session, study, csv_ratings.read("rated.csv", other), "Budi", NOW)
     assert (found.fits, found.run_id, found.storable) == ((), None, False)
     assert raters.named(session, study, "Budi") is None

@@ -17,7 +17,7 @@ from webapp.db.tables.study import Study
 from webapp.records import ReadRun
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports
+from webapp.services.runs import file_formats, imports
 from webapp.services.runs.imports import Labels
 
 RUN = run(query(1, card("a"), card("b"), card("a")), query(2))
@@ -30,9 +30,8 @@ def _run_id(session: Session, study: Study) -> str:
 
 
 def store(session: Session, study: Study, data: bytes) -> RatingsReport:
-    report = offline_ratings.store(session, study, "ratings.json", data, HOUR, confirmed=True)
-    assert report is not None
-    return report
+    read = file_formats.opened("ratings.json", data).read
+    return offline_ratings.store(session, study, read, HOUR, confirmed=True)
 
 
 def codes(report: RatingsReport) -> list[str]:

@@ -23,7 +23,7 @@ from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsRep
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging import verdicts as blindness
 from webapp.services.people import raters
-from webapp.services.runs import imports
+from webapp.services.runs import file_formats, imports
 from webapp.services.runs.imports import Labels
 
 RUN = run(
@@ -41,11 +41,8 @@ def _run_id(session: Session, study: Study) -> str:
 
 def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsReport:
     """Store a file whose name is confirmed, or as `said`."""
-    report = offline_ratings.store(
-        session, study, "ratings.json", data, HOUR, **{"confirmed": True, **said}
-    )
-    assert report is not None
-    return report
+    read = file_formats.opened("ratings.json", data).read
+    return offline_ratings.store(session, study, read, HOUR, **{"confirmed": True, **said})
 
 
 def verdicts(session: Session, name: str = "Ani") -> list[str | None]:
@@ -140,7 +137,9 @@ def test_of_two_words_the_later_one_stands_and_both_are_told(
     here = click("here", minute=30)
     events.judge(session, ani, run_id, 1, 2, Relevance.NOT_RELEVANT, here)
     data = ratings(RUN, change(1, 1, "relevance", "1", rank=2, minute=minute))
-    announced = offline_ratings.examine(session, study, "ratings.json", data, HOUR)
+    announced = offline_ratings.examine(
+        session, study, file_formats.opened("ratings.json", data).read, HOUR
+    )
     report = store(session, study, data)
 
     assert report.contradictions == (FileEffect(1, "relevance", "B", "0", "1", kept),)
@@ -299,5 +298,5 @@ def test_two_runs_with_these_very_answers_are_told_apart_by_nobody(
     assert report.problems[0].details["runs"] == ", ".join(sorted([run_id, other.id]))
 
 
-def test_another_file_is_none_of_this(session: Session, study: Study) -> None:
-    assert offline_ratings.examine(session, study, "x.json", b'{"results": []}', HOUR) is None
+def test_another_file_is_none_of_this() -> None:
+    assert file_formats.opened("x.json", b'{"results": []}').format is file_formats.RUN

@@ -16,6 +16,7 @@ from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Question, Study
 from webapp.i18n import speaking
+from webapp.importers.runs import csv_ratings
 from webapp.metrics.agreement.report import ItemKind
 from webapp.services.agreement import agreement
 from webapp.services.exports import exports, rated_imports, trees
@@ -126,7 +127,10 @@ def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
     for data in (whole, part):
         found = rated_imports.compare(session, study, "rated.csv", data, [run_id])
         assert found.run_id == run_id
-        assert rated_imports.examine(session, study, "rated.csv", data, None).run_id == run_id
+        assert (
+            rated_imports.examine(session, study, csv_ratings.read("rated.csv", data), None).run_id
+            == run_id
+        )
 
 
 def test_the_list_of_runs_leads_to_sampled_questions_only(

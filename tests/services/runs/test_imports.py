@@ -93,7 +93,7 @@ def test_nothing_is_stored_by_looking(session: Session, study: Study) -> None:
             ],
         }
     ).encode()
-    report = imports.examine(session, study, "hybrid/test_results.json", data)
+    report = imports.examine(session, study, imports.read("hybrid/test_results.json", data))
 
     assert report.counts is not None
     assert (report.counts.cards, report.run_id) == (1, None)
@@ -102,7 +102,7 @@ def test_nothing_is_stored_by_looking(session: Session, study: Study) -> None:
 
 
 def test_a_file_that_is_no_run_is_refused_with_its_problem(session: Session, study: Study) -> None:
-    report = imports.examine(session, study, "notes.json", b"[1, 2")
+    report = imports.examine(session, study, imports.read("notes.json", b"[1, 2"))
 
     assert report.read is None
     assert report.problems[0].file == "notes.json"
@@ -117,7 +117,9 @@ def test_the_two_files_of_the_real_run_are_one_run_with_the_same_cards(
     seen = []
     for place in order:
         path = real_run / names[place]
-        report = imports.examine(session, study, f"hybrid/{path.name}", path.read_bytes())
+        report = imports.examine(
+            session, study, imports.read(f"hybrid/{path.name}", path.read_bytes())
+        )
         assert report.read is not None
         seen.append(store(session, study, report.read))
 

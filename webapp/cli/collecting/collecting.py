@@ -260,11 +260,12 @@ def _tell(collected: Collection, plan: CollectionPlan) -> None:
 
 
 def _import(collected: Collection) -> None:
-    from webapp.services.runs.imports import ImportedRun, Labels
+    from webapp.services.runs.file_formats import FileDecision
+    from webapp.services.runs.imports import ImportedRun
 
-    labels = Labels(search_method=collected.run.search_method, llm=collected.run.llm)
+    decision = FileDecision(method=collected.run.search_method or "", llm=collected.run.llm or "")
     with database.opened() as opened:
-        outcome = importing.import_file(opened, collected.file, labels)
+        outcome = importing.store_run_file(opened, collected.file, decision)
     if not isinstance(outcome, ImportedRun):
         from webapp.importers.runs import problems
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from subprocess import list2cmdline
 from typing import Any
@@ -13,13 +12,12 @@ from typing import Any
 from msgspec.structs import asdict
 
 from webapp import labels as words
-from webapp.cli.frame import options
 from webapp.cli.frame.output import say
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
 from webapp.records import Severity
-from webapp.services.exports import rated_imports, ratings
+from webapp.services.exports import rated_imports
 from webapp.services.exports.rated_imports import RatedFileReport, RatedImport
 from webapp.services.exports.ratings import FileEffect, RatingsReport
 from webapp.services.study import studies
@@ -31,27 +29,6 @@ KINDS = (
     ("notes", "notes"),
 )
 """Each kind of judgment in ``Counts``, with the field that it is stored in."""
-
-
-def bring(
-    opened: Database, path: Path, rater: str | None, newcomers: set[str]
-) -> RatingsReport | None:
-    """Store one file of ratings in a transaction of its own; ``None``: it is something else.
-
-    `rater` confirms that name. `newcomers` are the raters whom earlier files of this command
-    made: they may have more files. The rater of this file joins them.
-    """
-    with opened.writing() as session:
-        now = options.now()
-        study = studies.open_or_make(session, now)
-        store = partial(ratings.store, session, study, path.name, path.read_bytes(), now, rater)
-        report = store(confirmed=rater is not None)
-        if report is not None and report.rater in newcomers and not report.stored:
-            report = store(confirmed=True)
-        session.commit()
-    if report is not None and report.rater_is_new:
-        newcomers.add(report.rater)
-    return report
 
 
 def tell(report: RatingsReport) -> None:
@@ -153,19 +130,6 @@ def as_json(report: RatingsReport) -> dict[str, Any]:
         ],
         "problems": [problems.to_dict(problem) for problem in report.problems],
     }
-
-
-def take(opened: Database, path: Path, rater: str, *, overwrite: bool) -> RatedImport:
-    """Store quality, notes and empty outcomes of a rated CSV as `rater`'s."""
-    with opened.writing() as session:
-        now = options.now()
-        study = studies.open_or_make(session, now)
-        data = path.read_bytes()
-        report = rated_imports.store(
-            session, study, path.name, data, rater, now, overwrite=overwrite
-        )
-        session.commit()
-    return report
 
 
 def tell_taken(report: RatedImport) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,22 @@ from webapp.db.engine import Database
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
-from webapp.importers.runs import ratings as offline_ratings
 from webapp.metrics.runs.provenance import Latency
 from webapp.records import Counts, Problem, Severity
 from webapp.services.exports.rated_imports import RatedFileReport, RatedImport
 from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports, reports, runs, samples
-from webapp.services.runs.imports import ImportedRun, ImportReport, Labels
+from webapp.services.runs import file_formats, imports, reports, runs, samples
+from webapp.services.runs.file_formats import (
+    FORMATS,
+    RATED_CSV,
+    RATINGS,
+    RUN,
+    FileDecision,
+    FileFormat,
+    OpenedFile,
+    StoredFile,
+)
+from webapp.services.runs.imports import ImportedRun, ImportReport
 from webapp.services.study import studies
 
 
@@ -58,14 +67,17 @@ def import_command(
     --rater says that name. Of a rated CSV that is named with --rater, quality, notes and empty
     outcomes become that rater's; it has no verdicts.
     """
-    labels = Labels(search_method=method, llm=llm)
+    decision = FileDecision(
+        rater=rater, confirm=rater is not None, method=method or "", llm=llm or ""
+    )
     sheets = [path for path in paths if rater and path.suffix.lower() == ".csv"]
     paths = [path for path in paths if path not in sheets]
     refused: list[Problem] = []
     with options.opened() as opened:
-        found = _import_all(opened, paths, labels, rater, blind, refused)
+        found = _import_all(opened, paths, decision, blind, refused)
+        of_csv = replace(decision, confirm=overwrite)
         taken = [
-            rating_files.take(opened, path, rater or "", overwrite=overwrite)
+            store_file(opened, _opened(path.name, path, RATED_CSV), of_csv).report
             for path in _readable(sheets, refused)
         ]
         is_sample = _is_any_sample(opened, found.runs)
@@ -169,49 +181,52 @@ def _latency_json(latency: Latency | None) -> dict[str, float] | None:
 class _Found(Struct, frozen=True):
     """The outcome of every file that was given; reports of ratings come with their paths."""
 
-    runs: Sequence[ImportedRun]
-    ratings: Sequence[tuple[Path, RatingsReport]]
-    compared: Sequence[RatedFileReport]
-    refused: Sequence[Problem]
+    runs: list[ImportedRun]
+    ratings: list[tuple[Path, RatingsReport]]
+    compared: list[RatedFileReport]
+    refused: list[Problem]
 
 
 def _import_all(
     opened: Database,
     paths: Sequence[Path],
-    labels: Labels,
-    rater: str | None,
+    decision: FileDecision,
     blind: bool | None,
     refused: list[Problem],
 ) -> _Found:
     """Import the runs, then the ratings of runs; compare the rated CSVs beside them."""
-    files = _readable(_files(paths), refused)
-    rated = [path for path in files if offline_ratings.recognises(path.read_bytes())]
-    imported: list[ImportedRun] = []
+    turns = {
+        path: file_formats.turn(path.name, path.read_bytes(), (RATINGS, RUN))
+        for path in _readable(_files(paths), refused)
+    }
+    found = _Found([], [], [], refused)
     by_folder: dict[Path, list[str]] = {}
     newcomers: set[str] = set()
-    brought: list[tuple[Path, RatingsReport | None]] = []
     with output.steps() as tell:
-        for done, path in enumerate(path for path in files if path not in rated):
-            tell(done, len(files))
-            outcome = import_file(opened, path, labels, blind=blind)
-            if isinstance(outcome, ImportedRun):
-                imported.append(outcome)
-                by_folder.setdefault(path.parent, []).append(outcome.id)
-            elif path in paths or not outcome.is_something_else:
-                refused.extend(outcome.problems)
-        for done, path in enumerate(rated, start=len(files) - len(rated)):
-            tell(done, len(files))
-            brought.append((path, rating_files.bring(opened, path, rater, newcomers)))
-        tell(len(files), len(files))
+        for done, path in enumerate(sorted(turns, key=lambda path: turns[path])):
+            tell(done, len(turns))
+            is_of_ratings = turns[path] == -FORMATS.index(RATINGS)
+            name = path.name if is_of_ratings else _name(path)
+            file = _opened(name, path, RATINGS, RUN)
+            stored = store_file(opened, file, decision, newcomers, blind=blind)
+            newcomers.update([stored.newcomer] if stored.newcomer else [])
+            if isinstance(stored.report, RatingsReport):
+                found.ratings.append((path, stored.report))
+            elif isinstance(stored.report, ImportedRun):
+                found.runs.append(stored.report)
+                by_folder.setdefault(path.parent, []).append(stored.report.id)
+            elif path in paths or not stored.report.is_something_else:
+                refused.extend(stored.report.problems)
+        tell(len(turns), len(turns))
     beside = [path for folder in paths if folder.is_dir() for path in _rated_csvs(folder)]
-    return _Found(
-        runs=imported,
-        ratings=[(path, report) for path, report in brought if report is not None],
-        compared=[
-            rating_files.compare(opened, path, by_folder) for path in _readable(beside, refused)
-        ],
-        refused=refused,
+    found.compared.extend(
+        rating_files.compare(opened, path, by_folder) for path in _readable(beside, refused)
     )
+    return found
+
+
+def _opened(name: str, path: Path, *among: FileFormat) -> OpenedFile:
+    return file_formats.opened(name, path.read_bytes(), among=among)
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -265,26 +280,43 @@ def _document(found: _Found) -> dict[str, Any]:
     }
 
 
-def import_file(
-    opened: Database, path: Path, labels: Labels, *, blind: bool | None = None
-) -> ImportedRun | ImportReport:
-    """Import one file in a transaction of its own; return why not, where it cannot be.
+def store_file(
+    opened: Database,
+    file: OpenedFile,
+    decision: FileDecision,
+    newcomers: Container[str] = (),
+    *,
+    blind: bool | None = None,
+) -> StoredFile:
+    """Store one file in a transaction of its own, as far as it can be.
 
-    `blind` sets how the study is rated; else it is said before it becomes blind.
+    `blind` sets how the study is rated; else it is said before a run makes it blind.
     """
     with opened.writing() as session:
-        study = studies.open_or_make(session, options.now())
-        report = imports.examine(session, study, _name(path), path.read_bytes())
-        if report.read is None:
-            return report
-        if blind is not None:
-            switched = replace(studies.switches(study), blind=blind)
-            studies.set_switches(session, study, switched, options.now())
-        elif imports.turns_blind(session, study, [report]):
-            say(f"relevansi: {_turned_blind()}", err=True)
-        run = imports.store(session, study, report.read, labels, options.now())
-        session.commit()
-        return run
+        now = options.now()
+        study = studies.open_or_make(session, now)
+        if isinstance(file.read, ImportReport) and file.read.read is not None:
+            if blind is not None:
+                switched = replace(studies.switches(study), blind=blind)
+                studies.set_switches(session, study, switched, now)
+            else:
+                report = file.format.look(session, study, file.read, None, now)
+                if imports.turns_blind(session, study, [report]):
+                    say(f"relevansi: {_turned_blind()}", err=True)
+        stored = file.format.store(session, study, file.read, decision, newcomers, now)
+        if not isinstance(stored.report, ImportReport):
+            session.commit()
+    return stored
+
+
+def store_run_file(
+    opened: Database, path: Path, decision: FileDecision
+) -> ImportedRun | ImportReport:
+    """Store a run file; return why not, where it cannot be."""
+    report: ImportedRun | ImportReport = store_file(
+        opened, _opened(_name(path), path, RUN), decision
+    ).report
+    return report
 
 
 def _turned_blind() -> str:

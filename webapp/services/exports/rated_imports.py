@@ -22,6 +22,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.csv_ratings import OUTCOME_WORDS, rated_csv
 from webapp.importers.runs import csv_ratings
+from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.prices import said
 from webapp.metrics.judging.figures import QueryRow, RunReport
 from webapp.printable import name_line
@@ -144,26 +145,28 @@ class RatedImport(Struct, frozen=True):
         """Whether the run and the rater are known, so that values can be stored."""
         return self.run_id is not None and bool(self.rater) and not self.refused
 
+    @property
+    def brings_something(self) -> bool:
+        """Whether storing the file can change anything."""
+        return self.storable and bool(self.new or self.others)
+
     def stored(self, *, overwrite: bool) -> tuple[RatedValue, ...]:
         """Return the values that are stored: the new ones, with `overwrite` the others too."""
         return (*self.new, *self.others) if overwrite else self.new
 
 
-def examine(
-    session: Session, study: Study, name: str, data: bytes, rater: str | None
-) -> RatedImport:
-    """Return the report of importing the rated CSV as `rater`'s, without storing anything.
+def examine(session: Session, study: Study, read: RatedFile, rater: str | None) -> RatedImport:
+    """Return the report of importing a rated CSV as `rater`'s, without storing anything.
 
     Without a rater it has only the run and the counts.
     """
-    read = csv_ratings.read(name, data)
     listed = select(Run).where(Run.study_id == study.id).order_by(Run.id)
     runs = {run.id: run for run in session.scalars(listed)}
     fits = runs_of(session, study, read.report, [*runs])
     called = name_line(rater or "")
     who = raters.named(session, study, called) if called else None
     found = RatedImport(
-        name=name,
+        name=read.report.run,
         rater=who.name if who else called,
         rater_is_new=bool(called) and who is None,
         refused=who is not None and (who.is_machine or who.removed_at is not None),
@@ -198,8 +201,7 @@ def examine(
 def store(
     session: Session,
     study: Study,
-    name: str,
-    data: bytes,
+    read: RatedFile,
     rater: str,
     now: datetime,
     *,
@@ -213,7 +215,7 @@ def store(
     known = raters.named(session, study, rater)
     if known is not None:
         events.lock(session, known)
-    found = examine(session, study, name, data, rater)
+    found = examine(session, study, read, rater)
     if found.run_id is None or not found.storable:
         return found
     who = known or raters.add(session, study, found.rater, now)

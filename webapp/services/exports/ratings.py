@@ -13,7 +13,7 @@ among the raters and can remove it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Self
@@ -27,7 +27,6 @@ from webapp.db.tables.judging import Event, JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
-from webapp.importers.runs import ratings
 from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.importers.runs.ratings import OfflineRatings, RatingChange
 from webapp.printable import name_line
@@ -210,6 +209,11 @@ class RatingsReport(Struct, frozen=True):
         return self.storable and self.new == 0
 
     @property
+    def brings_something(self) -> bool:
+        """Whether storing the file changes anything."""
+        return self.storable and self.new > 0
+
+    @property
     def needs_confirmation(self) -> bool:
         """Whether it would add to the judgments of a rater whom the study has already."""
         return self.storable and not self.rater_is_new and self.new > 0
@@ -231,39 +235,39 @@ _REFUSING = frozenset(
 
 
 def examine(
-    session: Session, study: Study, name: str, data: bytes, now: datetime, rater: str | None = None
-) -> RatingsReport | None:
-    """Return the effect of importing the file, ``None`` if it is not a file of ratings.
-
-    `rater` replaces the name in the file.
-    """
-    try:
-        read = ratings.read(name, data)
-    except ImportRefused as refused:
-        return RatingsReport(name, tuple(refused.problems))
-    return None if read is None else _report(session, study, _named(read, rater), now)
+    session: Session,
+    study: Study,
+    read: OfflineRatings | ImportRefused,
+    now: datetime,
+    rater: str | None = None,
+) -> RatingsReport:
+    """Return the effect of importing the file that was read; `rater` replaces the name in it."""
+    if isinstance(read, ImportRefused):
+        return RatingsReport(read.problem.file, tuple(read.problems))
+    return _report(session, study, _named(read, rater), now)
 
 
 def store(
     session: Session,
     study: Study,
-    name: str,
-    data: bytes,
+    read: OfflineRatings | ImportRefused,
     now: datetime,
     rater: str | None = None,
     *,
     confirmed: bool = False,
-) -> RatingsReport | None:
+    newcomers: Container[str] = (),
+) -> RatingsReport:
     """Store the file if it can be; return its report, which states whether it is ``stored``.
 
     A rater of that name is made if there is none. For a rater who exists, the file is stored only
-    if the owner ``confirmed`` the name. Nothing stored before is lost.
+    if the owner ``confirmed`` the name, or it is among the `newcomers` whom earlier files made.
+    Nothing stored before is lost.
     """
-    report = examine(session, study, name, data, now, rater)
-    if report is None or not report.storable or (report.needs_confirmation and not confirmed):
+    report = examine(session, study, read, now, rater)
+    is_confirmed = confirmed or report.rater in newcomers
+    if not report.storable or (report.needs_confirmation and not is_confirmed):
         return report
-    read = ratings.read(name, data)
-    assert read is not None
+    assert isinstance(read, OfflineRatings)
     who = raters.named(session, study, report.rater) or raters.add(
         session, study, report.rater, now
     )

@@ -6,14 +6,12 @@ import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from hashlib import sha256
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, func, insert, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from webapp.db.engine import Kept
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
@@ -67,6 +65,11 @@ class ImportReport(Struct, frozen=True):
     session_key: str = ""
     question_keys: tuple[str, ...] = ()
 
+    @property
+    def brings_something(self) -> bool:
+        """Whether storing the file changes anything."""
+        return self.read is not None and not self.already_imported
+
 
 class ImportedRun(Struct, frozen=True):
     """A run as it is after an import of one of its files."""
@@ -80,33 +83,46 @@ class ImportedRun(Struct, frozen=True):
     problems: tuple[Problem, ...]
 
 
-_LOOKED_AT: Kept[tuple[str, str], ImportReport] = Kept(100)
-"""The files that were looked at, by name and SHA-256, without what their questions hold."""
+def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
+    """Return the report of a file by itself, without the runs that are stored.
 
-
-def examine(
-    session: Session, study: Study, name: str, data: bytes, tell: Tell = nobody
-) -> ImportReport:
-    """Return the effect of importing the file; of an unreadable file, its problem."""
-    return _placed(session, study, _examined(name, data, tell))
-
-
-def look(
-    session: Session, study: Study, name: str, data: bytes, tell: Tell = nobody
-) -> ImportReport:
-    """Return the same report for reading only; a file is read once, however often it is asked for.
-
-    Its ``read`` has no questions; `tell` is called with how many are read.
+    `tell` is called with how many questions are read. Of an unreadable file it has the problem.
     """
-    key = name, sha256(data).hexdigest()
-    kept = _LOOKED_AT.get(session, key)
-    if kept is None:
-        kept = _examined(name, data, tell)
-        read = replace(kept.read, queries=()) if kept.read else None
-        undecided = [replace(q, response="", cards=(), extra={}) for q in kept.undecided]
-        kept = replace(kept, read=read, undecided=tuple(undecided))
-        _LOOKED_AT.put(session, key, kept)
-    return _placed(session, study, kept)
+    try:
+        found = json_runs.read(name, data, tell)
+    except ImportRefused as refused:
+        other = isinstance(refused, UnknownRunFormat)
+        return ImportReport(name, None, tuple(refused.problems), is_something_else=other)
+    return ImportReport(
+        name=name,
+        read=found,
+        problems=found.problems,
+        counts=counts(found.queries),
+        undecided=tuple(query for query in found.queries if query.context_dependent is None),
+        session_key=json_runs.session_key(found),
+        question_keys=tuple(json_runs.question_key(query.question) for query in found.queries),
+    )
+
+
+def without_answers(report: ImportReport) -> ImportReport:
+    """Return the same report for looking at only: its ``read`` has no questions."""
+    read = replace(report.read, queries=()) if report.read else None
+    undecided = [replace(q, response="", cards=(), extra={}) for q in report.undecided]
+    return replace(report, read=read, undecided=tuple(undecided))
+
+
+def examine(session: Session, study: Study, report: ImportReport) -> ImportReport:
+    """Return the report of a file beside the runs of the study, as they are now."""
+    if report.read is None:
+        return report
+    run = _holding(session, study, report.read, report.session_key)
+    already = run is not None and _has_file(run, report.read)
+    return replace(
+        report,
+        run_id=run.id if run else None,
+        already_imported=already,
+        enriches=run is not None and not already,
+    )
 
 
 def turns_blind(session: Session, study: Study, reports: Iterable[ImportReport]) -> bool:
@@ -130,38 +146,6 @@ def _is_same_session(one: ImportReport, other: ImportReport) -> bool:
         {one.read.timestamp, other.read.timestamp},
     )
     return one.session_key == other.session_key and all(len(said - {None}) < 2 for said in stated)
-
-
-def _examined(name: str, data: bytes, tell: Tell) -> ImportReport:
-    """Return the report of a file by itself, without the runs that are stored."""
-    try:
-        read = json_runs.read(name, data, tell)
-    except ImportRefused as refused:
-        other = isinstance(refused, UnknownRunFormat)
-        return ImportReport(name, None, tuple(refused.problems), is_something_else=other)
-    return ImportReport(
-        name=name,
-        read=read,
-        problems=read.problems,
-        counts=counts(read.queries),
-        undecided=tuple(query for query in read.queries if query.context_dependent is None),
-        session_key=json_runs.session_key(read),
-        question_keys=tuple(json_runs.question_key(query.question) for query in read.queries),
-    )
-
-
-def _placed(session: Session, study: Study, report: ImportReport) -> ImportReport:
-    """Return the report of a file beside the runs of the study, as they are now."""
-    if report.read is None:
-        return report
-    run = _holding(session, study, report.read, report.session_key)
-    already = run is not None and _has_file(run, report.read)
-    return replace(
-        report,
-        run_id=run.id if run else None,
-        already_imported=already,
-        enriches=run is not None and not already,
-    )
 
 
 def store(

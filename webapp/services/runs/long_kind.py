@@ -14,9 +14,8 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
-from webapp.services.runs import imports, waiting_files
-from webapp.services.runs.imports import ImportReport
-from webapp.services.runs.waiting_files import FileDecision
+from webapp.services.runs import file_formats, waiting_files
+from webapp.services.runs.file_formats import FileDecision, OpenedFile
 from webapp.services.workers.long_work import Finish, Make
 from webapp.steps import Tell
 
@@ -36,13 +35,17 @@ def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> d
 
 def read(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
     """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
-    _read(session, study, wanted, tell, imports.look)
+    _read(session, study, wanted, tell, file_formats.opened_in_brief)
     return lambda _session, _study, _now: {"runs": [], "left": wanted["tokens"], "stored": False}
+
+
+def _whole(_session: Session, name: str, data: bytes, tell: Tell) -> OpenedFile:
+    return file_formats.opened(name, data, tell)
 
 
 def store(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
     """Return how the files are stored as was decided; raises ``UnknownUpload``."""
-    found = _read(session, study, wanted, tell, imports.examine)
+    found = _read(session, study, wanted, tell, _whole)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         decisions = {t: FileDecision(**given) for t, given in wanted["decisions"].items()}
@@ -58,14 +61,14 @@ def _read(
     study: Study,
     wanted: Mapping[str, Any],
     tell: Tell,
-    reader: Callable[[Session, Study, str, bytes, Tell], ImportReport],
-) -> dict[str, ImportReport]:
-    """Return the report of each run file that waits, by its token."""
+    reader: Callable[[Session, str, bytes, Tell], OpenedFile],
+) -> dict[str, OpenedFile]:
+    """Return each run file that waits as it was read, by its token."""
     files = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
     of, before = sum(map(waiting_files.questions, files)), 0
-    found: dict[str, ImportReport] = {}
+    found: dict[str, OpenedFile] = {}
     for file in filter(waiting_files.is_run, files):
-        found[file.id] = reader(session, study, file.name, file.data, _after(before, of, tell))
+        found[file.id] = reader(session, file.name, file.data, _after(before, of, tell))
         before += waiting_files.questions(file)
     tell(of, of)
     return found

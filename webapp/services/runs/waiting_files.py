@@ -14,12 +14,8 @@ from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
-from webapp.importers.runs import csv_ratings
-from webapp.importers.runs.ratings import recognises
-from webapp.services.exports import rated_imports
-from webapp.services.exports import ratings as offline_ratings
-from webapp.services.runs import imports
-from webapp.services.runs.imports import ImportReport, Labels
+from webapp.services.runs import file_formats
+from webapp.services.runs.file_formats import FileDecision, FileFormat, OpenedFile
 
 KEPT_FOR = timedelta(days=1)
 
@@ -55,33 +51,6 @@ def discard(session: Session, upload: Upload) -> None:
 LONG_FROM = 300
 """So many questions take longer to read and to store than a browser should wait without a word."""
 
-CHANGES_A_QUESTION = 10
-"""So many changes of a rater are stored in the time of a question with its cards."""
-
-
-class FileDecision(Struct, frozen=True):
-    """The owner's decision on one file: the labels of its run, or the rater of its ratings.
-
-    ``rater`` is the one whose report was shown, ``confirm`` the tick that this rater's stored
-    judgments may change. ``depends`` are the questions that depend on earlier ones.
-    """
-
-    rater: str | None = None
-    confirm: bool = False
-    method: str = ""
-    llm: str = ""
-    depends: list[str] = field(default_factory=list)
-
-    def labels(self, report: ImportReport) -> Labels:
-        """Return the labels of the run of `report`."""
-        return Labels(
-            search_method=self.method or None,
-            llm=self.llm or None,
-            context_dependent={
-                query.query_id: str(query.query_id) in self.depends for query in report.undecided
-            },
-        )
-
 
 class StoredFiles(Struct):
     """The runs of the files that were stored, and the tokens of the ``left`` ones."""
@@ -91,22 +60,18 @@ class StoredFiles(Struct):
     newcomers: set[str] = field(default_factory=set)
 
 
-def is_rated_csv(file: Upload) -> bool:
-    """Whether a file is read as a rated CSV."""
-    return file.name.lower().endswith(".csv") or csv_ratings.recognises(file.data)
-
-
 def is_run(file: Upload) -> bool:
     """Whether a file is read as a run."""
-    return not is_rated_csv(file) and not recognises(file.data)
+    return _format(file) is file_formats.RUN
 
 
 def questions(file: Upload) -> int:
     """Return about how many questions a file has, without reading it."""
-    if is_rated_csv(file):
-        return file.data.count(b"\n")
-    named = file.data.count(b'"query_id"')
-    return named if is_run(file) else named // CHANGES_A_QUESTION
+    return _format(file).size(file.data)
+
+
+def _format(file: Upload) -> FileFormat:
+    return file_formats.recognised(file.name, file.data)[0]
 
 
 def is_long(files: Sequence[Upload]) -> bool:
@@ -121,73 +86,25 @@ def store(
     decisions: Mapping[str, FileDecision],
     now: datetime,
     *,
-    read: Mapping[str, ImportReport] | None = None,
+    read: Mapping[str, OpenedFile] | None = None,
 ) -> StoredFiles:
     """Store the waiting files and forget them; ratings that cannot be stored yet are left.
 
-    `decisions` are by token; `read` has the reports of files that were read before.
+    Ratings need a rater whose report was shown. `decisions` and `read`, the files that were
+    opened before, are by token.
     """
     done = StoredFiles()
-    for file in sorted(files, key=_turn):
+    for file in sorted(files, key=lambda file: file_formats.turn(file.name, file.data)):
         decision = decisions.get(file.id, FileDecision())
-        report = (read or {}).get(file.id)
-        if _store(session, study, file, decision, report, now, done):
+        opened = (read or {}).get(file.id) or file_formats.opened(file.name, file.data)
+        if opened.format.needs_rater and decision.rater is None:
+            done.left.append(file.id)
+            continue
+        stored = opened.format.store(session, study, opened.read, decision, done.newcomers, now)
+        done.newcomers.update([stored.newcomer] if stored.newcomer else [])
+        done.runs.extend([stored.run_id] if stored.run_id and stored.is_done else [])
+        if stored.is_done:
             discard(session, file)
         else:
             done.left.append(file.id)
     return done
-
-
-def _turn(file: Upload) -> int:
-    """The turn of a file: runs, then ratings from pages without a server, then rated CSVs."""
-    return 2 if is_rated_csv(file) else int(recognises(file.data))
-
-
-def _store(
-    session: Session,
-    study: Study,
-    file: Upload,
-    decision: FileDecision,
-    report: ImportReport | None,
-    now: datetime,
-    done: StoredFiles,
-) -> bool:
-    """Store one waiting file and note its run; ratings that cannot be stored yet stay."""
-    about = session, study, file.name, file.data
-    if is_rated_csv(file) or offline_ratings.examine(*about, now) is not None:
-        return _store_ratings(session, study, file, decision, now, done)
-    report = report or imports.examine(*about)
-    if report.read is not None:
-        labels = decision.labels(report)
-        done.runs.append(imports.store(session, study, report.read, labels, now).id)
-    return True
-
-
-def _store_ratings(
-    session: Session,
-    study: Study,
-    file: Upload,
-    decision: FileDecision,
-    now: datetime,
-    done: StoredFiles,
-) -> bool:
-    """Store ratings for the rater whose report was shown; over what is there where ticked."""
-    rater = decision.rater
-    if rater is None:
-        return False
-    if is_rated_csv(file):
-        taken = rated_imports.store(
-            session, study, file.name, file.data, rater, now, overwrite=decision.confirm
-        )
-        run_id, is_stored = taken.run_id, taken.storable
-    else:
-        confirmed = decision.confirm or rater in done.newcomers
-        brought = offline_ratings.store(
-            session, study, file.name, file.data, now, rater, confirmed=confirmed
-        )
-        if brought is None:
-            return False
-        run_id, is_stored = brought.run_id, brought.stored
-        done.newcomers.update([brought.rater] if is_stored and brought.rater_is_new else [])
-    done.runs.extend([run_id] if run_id and is_stored else [])
-    return is_stored

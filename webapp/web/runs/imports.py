@@ -11,6 +11,7 @@ change only where that is ticked.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from flask import Blueprint, Response, current_app, redirect, request, url_for
 from msgspec import Struct
@@ -24,14 +25,9 @@ from webapp.db.tables.study import Study
 from webapp.i18n import gettext
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import JoinedProblem
-from webapp.services.exports import rated_imports
-from webapp.services.exports import ratings as offline_ratings
-from webapp.services.exports.rated_imports import RatedImport
-from webapp.services.exports.ratings import RatingsReport
-from webapp.services.runs import imports, long_kind, samples, waiting_files
-from webapp.services.runs import runs as order
-from webapp.services.runs.imports import ImportReport
-from webapp.services.runs.waiting_files import FileDecision, StoredFiles
+from webapp.services.runs import file_formats, imports, long_kind, runs, samples, waiting_files
+from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RUN, FileDecision, FileFormat
+from webapp.services.runs.waiting_files import StoredFiles
 from webapp.services.study import studies
 from webapp.services.workers import long_work
 from webapp.services.workers.long_work import LongProgress
@@ -50,7 +46,7 @@ class LabelsForm(Form):
 class MoveForm(Form):
     """The way a run goes in the study's order."""
 
-    direction = ChoiceField([*order.STEPS])
+    direction = ChoiceField([*runs.STEPS])
 
 
 class WaitingForm(Form):
@@ -97,35 +93,23 @@ class WaitingFileForm(Form):
 blueprint = Blueprint("imports", __name__)
 
 
-class Waiting(Struct, frozen=True):
-    """A file with its report; ``token`` is its name while it waits."""
+class WaitingFile(Struct, frozen=True):
+    """A file with its report; ``token`` is its name while it waits.
+
+    ``raters`` are the names that ratings can be given to.
+    """
 
     token: str
-    report: ImportReport
+    format: FileFormat
+    report: Any
     remarks: tuple[JoinedProblem, ...]
+    raters: tuple[str, ...]
 
     @property
     def is_sample(self) -> bool:
         """Whether this is a run of the invented sample."""
-        return self.report.read is not None and self.report.read.sha256 in samples.FILES
-
-
-class WaitingRatings(Struct, frozen=True):
-    """Ratings from a page without a server, with their report for one of the ``raters``."""
-
-    token: str
-    report: RatingsReport
-    remarks: tuple[JoinedProblem, ...]
-    raters: tuple[str, ...]
-
-
-class WaitingRatedCsv(Struct, frozen=True):
-    """A rated CSV with what importing it as one rater's would store; ``raters`` can be chosen."""
-
-    token: str
-    report: RatedImport
-    remarks: tuple[JoinedProblem, ...]
-    raters: tuple[str, ...]
+        read = getattr(self.report, "read", None)
+        return read is not None and read.sha256 in samples.FILES
 
 
 class ImportPage(Struct, frozen=True):
@@ -136,26 +120,16 @@ class ImportPage(Struct, frozen=True):
     for with the first run, and empty afterwards.
     """
 
-    files: tuple[Waiting, ...]
+    files: tuple[WaitingFile, ...]
     notice: str = ""
-    ratings: tuple[WaitingRatings, ...] = ()
-    rated: tuple[WaitingRatedCsv, ...] = ()
     works: tuple[LongWorkPage, ...] = ()
     turns_blind: bool = False
     study_name: str = ""
 
     @property
-    def any_waits(self) -> bool:
-        """Whether there is a report to show."""
-        return bool(self.files or self.ratings or self.rated)
-
-    @property
     def storable(self) -> int:
         """How many of the files can be stored."""
-        runs = [f.report.read and not f.report.already_imported for f in self.files]
-        ratings = [f.report.storable and not f.report.already_imported for f in self.ratings]
-        rated = [f.report.storable and (f.report.new or f.report.others) for f in self.rated]
-        return sum(map(bool, (*runs, *ratings, *rated)))
+        return sum(file.report.brings_something for file in self.files)
 
 
 class ImportContext(Struct, frozen=True):
@@ -170,28 +144,21 @@ def show() -> Response:
     tokens = request.args.getlist("token")
     with access.reading() as (session, rater):
         found = [_waiting(session, rater.study, token) for token in tokens]
+        files = tuple(sorted(found, key=lambda file: -FORMATS.index(file.format)))
         works = () if tokens else _works(session, rater.study)
-        listed = tuple(map(shown, works))
-        runs = tuple(file for file in found if isinstance(file, Waiting))
-        reports = [file.report for file in runs]
+        reports = [file.report for file in files if file.format is RUN]
         turns_blind = imports.turns_blind(session, rater.study, reports)
         has_run = any(report.read for report in reports)
-        is_first = has_run and not order.in_order(session, rater.study)
+        is_first = has_run and not runs.in_order(session, rater.study)
         study_name = studies.shown_name(rater.study) if is_first else ""
-    ratings = tuple(file for file in found if isinstance(file, WaitingRatings))
-    rated = tuple(file for file in found if isinstance(file, WaitingRatedCsv))
-    notice = _not_stored() if "left" in request.args else ""
-    return _answer(
-        ImportPage(
-            runs,
-            notice,
-            ratings=ratings,
-            rated=rated,
-            works=listed,
+        page = ImportPage(
+            files,
+            _not_stored() if "left" in request.args else "",
+            works=tuple(map(shown, works)),
             turns_blind=turns_blind,
             study_name=study_name,
         )
-    )
+    return _answer(page)
 
 
 @blueprint.post("/runs/import")
@@ -206,8 +173,8 @@ def upload() -> Response:
         return _answer(ImportPage((), unfit.messages["files"]), 422)
     with access.reading() as (session, rater):
         files = _files(session, rater.study, tokens)
-        runs = [file for file in files if waiting_files.is_run(file)]
-        reading = long_kind.reading(files) if waiting_files.is_long(runs) else None
+        run_files = [file for file in files if waiting_files.is_run(file)]
+        reading = long_kind.reading(files) if waiting_files.is_long(run_files) else None
     if reading:
         return led_to(long_kind.READING, reading)
     return redirect(url_for("imports.show", token=tokens), 303)  # type: ignore[return-value]
@@ -299,29 +266,16 @@ def after(stored: Sequence[str]) -> str:
     return url_for("runs.index") if stored else url_for("imports.show")
 
 
-def _waiting(
-    session: Session, study: Study, token: str
-) -> Waiting | WaitingRatings | WaitingRatedCsv:
+def _waiting(session: Session, study: Study, token: str) -> WaitingFile:
+    """Return a file with its report; a rated CSV is of the only rater, where there is no other."""
     file = waiting_files.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
-    people = [one.name for one in studies.raters(session, study) if one.removed_at is None]
-    if waiting_files.is_rated_csv(file):
-        return _rated(session, study, file, rater, people)
-    ratings = offline_ratings.examine(session, study, file.name, file.data, access.now(), rater)
-    if ratings is not None:
-        return WaitingRatings(token, ratings, problems.remarks(ratings.problems), tuple(people))
-    report = imports.look(session, study, file.name, file.data)
-    return Waiting(token, report, problems.remarks(report.problems))
-
-
-def _rated(
-    session: Session, study: Study, file: Upload, rater: str | None, people: list[str]
-) -> WaitingRatedCsv:
-    """Return the report of a rated CSV; of the only rater, where there is no other."""
-    if rater is None and len(people) == 1:
+    people = tuple(one.name for one in studies.raters(session, study) if one.removed_at is None)
+    opened = file_formats.opened_in_brief(session, file.name, file.data)
+    if opened.format is RATED_CSV and rater is None and len(people) == 1:
         rater = people[0]
-    report = rated_imports.examine(session, study, file.name, file.data, rater)
-    return WaitingRatedCsv(file.id, report, problems.remarks(report.problems), tuple(people))
+    report = opened.format.look(session, study, opened.read, rater, access.now())
+    return WaitingFile(token, opened.format, report, problems.remarks(report.problems), people)
 
 
 def _answer(page: ImportPage, status: int = 200) -> Response:
