@@ -14,7 +14,7 @@ from webapp.cli.frame.demo import prepared_demo
 from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.differences import ComparedRun, value_of
-from webapp.metrics.planning.value_range import ValueRange
+from webapp.metrics.planning.sampling import ValueRange
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.planning import machine_help
 from webapp.services.runs import reports, runs

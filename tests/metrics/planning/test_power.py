@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
-from webapp.metrics.planning.plans import RatingEffort, RatingPlanWish, plan
 from webapp.metrics.planning.power import (
     Demand,
+    RatingEffort,
+    RatingPlanWish,
+    plan,
     power,
     questions_needed,
     simulated_power,

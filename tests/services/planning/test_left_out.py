@@ -22,6 +22,7 @@ from webapp.services.agreement import agreement
 from webapp.services.exports import exports, rated_imports, trees
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
+from webapp.services.offline import runs as offline
 from webapp.services.planning import rules, samples
 from webapp.services.planning.samples import SampleWish
 from webapp.services.rating import blind_page, pages, shares, tasks
@@ -203,3 +204,15 @@ def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
     assert (found.saving.shown, found.saving.distinct) == (3, 3)
     assert {one.progress.of for one in found.raters} == {3}
     assert session.scalars(select(Question.position)).all() != [*drawn]
+
+
+def test_a_file_for_rating_without_a_server_has_sampled_questions_only(
+    session: Session, study: Study, run_id: str, drawn: tuple[int, ...]
+) -> None:
+    found = offline.offline_run(session, study, run_id)
+
+    assert [one.query_id for one in found.questions] == [*drawn]
+    assert found.unasked == (1, 3, 5)
+    *_, last = found.questions
+    # It depends on question 5, which is not asked: its rater reads that all the same.
+    assert [(turn.query_id, turn.response) for turn in last.turns] == [(5, "Answer 5: ['a5']")]

@@ -17,9 +17,9 @@ from webapp.metrics.comparisons.significance import Resampling
 if TYPE_CHECKING:
     from webapp.db.tables.study import QuestionSet, Study
     from webapp.exporters.frame.tables import Table
-    from webapp.metrics.planning.machine_help import MachineHelp
-    from webapp.metrics.planning.plans import RatingPlan
-    from webapp.metrics.planning.samples import QuestionSample
+    from webapp.metrics.planning.assisted import MachineHelp
+    from webapp.metrics.planning.power import RatingPlan
+    from webapp.metrics.planning.sampling import QuestionSample
 
 WIDTH = 100
 HEADLINES = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate")
@@ -85,8 +85,7 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
     two others or --sd gives it. With --sd a plan needs no run: it comes before there is one.
     """
     from webapp.exporters.planning import plan as words
-    from webapp.metrics.planning.plans import RatingPlanWish
-    from webapp.metrics.planning.power import Demand
+    from webapp.metrics.planning.power import Demand, RatingPlanWish
     from webapp.services.planning import plans, rules
 
     wish = RatingPlanWish(figure, difference, Demand(level, power), deviation, seed)

@@ -12,9 +12,15 @@ from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, whole_number, word
 from webapp.exporters.planning.samples import rule_json, told, two_further
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.planning.assisted import MeanEstimate, Unassisted, needed
-from webapp.metrics.planning.machine_help import PART, HelpedFigure, MachineHelp
-from webapp.metrics.planning.value_range import FURTHER
+from webapp.metrics.planning.assisted import (
+    PART,
+    HelpedFigure,
+    MachineHelp,
+    MeanEstimate,
+    Unassisted,
+    needed,
+)
+from webapp.metrics.planning.sampling import FURTHER
 
 REASONS = {
     Unassisted.FEW_SAMPLED: mark("Fewer than two sampled questions have a value."),

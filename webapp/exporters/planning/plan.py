@@ -14,7 +14,7 @@ from webapp.exporters.comparisons import words
 from webapp.exporters.comparisons.charts.canvas import PAGE, SMALL, Canvas, Picture
 from webapp.exporters.frame.tables import Cell, Column, Table, whole_number
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.planning.plans import CurvePoint, RatingPlan
+from webapp.metrics.planning.power import CurvePoint, RatingPlan
 
 HEIGHT = 200.0
 LEFT, FOOT, TOP, MARGIN = 44.0, 34.0, 14.0, 24.0

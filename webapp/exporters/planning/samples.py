@@ -11,9 +11,13 @@ from webapp import notation
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, word
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.planning.chosen_rules import ChosenRule
-from webapp.metrics.planning.samples import PART, QuestionSample, SampledFigure
-from webapp.metrics.planning.value_range import FURTHER
+from webapp.metrics.planning.sampling import (
+    FURTHER,
+    PART,
+    ChosenRule,
+    QuestionSample,
+    SampledFigure,
+)
 
 KINDS = {
     "by_effect": mark("By effect"),

@@ -8,12 +8,12 @@ at random. For two runs the values are the differences of their values, question
 Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
 arXiv:2311.01453; value, weight and variance as ppi-python 0.2 has them (``ppi_mean_ci``). The
 interval has Student's t in place of the normal quantile, and takes two further questions into
-account, as every interval from a sample of the questions does (``value_range``).
+account, as every interval from a sample of the questions does (``sampling``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import fsum, sqrt
 from statistics import NormalDist, fmean
@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from webapp.metrics.planning.power import t_quantile
-from webapp.metrics.planning.value_range import FURTHER, ValueRange
+from webapp.metrics.planning.sampling import FURTHER, ChosenRule, ValueRange
 
 MIN_SAMPLE = 2
 """One question has no variance."""
@@ -244,3 +244,54 @@ def _centred(values: Iterable[float]) -> list[float]:
         return [0.0] * len(listed)
     middle = fsum(listed) / len(listed)
     return [value - middle for value in listed]
+
+
+PART = "machine_help"
+"""The name of the part in the files of a comparison."""
+
+
+class HelpedFigure(Struct, frozen=True):
+    """One figure of a run, or with ``second`` the difference of two runs, first minus second.
+
+    ``waiting`` counts sampled questions that people have not judged completely.
+    """
+
+    figure: str
+    first: str
+    second: str | None
+    found: AssistedMean
+    waiting: int
+
+
+class MachineHelp(Struct, frozen=True):
+    """The figures of runs of one question set by people with a machine's help.
+
+    ``rule`` merges the people, ``machine`` is the judge's name, ``None`` for people alone;
+    ``names`` are those of the runs. ``sampling`` is the rule that drew the sample; ``None`` where
+    none did and the questions that people have judged stand for it. The machine has cards left in
+    ``machine_open`` of the ``questions``.
+    """
+
+    machine: str | None
+    rule: str
+    names: Mapping[str, str]
+    sampling: ChosenRule | None
+    questions: int
+    machine_open: int
+    figures: tuple[HelpedFigure, ...]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the sample was drawn by a rule before people judged."""
+        return self.sampling is not None and self.sampling.beforehand
+
+    @property
+    def waiting(self) -> int:
+        """The most sampled questions that a figure waits for."""
+        return max((one.waiting for one in self.figures), default=0)
+
+    @property
+    def worthless(self) -> tuple[HelpedFigure, ...]:
+        """The figures of single runs that the machine helps nothing with."""
+        alone = (one for one in self.figures if one.second is None or len(self.names) == 2)
+        return tuple(one for one in alone if one.found.is_worthless)

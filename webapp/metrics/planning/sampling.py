@@ -1,14 +1,29 @@
-"""Questions drawn at random without replacement, and the figure of all from those drawn."""
+"""Questions drawn at random without replacement: the rule, its draws, and the figure of all.
+
+Intervals from a sample of the questions take two further questions into account, one with the
+lowest and one with the highest value that the figure can have. A sample often has none of the few
+questions that differ from the rest, and an interval from its own values alone is then too narrow,
+or no wider than a point. With the two it holds as often as it says, for few questions and for
+values that hardly differ too; the more questions are drawn, the less they count. For shares this
+is the rule of Agresti and Coull, "add two successes and two failures", with one of each.
+References: Agresti & Coull (1998), Approximate is better than "exact" for interval estimation of
+binomial proportions. The American Statistician 52, 119-126; Agresti & Caffo (2000), Simple and
+effective confidence intervals for proportions and differences of proportions result from adding
+two successes and two failures. The American Statistician 54, 280-288. ``docs/planning-coverage.md``
+has how often these intervals hold.
+"""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from math import fsum
+from typing import Any
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from webapp.metrics.comparisons.significance import (
     MIN_UNITS,
@@ -19,7 +34,26 @@ from webapp.metrics.comparisons.significance import (
     weighed,
 )
 from webapp.metrics.planning.power import t_quantile
-from webapp.metrics.planning.value_range import FURTHER, ValueRange
+
+FURTHER = 2
+"""The number of further questions, one for each end of the range."""
+
+
+class ValueRange(Struct, frozen=True):
+    """The values that a figure or a difference can have."""
+
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The values of the two further questions."""
+        return self.low, self.high
+
+    def cut(self, value: float) -> float:
+        """Return the value of the range that is nearest to `value`."""
+        return min(self.high, max(self.low, value))
+
 
 NO_VALUE = "no_value"
 TOO_FEW = "too_few"
@@ -132,7 +166,7 @@ def sampled_mean(
     The interval is ``m +- t s``: m and s are the mean and the standard deviation of the figure in
     resamples of each stratum, t is the quantile of Student's t with the degrees of freedom of s
     (Satterthwaite). The resamples take two further questions into account, one at each end of
-    `bounds` (``value_range``): each draw is one of them with the chance ``2 / (n + 2)``. What a
+    `bounds` (the module): each draw is one of them with the chance ``2 / (n + 2)``. What a
     stratum's part moves is scaled by ``sqrt((1 - n_h/N_h) n_h / (u_h - 1))``, with
     ``u_h = n_h (n + 2) / n``: the correction for a finite number of questions (Rao & Wu). Strata of
     which fewer than `FEWEST` questions were drawn count as one there (collapsed). The interval is
@@ -232,3 +266,139 @@ def _degrees(parts: Sequence[tuple[float, float]]) -> float:
     if not total:  # of one resample
         return 1.0
     return max(1.0, total**2 / fsum(added**2 / freedom for added, freedom in parts))
+
+
+class ChosenRule(Struct, frozen=True):
+    """A rule with its seed, when it was chosen, and the questions it drew.
+
+    ``kind`` is one of ``PlanningRule``. ``verdicts_before`` counts
+    people's verdicts on the question set when it was chosen, ``verdicts_at_end`` when it ended.
+    ``sample`` has the positions of the questions drawn, in the order of drawing, of ``of``
+    questions in the set; empty for a rule that draws none.
+    """
+
+    kind: str
+    seed: int
+    chosen_at: datetime
+    verdicts_before: int
+    of: int
+    ended_at: datetime | None = None
+    verdicts_at_end: int | None = None
+    outcome: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    sample: tuple[int, ...] = ()
+    strata: tuple[str, ...] = ()
+
+    @property
+    def beforehand(self) -> bool:
+        """Whether it was chosen before the first verdict."""
+        return self.verdicts_before == 0
+
+
+MOST_DRAWS = 1000
+"""A sample that says it was drawn in more steps is not drawn again."""
+
+
+class SampleDraw(Struct, frozen=True):
+    """One draw of ``n`` questions beside those drawn before.
+
+    ``stratified``: each category has its share of the sample then. ``category``: all of this one.
+    """
+
+    n: int
+    stratified: bool = False
+    category: str | None = None
+
+
+def extended(
+    before: Sequence[DrawnQuestion], categories: Mapping[int, str], wanted: SampleDraw, seed: int
+) -> tuple[DrawnQuestion, ...]:
+    """Return a sample after one more draw; `categories` are those of all questions.
+
+    Strata are the categories where the draw asks for them, else all questions together.
+
+    >>> first = extended((), {1: "a", 2: "a", 3: "b"}, SampleDraw(1), 7)
+    >>> extended(first, {1: "a", 2: "a", 3: "b"}, SampleDraw(2), 7)[:1] == first
+    True
+    """
+    by_category = wanted.stratified or wanted.category is not None
+    strata = categories if by_category else dict.fromkeys(categories, "")
+    had = [replace(one, stratum=strata[one.question]) for one in before]
+    if wanted.category is not None:
+        sizes = Counter(one.stratum for one in had)
+        sizes[wanted.category] += wanted.n
+        return extend(had, strata, sizes, seed)
+    return extend(had, strata, allocation(Counter(strata.values()), len(had) + wanted.n), seed)
+
+
+def drawn_again(
+    categories: Mapping[int, str], draws: Iterable[SampleDraw], seed: int
+) -> tuple[DrawnQuestion, ...]:
+    """Return the sample that these draws make of all questions, by their positions."""
+    found: tuple[DrawnQuestion, ...] = ()
+    for one in draws:
+        found = extended(found, categories, one, seed)
+    return found
+
+
+def to_settings(draws: Iterable[SampleDraw]) -> list[dict[str, Any]]:
+    """Return draws as the settings of a rule hold them."""
+    return [asdict(one) for one in draws]
+
+
+def from_settings(settings: Mapping[str, Any]) -> tuple[SampleDraw, ...]:
+    """Return the draws that the settings of a rule state; raises ``ValueError``.
+
+    Settings that state a size alone are of a sample drawn at once.
+    """
+    alone = {"n": settings.get("size", 0), "stratified": settings.get("stratified", False)}
+    listed = settings.get("draws", [alone])
+    if not isinstance(listed, Sequence) or len(listed) > MOST_DRAWS:
+        raise ValueError("draws")
+    return tuple(map(_draw, listed))
+
+
+def _draw(stated: object) -> SampleDraw:
+    if not isinstance(stated, Mapping):
+        raise ValueError("draws")  # noqa: TRY004 - a file's content, not a caller's mistake
+    n, stratified = stated.get("n"), stated.get("stratified", False)
+    category = stated.get("category")
+    is_number = isinstance(n, int) and not isinstance(n, bool) and n >= 0
+    if not (is_number and isinstance(stratified, bool) and isinstance(category, str | None)):
+        raise ValueError("draws")
+    return SampleDraw(n, stratified, category)  # type: ignore[arg-type]
+
+
+PART = "sample"
+"""The name of the sample among the parts of a comparison."""
+
+
+class SampledFigure(Struct, frozen=True):
+    """A figure of a run, or of a pair of runs (first minus second), over all questions.
+
+    ``found`` has the mean as the sample shows it, with the bootstrap interval of a size fixed
+    beforehand; none where the sample grew.
+    """
+
+    figure: str
+    runs: tuple[str, ...]
+    found: SampledMean
+
+
+class QuestionSample(Struct, frozen=True):
+    """A drawn sample: its rule, how many of its questions are rated, and its figures.
+
+    ``rated`` counts the questions whose answers of all runs are judged; a sample of a fixed size
+    has figures only when all are. ``figures`` have a value. ``settings`` are those of the
+    bootstrap; ``None`` for a sample that grew, which has no interval.
+    """
+
+    rule: ChosenRule
+    rated: int
+    figures: tuple[SampledFigure, ...]
+    settings: Resampling | None = None
+
+    @property
+    def drawn(self) -> int:
+        """Number of questions drawn."""
+        return len(self.rule.sample)

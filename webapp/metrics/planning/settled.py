@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from webapp.metrics.planning.chosen_rules import ChosenRule
+from webapp.metrics.planning.sampling import ChosenRule
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.study import Study
-from webapp.metrics.planning import draws
+from webapp.metrics.planning import sampling
 from webapp.services.planning import rules
 from webapp.services.planning.rules import RuleKind, RuleOutcome
 from webapp.services.planning.samples import SampleWish
@@ -30,7 +30,7 @@ def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
     ids = {question.position: question.id for question in largest.questions}
     settings = SampleWish(SIZE, RuleKind.MACHINE_HELP).settings
     categories = {question.position: question.category for question in largest.questions}
-    drawn = draws.drawn_again(categories, draws.from_settings(settings), SEED)
+    drawn = sampling.drawn_again(categories, sampling.from_settings(settings), SEED)
     owner = studies.raters(session, study)[0]
     people = [rater.id for rater in studies.raters(session, study)]
     judged = session.scalar(

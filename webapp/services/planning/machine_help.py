@@ -24,9 +24,8 @@ from webapp.metrics.comparisons.comparisons import ComparisonPart
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QuerySummary, summarise
-from webapp.metrics.planning.assisted import assisted_mean
-from webapp.metrics.planning.machine_help import PART, HelpedFigure, MachineHelp
-from webapp.metrics.planning.value_range import ValueRange
+from webapp.metrics.planning.assisted import PART, HelpedFigure, MachineHelp, assisted_mean
+from webapp.metrics.planning.sampling import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts

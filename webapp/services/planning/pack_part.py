@@ -20,7 +20,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.exporters.planning import machine_help as help_words
 from webapp.exporters.planning import samples as sample_words
 from webapp.exporters.planning import settled as settled_words
-from webapp.metrics.planning import draws
+from webapp.metrics.planning import sampling as draws
 from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import machine_help, rules, samples, settled
 from webapp.services.runs.reports import Rule

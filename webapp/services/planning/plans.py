@@ -15,8 +15,7 @@ from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.metrics.comparisons.differences import paired_values
-from webapp.metrics.planning.plans import RatingEffort, RatingPlan, RatingPlanWish, plan
-from webapp.metrics.planning.power import spread
+from webapp.metrics.planning.power import RatingEffort, RatingPlan, RatingPlanWish, plan, spread
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.rating import pool

@@ -21,7 +21,7 @@ from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
-from webapp.metrics.planning.chosen_rules import ChosenRule
+from webapp.metrics.planning.sampling import ChosenRule
 from webapp.services.study import studies
 
 LARGEST_SEED = 2**31 - 1

@@ -22,17 +22,19 @@ from webapp.i18n import mark
 from webapp.metrics.comparisons.comparisons import ComparisonPart
 from webapp.metrics.comparisons.differences import ComparedRun, value_of
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
-from webapp.metrics.planning import draws
-from webapp.metrics.planning.draws import SampleDraw
-from webapp.metrics.planning.samples import PART, QuestionSample, SampledFigure
+from webapp.metrics.planning import sampling as draws
 from webapp.metrics.planning.sampling import (
     NO_VALUE,
+    PART,
     DrawnQuestion,
+    QuestionSample,
+    SampledFigure,
     SampledMean,
+    SampleDraw,
     Stratum,
+    ValueRange,
     sampled_mean,
 )
-from webapp.metrics.planning.value_range import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
 from webapp.services.judging import changes

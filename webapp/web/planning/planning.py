@@ -24,8 +24,7 @@ from webapp.exporters.planning import samples as sample_words
 from webapp.exporters.planning import settled as settled_words
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.comparisons import ComparisonReport
-from webapp.metrics.planning.plans import RatingPlanWish
-from webapp.metrics.planning.power import Demand
+from webapp.metrics.planning.power import Demand, RatingPlanWish
 from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import machine_help, plans, rules, samples, settled
 from webapp.services.planning.rules import RuleKind
