@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from io import BytesIO
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.exporters.one_language import foreign, text_of
 from tests.services.evaluations import scored_files
@@ -14,6 +17,7 @@ from tests.services.gold.gold_files import gold_bytes, v2_file
 from webapp import labels
 from webapp.cli.evaluations.scoring import constraints_table, report_table
 from webapp.exporters.evaluations import score_documents, score_reports
+from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.exporters.frame.tables import Document
 from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
@@ -91,3 +95,33 @@ def test_terminal_tables_name_categories_in_words() -> None:
 
     assert "Lokasi" in text
     assert [label for label in labels.CATEGORIES if label in text] == []
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+ROWS = st.lists(st.dictionaries(st.text(), VALUES | st.lists(VALUES, max_size=3), max_size=4))
+
+
+@given(given_rows=ROWS)
+def test_rows_come_back_as_they_went_in_every_time(given_rows: list[dict[str, Any]]) -> None:
+    with WaitingRows() as rows:
+        for row in given_rows:
+            rows.add(row)
+
+        assert rows.n == len(given_rows)
+        assert list(rows) == given_rows
+        assert list(rows) == given_rows
+
+
+def test_the_order_of_the_keys_is_kept() -> None:
+    with WaitingRows() as rows:
+        rows.add({"z": 1, "a": 2})
+
+        assert [list(row) for row in rows] == [["z", "a"]]
+
+
+def test_nothing_is_left_once_they_are_done_with() -> None:
+    with WaitingRows() as rows:
+        rows.add({})
+
+    with pytest.raises(ValueError, match="closed file"):
+        list(rows)

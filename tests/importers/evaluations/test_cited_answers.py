@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+from copy import deepcopy
+from io import BytesIO
 from typing import Any
 
 import pytest
 
+from tests.importers.runs.blank_signs import NOTHING
+from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET
 from webapp.i18n import speaking
-from webapp.importers.evaluations import cited_answers
+from webapp.importers.evaluations import cited_answers, expected_json
+from webapp.importers.evaluations.cited_answers import JsonLine
+from webapp.importers.evaluations.expected_json import UnusableProvenance
 from webapp.importers.runs import problems
 from webapp.metrics.evaluations.answers import AnswerRow, LlmCall
 from webapp.metrics.evaluations.chunks import ChunkRow
@@ -125,3 +131,133 @@ def test_chunks_are_read_with_their_strategy() -> None:
     assert isinstance(found[2], Problem)
     with speaking("en"):
         assert "expected: a list of texts" in problems.message(found[2])
+
+
+def read_all(data: bytes) -> list[JsonLine | Problem]:
+    return list(cited_answers.read_lines("a.jsonl", io.BytesIO(data)))
+
+
+def test_each_line_is_one_object_with_its_number() -> None:
+    found = read_all(b'\xef\xbb\xbf{"a": 1}\n\n  \r\n{"b": "\\u0000x"}')
+
+    assert found == [JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 4, {"b": "x"})]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b'{"a": 1', "a.jsonl, line 2 is not complete JSON (column 8) and is left out."),
+        (b"[1]", "a.jsonl, line 2 is left out; found: a list; expected: an object"),
+        (b"id,answer", "a.jsonl, line 2 is left out; found: a table (CSV)"),
+        (b'{"a": NaN}', "a.jsonl, line 2: a is wrong"),
+        (b'{"a": "\xff"}', "a.jsonl, line 2 is not UTF-8 text and is left out."),
+        (b"[" * 10_000, "a.jsonl, line 2 is not complete JSON"),
+    ],
+)
+def test_a_bad_line_is_told_and_the_next_one_read(line: bytes, told: str) -> None:
+    first, bad, last = read_all(b'{"a": 1}\n' + line + b'\n{"a": 3}\n')
+
+    assert isinstance(bad, Problem)
+    with speaking("en"):
+        assert problems.message(bad).startswith(told)
+    assert (first, last) == (JsonLine("a.jsonl", 1, {"a": 1}), JsonLine("a.jsonl", 3, {"a": 3}))
+
+
+def test_an_endless_line_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cited_answers, "MAX_LINE_BYTES", 16)
+    long, good = read_all(b'{"a": "' + b"x" * 100 + b'"}\n{"a": 2}\n')
+
+    assert isinstance(long, Problem)
+    assert (long.code, long.line) == ("line_too_long", 1)
+    assert good == JsonLine("a.jsonl", 2, {"a": 2})
+
+
+def test_a_line_is_read_only_when_it_is_asked_for() -> None:
+    class Counting(io.BytesIO):
+        n = 0
+
+        def readline(self, size: int | None = -1, /) -> bytes:
+            self.n += 1
+            return super().readline(-1 if size is None else size)
+
+    file = Counting(b'{"a": 1}\n' * 1000)
+    rows = cited_answers.read_lines("a.jsonl", file)
+    for position in range(1, 500):
+        next(rows)
+        assert file.n == position
+
+
+SIGNS = ["-", "–", " — ", "n/a", "N/A", "null", "?"]
+"""Texts that mean that nothing was said, in place of a whole answer too."""
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_value_of_a_cited_answer_that_says_nothing_is_not_stated(text: str) -> None:
+    names = ("usage", "latency_ms", "action", "claim_similarities", "contexts", "temperature")
+    row = {"id": "1", "answer": "-", "question": text} | dict.fromkeys(names, text)
+
+    (found,) = cited_answers.read_answers("a.jsonl", BytesIO(json.dumps(row).encode()))
+
+    assert not isinstance(found, Problem)
+    read = found[1]
+    assert (read.calls, read.latency_ms, read.action) == (None, None, None)
+    assert (read.claim_similarities, read.contexts, read.settings) == (None, {}, {})
+    assert (read.answer, read.question) == ("-", text)  # as they were asked and answered
+
+
+@pytest.mark.parametrize(
+    ("text", "gold"), [*((sign, None) for sign in SIGNS), ("Tidak ada", "Tidak ada"), ("", "")]
+)
+def test_a_dash_is_no_gold_answer_and_tidak_ada_is_one(text: str, gold: str | None) -> None:
+    row = json.dumps({"id": "1", "answer": "Ada.", "gold": text}).encode()
+
+    (found,) = cited_answers.read_answers("a.jsonl", BytesIO(row))
+
+    assert not isinstance(found, Problem)
+    assert found[1].gold == gold
+
+
+@pytest.mark.parametrize("text", SIGNS)
+def test_a_dash_among_chunks_has_no_words(text: str) -> None:
+    row = {"id": "1", "expected_answer": text, "retrieved_chunks": [text, "tiga - empat kamar"]}
+
+    (found,) = cited_answers.read_chunks(
+        "c.jsonl", BytesIO(json.dumps(row | {"strategy": text}).encode())
+    )
+
+    assert not isinstance(found, Problem)
+    assert (found[1].expected_answer, found[1].strategy) == ("", None)
+    assert found[1].retrieved_chunks == ("tiga - empat kamar",)
+
+
+@pytest.mark.parametrize("text", SIGNS)
+def test_a_dash_in_an_expected_json_answer_expects_nothing_and_is_told(text: str) -> None:
+    document = deepcopy(JSON_SET)
+    example = EXAMPLE | {
+        "sub_topic": text,
+        "original_evidence": text,
+        "detailed_description": ["tiga kamar", text],
+        "predicted_questions": text,
+    }
+    document["items"][0]["expected"]["answer_example"] = example
+    document["items"][0]["context"] = text
+
+    found = expected_json.read("j.json", json.dumps(document).encode())
+
+    question = found.questions[0]
+    assert question.expected["detailed_description"] == ["tiga kamar"]
+    assert not {"sub_topic", "original_evidence", "predicted_questions"} & question.expected.keys()
+    assert question.contexts == ()
+    told = [p.details["field"] for p in found.problems if p.code == "expected_field_missing"]
+    assert told == ["sub_topic", "original_evidence", "predicted_questions"]
+
+
+@pytest.mark.parametrize("text", SIGNS)
+def test_a_provenance_field_that_is_a_dash_is_missing(text: str) -> None:
+    document = json.dumps({**JSON_SET, "model_id": text}).encode()
+
+    with pytest.raises(UnusableProvenance) as refused:
+        expected_json.read("j.json", document)
+
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.details["names"]) == ("provenance_missing", "model_id")

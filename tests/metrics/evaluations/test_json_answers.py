@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from webapp.exporters.evaluations.score_documents import JSON_ITEM, json_item, json_summary
+from webapp.metrics.evaluations import json_answers
 from webapp.metrics.evaluations.json_answers import (
     WEIGHTS,
     Context,
@@ -16,6 +18,7 @@ from webapp.metrics.evaluations.json_answers import (
     JsonQuestion,
     JsonScore,
     JsonSummary,
+    TooFewQuestions,
     evidence_of,
     keywords,
     read_output,
@@ -269,3 +272,37 @@ def test_the_gate_can_be_set() -> None:
     gate = Gate(Fraction(50), Fraction(1, 2))
 
     assert summary_of(score(question()), score(question("no")), gate=gate).gate_passed
+
+
+TOPICS = ["rumah"] * 503 + ["ruko"] * 301 + ["tanah"] * 196
+
+
+def test_topics_share_the_set_in_proportion_by_the_largest_remainder() -> None:
+    """50.3, 30.1 and 19.6 of 100: the one left over goes to tanah."""
+    assert json_answers.shares(TOPICS, 100) == {"rumah": 50, "ruko": 30, "tanah": 20}
+
+
+def test_equal_remainders_go_to_the_topics_that_come_first() -> None:
+    assert json_answers.shares(["b", "a", "c"], 2) == {"b": 1, "a": 1, "c": 0}
+
+
+def test_a_drawn_set_has_these_shares_in_the_order_of_the_file() -> None:
+    drawn = json_answers.draw_dev_set(TOPICS, 100, seed=42)
+
+    assert drawn == sorted(set(drawn))
+    assert Counter(TOPICS[position] for position in drawn) == json_answers.shares(TOPICS, 100)
+
+
+def test_the_same_seed_draws_the_same_and_another_draws_others() -> None:
+    assert json_answers.draw_dev_set(TOPICS, 100, seed=42) == json_answers.draw_dev_set(
+        TOPICS, 100, seed=42
+    )
+    assert json_answers.draw_dev_set(TOPICS, 100, seed=42) != json_answers.draw_dev_set(
+        TOPICS, 100, seed=43
+    )
+
+
+def test_all_questions_can_be_drawn_and_no_more() -> None:
+    assert json_answers.draw_dev_set(["a", "b"], 2, seed=1) == [0, 1]
+    with pytest.raises(TooFewQuestions):
+        json_answers.draw_dev_set(["a", "b"], 3, seed=1)

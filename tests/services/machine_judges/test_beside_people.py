@@ -19,6 +19,7 @@ from tests.services.machine_judges.conftest import N
 from tests.services.machine_judges.machines import worked
 from tests.services.rating.blind_raters import Robot
 from tests.services.runs.runs import click
+from webapp.config import JudgeEndpoint
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import LogEntry, Rater
@@ -32,7 +33,7 @@ from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import Target
-from webapp.services.machine_judges import judges
+from webapp.services.machine_judges import judges, prompts
 from webapp.services.machine_judges.calls import Terms
 from webapp.services.machine_judges.judges import TooLittleShared
 from webapp.services.people import history, raters, sign_in
@@ -237,3 +238,20 @@ def test_the_lists_of_raters_and_the_history_say_what_is_a_machine(
     assert {entry.cause for entry in found.entries} == {"machine"}
     assert "Mesin (mesin)" in {choice.name for choice in found.raters}
     assert json.dumps([entry.event_id for entry in found.entries]).count("machine:") == 3
+
+
+def test_a_machines_prompt_that_was_changed_in_the_database_is_named(
+    session: Session, study: Study
+) -> None:
+    at = JudgeEndpoint("http://127.0.0.1:9/v1", "m", "")
+    prompt = prompts.default("en", "")
+    for name in ("Mesin 1", "Mesin 2"):
+        judges.make(session, study, name, at, "en", prompt, NOW)
+    assert judges.changed_prompts(session) == []
+
+    second = judges.named(session, study, "Mesin 2")
+    assert isinstance(second, MachineJudge)
+    second.prompt += " Be kind."
+    session.flush()
+
+    assert judges.changed_prompts(session) == ["Mesin 2"]

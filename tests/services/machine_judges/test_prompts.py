@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-import pytest
+import json
+from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.chatbot.failures import CallFailed
+from webapp.config import JudgeEndpoint, Settings, UnusableSetting
 from webapp.i18n import LANGUAGES
 from webapp.records import Card, Relevance
-from webapp.services.machine_judges import prompts
-from webapp.services.machine_judges.prompts import EXPLANATIONS, PLACES, UnreadableVerdict
+from webapp.services.machine_judges import calls, judges, prompts
+from webapp.services.machine_judges.prompts import (
+    EXPLANATIONS,
+    LONGEST_REASON,
+    PLACES,
+    VERDICTS,
+    MachineVerdict,
+    UnreadableVerdict,
+)
 from webapp.services.rating.pages import EarlierTurn
+from webapp.services.workers.leases import ALIVE
 
 
 @pytest.mark.parametrize(
@@ -84,3 +99,92 @@ def test_a_conversation_is_told_turn_by_turn() -> None:
     assert told == (
         "Pertanyaan: Rumah?\nJawaban: Ada dua.\n\nPertanyaan: Yang murah?\nJawaban: Ada satu."
     )
+
+
+TEXTS = st.text(max_size=60)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+NEARLY = st.fixed_dictionaries(
+    {"verdict": st.sampled_from([*VERDICTS, "Relevant", "1"]) | JSON, "reason": TEXTS | JSON}
+)
+
+
+@given((JSON | NEARLY).map(json.dumps) | st.text())
+def test_every_answer_is_a_verdict_or_a_named_failure(answer: str) -> None:
+    said = _said(answer)
+    if isinstance(said, str):
+        assert said in EXPLANATIONS
+        return
+    stated = json.loads(answer)
+    assert VERDICTS[stated["verdict"]] == said.verdict
+    assert 0 < len(said.reason) <= LONGEST_REASON
+
+
+@given(TEXTS, TEXTS, TEXTS, TEXTS, st.sampled_from(["id", "en"]))
+def test_a_filled_prompt_is_its_parts_whatever_they_say(
+    question: str, asked: str, answered: str, title: str, language: str
+) -> None:
+    """The three places are filled once: braces in what fills them stay what they are."""
+    card, turns = Card(title), (EarlierTurn(asked, answered),)
+    filled = prompts.filled("<{earlier}>|<{question}>|<{card}>", language, question, turns, card)
+
+    told = prompts.described(card, language)
+    assert filled.endswith(f"|<{question}>|<{told}>")
+    assert asked in filled
+    assert answered in filled
+
+
+def _said(answer: str) -> MachineVerdict | str:
+    """The verdict and reason of an answer, or the code of the failure to read it."""
+    try:
+        return prompts.read(answer)
+    except prompts.UnreadableVerdict as refused:
+        return refused.code
+
+
+GUIDE = (Path(__file__).parents[3] / "docs" / "machine-judge.md").read_text("utf-8")
+WORDS = {2: "one more try", 5: "five"}
+
+
+def test_the_guide_states_the_numbers_of_the_code() -> None:
+    characters, tokens = prompts.CHARACTERS_PER_TOKEN, prompts.COMPLETION_TOKENS
+    patience = calls.PATIENCE
+    for said in (
+        f"at least {judges.FEWEST_SHARED} cards",
+        f"divided by {characters} and {tokens} for each answer",
+        f"once {WORDS[prompts.FEWEST_MEASURED]} answers",
+        f"{WORDS[calls.MOST_FAILURES]} cards in a row",
+        f"within {patience.seconds:g} seconds | {WORDS[patience.tries]}",
+        f"after {ALIVE.total_seconds():g} seconds",
+        *(f"`{word}`" for word in prompts.VERDICTS),
+        *(f"`{{{place}}}`" for place in prompts.PLACES),
+    ):
+        assert said in GUIDE, said
+
+
+def test_every_way_to_fail_is_told_in_words() -> None:
+    kinds = {kind.code for kind in CallFailed.__subclasses__()} - {"other_session"}
+
+    assert kinds <= set(calls.SENTENCES)
+
+
+@pytest.mark.parametrize("variable", ["URL", "MODEL", "KEY_VARIABLE"])
+def test_the_guide_s_variables_configure_an_endpoint(variable: str) -> None:
+    stated = {"URL": "http://127.0.0.1:1/v1", "MODEL": "m", "KEY_VARIABLE": "MY_KEY"}
+    environ = {f"RELEVANSI_JUDGE_{name}": value for name, value in stated.items()}
+
+    assert f"`RELEVANSI_JUDGE_{variable}`" in GUIDE
+    assert Settings.from_environment(environ).judge == JudgeEndpoint(*stated.values())
+
+
+def test_without_an_address_there_is_none_and_half_a_set_up_is_refused() -> None:
+    assert JudgeEndpoint.from_environment({"RELEVANSI_JUDGE_MODEL": "m"}) is None
+    with pytest.raises(UnusableSetting, match="RELEVANSI_JUDGE_MODEL is not"):
+        JudgeEndpoint.from_environment({"RELEVANSI_JUDGE_URL": "http://x"})
+    known = {"RELEVANSI_JUDGE_URL": "http://x", "RELEVANSI_JUDGE_MODEL": "m"}
+    with pytest.raises(UnusableSetting) as refused:
+        JudgeEndpoint.from_environment(known | {"RELEVANSI_JUDGE_KEY_VARIABLE": "sk-live-123"})
+    assert "sk-live" not in str(refused.value)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from tests.cli.relevansi import relevansi
@@ -21,7 +25,12 @@ from tests.services.evaluations.scored_files import (
     document,
     lines,
 )
+from tests.web import places
+from tests.web.blocks import assert_named_in_blocks
+from tests.web.conftest import in_english
 from tests.web.evaluations.scored import DATA, judge, rows, scored, send, text
+from webapp.app import create_app
+from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment
 from webapp.services.evaluations import files
@@ -358,3 +367,42 @@ def test_hostile_texts_are_text(client: FlaskClient, kind: str) -> None:
         page = client.get(base + address).text
         assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in client.get(f"{base}/items/1").text
+
+
+@pytest.mark.parametrize(
+    ("menu", "endpoint", "marked"),
+    [
+        ("owner", "machine_agreement.show", "study.show"),
+        ("more", "machine_agreement.show", "evaluations.index"),
+        ("rater", "item_rating.next_one", "item_rating.index"),
+    ],
+)
+def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> None:
+    assert places.marked(menu, endpoint) == [marked]
+
+
+@pytest.mark.parametrize(
+    ("path", "says", "leads_to"),
+    [
+        ("/items/", "What the owner takes from an automatic evaluation", "Come back"),
+    ],
+)
+def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
+    app: Flask, path: str, says: str, leads_to: str
+) -> None:
+    places.assert_explained(app, path, says, leads_to)
+
+
+@pytest.fixture(name="demo", scope="module")
+def _demo(demo_file: Path) -> Iterator[Flask]:
+    app = create_app(Settings(sqlite_url(demo_file), demo_file.parent, is_demo=True))
+    yield app
+    app.extensions["database"].close()
+
+
+def test_a_table_that_stands_in_blocks_on_a_phone_names_every_figure(
+    demo: Flask, demo_session: Session
+) -> None:
+    evaluation = demo_session.scalars(select(Evaluation.id)).first()
+
+    assert_named_in_blocks(in_english(demo).get(f"/evaluations/{evaluation}/people").text)

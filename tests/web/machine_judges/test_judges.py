@@ -14,6 +14,7 @@ from sqlalchemy import select
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.services.machine_judges import machines
+from tests.web import places
 from tests.web.conftest import PART, in_english, stored
 from tests.web.machine_judges.judged_runs import (
     CARDS,
@@ -376,3 +377,49 @@ def test_an_unknown_judge_is_not_found(app: Flask, client: FlaskClient) -> None:
     for address in (f"{HERE}/1", f"{HERE}/99", f"{HERE}/1/agreement"):
         assert client.get(address).status_code == 404
     assert in_english(app).post(f"{HERE}/1/release").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("menu", "endpoint", "marked"),
+    [
+        ("study", "machine_judges.show_beside", "study.more"),
+        ("more", "machine_judges.show_beside", "machine_judges.index"),
+    ],
+)
+def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> None:
+    assert places.marked(menu, endpoint) == [marked]
+
+
+@pytest.mark.parametrize(
+    ("path", "says", "leads_to"),
+    [
+        ("/study/machine-judges/", "can judge the same cards as people do", "RELEVANSI_JUDGE_URL"),
+    ],
+)
+def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
+    app: Flask, path: str, says: str, leads_to: str
+) -> None:
+    places.assert_explained(app, path, says, leads_to)
+
+
+def test_without_an_endpoint_only_how_to_configure_one_is_offered(client: FlaskClient) -> None:
+    page = client.get(f"{HERE}/").text
+
+    assert "No endpoint is configured" in page
+    assert "RELEVANSI_JUDGE_URL" in page
+    assert "<form" not in page.partition("<main")[2].partition("</main>")[0]
+    assert f"{HERE}/new" not in page
+    for answer in (client.get(f"{HERE}/new"), client.post(f"{HERE}/", data={"name": "x"})):
+        assert answer.status_code == 409
+        assert "No endpoint for a machine judge is configured" in answer.text
+
+
+def test_an_unusable_address_is_told_and_not_repeated(app: Flask, client: FlaskClient) -> None:
+    from webapp.config import JudgeEndpoint
+
+    app.config["JUDGE"] = JudgeEndpoint("me:secret@nowhere", "m")
+    page = client.get(f"{HERE}/")
+
+    assert "is not an http or https address" in page.text
+    assert "secret" not in page.text
+    assert client.get(f"{HERE}/new").status_code == 409
