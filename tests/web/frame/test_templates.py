@@ -14,7 +14,6 @@ from webapp.web.comparisons import comparisons
 from webapp.web.frame import errors, guides
 from webapp.web.people import raters, sign_in
 from webapp.web.rating import clicks, judgments, rate
-from webapp.web.runs import imports, measures, runs
 from webapp.web.study import home, study
 
 TEMPLATES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
@@ -24,8 +23,6 @@ CONTEXTS = {
     "frame/errors/page.html": errors.ErrorPage,
     "frame/errors/_error.html": errors.ErrorPage,
     "study/home/page.html": home.Home,
-    "runs/imports/page.html": imports.ImportContext,
-    "runs/imports/_imports.html": imports.ImportContext,
     "rating/judgments/page.html": judgments.RatingContext,
     "rating/judgments/_shown.html": judgments.RatingContext,
     "rating/judgments/_clicked.html": judgments.MovedParts,
@@ -35,9 +32,6 @@ CONTEXTS = {
     "rating/rate/_clicked.html": rate.BlindMovedParts,
     "rating/rate/done.html": rate.AllDone,
     "rating/rate/_finished.html": rate.AllDone,
-    "runs/index.html": runs.Runs,
-    "runs/page.html": runs.RunShown,
-    "runs/delete.html": runs.Deletion,
     "study/page.html": study.StudyPage,
     "study/_guidelines.html": study.StudyPage,
     "study/_preview.html": study.StudyPage,
@@ -50,7 +44,6 @@ CONTEXTS = {
     "people/sign_in/join.html": sign_in.Greeting,
     "comparisons/page.html": comparisons.ComparisonPage,
     "comparisons/question.html": comparisons.ComparedQuestionPage,
-    "runs/measures/page.html": measures.MeasuresPage,
     "agreement/conflicts/page.html": conflicts.ConflictsPage,
     "agreement/conflicts/_report.html": conflicts.ConflictsPage,
 }

@@ -132,12 +132,6 @@ class ImportPage(Struct, frozen=True):
         return sum(file.report.brings_something for file in self.files)
 
 
-class ImportContext(Struct, frozen=True):
-    """The context of the import templates."""
-
-    imports: ImportPage
-
-
 @blueprint.get("/runs/import")
 def show() -> Response:
     """Show the drop zone and the report of each file that waits."""
@@ -279,5 +273,6 @@ def _waiting(session: Session, study: Study, token: str) -> WaitingFile:
 
 
 def _answer(page: ImportPage, status: int = 200) -> Response:
-    context = ImportContext(page)
-    return htmx.respond("runs/imports/page.html", "runs/imports/_imports.html", context, status)
+    return htmx.respond(
+        "runs/imports/page.html", "runs/imports/_imports.html", {"imports": page}, status
+    )

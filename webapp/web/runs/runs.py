@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import Struct
 
-from webapp.db.tables.runs import Run
 from webapp.exporters.exports.csv_ratings import RATED_COLUMNS
 from webapp.exporters.exports.metrics_tables import said_blindness, said_unasked
 from webapp.i18n import gettext
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import JoinedProblem
-from webapp.metrics.judging.figures import Confusion, RunReport, Totals, category_totals, confusion
+from webapp.metrics.judging.figures import RunReport, Totals, category_totals, confusion
 from webapp.metrics.judging.figures import figures as figures_of
 from webapp.metrics.judging.figures import totals as totals_of
-from webapp.metrics.judging.registry import Measure, measure_of
+from webapp.metrics.judging.registry import measure_of
 from webapp.metrics.runs.provenance import Latency
-from webapp.records import CannotTell, Counts, Problem
+from webapp.records import Counts, Problem
 from webapp.services.rating import shares
-from webapp.services.rating.shares import Progress
 from webapp.services.runs import reports, runs, samples
-from webapp.services.runs.runs import DeletionCost, RunOverview, RunPage, SourceFile
-from webapp.services.runs.samples import SampleCost
+from webapp.services.runs.runs import RunOverview, RunPage, SourceFile
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Exposure
-from webapp.web.frame import access, formatting, htmx
+from webapp.web.frame import access, formatting
 from webapp.web.frame.downloads import attached
 from webapp.web.frame.formatting import seconds
 from webapp.web.frame.forms import checked
 from webapp.web.rating import figures
-from webapp.web.rating.figures import FigureCell, FigureRow, UndefinedReason
+from webapp.web.rating.figures import FigureCell
 from webapp.web.runs import questions as run_questions
 from webapp.web.runs.imports import LabelsForm, MoveForm
-from webapp.web.runs.questions import RunQuestions
 from webapp.web.study import study
 from webapp.web.study.study import RuleChoice
 
@@ -55,20 +52,6 @@ FORMATS = {
     "json": "export.json",
 }
 """Each format of an export with the last part of its address."""
-
-
-class Runs(Struct, frozen=True):
-    """The study's runs, in their order; ``blind`` as on the first page."""
-
-    runs: tuple[RunOverview, ...]
-    blind: Progress | None
-
-
-class SampleRemoval(Struct, frozen=True):
-    """The runs of the invented sample, and what goes with them."""
-
-    runs: tuple[Run, ...]
-    cost: SampleCost
 
 
 class Source(Struct, frozen=True):
@@ -99,56 +82,13 @@ class ResponseTimes(Struct, frozen=True):
     n: int
 
 
-class RunShown(Struct, frozen=True):
-    """One run in full, its figures under ``rule``.
-
-    ``totals`` are those the figures are made of, ``unasked`` says which questions these leave out,
-    ``cannot_tell`` what such a card is in them;
-    ``has_remarks`` says that some figure in ``rows`` can still move or has no value;
-    ``next_run`` is another run with open work,
-    once this one is finished; ``times`` are ``None`` where no answer states its own;
-    ``blindness`` says how many verdicts were given blind, ``exposure`` when raters saw more than
-    the cards.
-    ``columns`` explain those of the rated CSV, by name.
-    """
-
-    run: RunPage
-    rule: RuleChoice
-    rules: tuple[RuleChoice, ...]
-    blindness: str
-    exposure: Exposure
-    totals: Totals
-    unasked: tuple[str, ...]
-    cannot_tell: CannotTell | None
-    rows: tuple[FigureRow, ...]
-    has_remarks: bool
-    measures: tuple[Measure, ...]
-    reasons: tuple[UndefinedReason, ...]
-    categories: tuple[Category, ...]
-    confusion: Confusion
-    questions: RunQuestions
-    sources: tuple[Source, ...]
-    next_run: RunOverview | None
-    formats: dict[str, str]
-    columns: dict[str, Measure]
-    times: ResponseTimes | None
-    finished: bool
-    is_blind: bool
-
-
-class Deletion(Struct, frozen=True):
-    """A run that is about to go, and what goes with it."""
-
-    run: RunOverview
-    cost: DeletionCost
-
-
 @blueprint.get("/")
 def index() -> str:
     """List the study's runs."""
     with access.reading() as (session, rater):
-        context = Runs(tuple(runs.overviews(session, rater)), shares.if_blind(session, rater))
-    return render_template("runs/index.html", **htmx.names(context))
+        listed = tuple(runs.overviews(session, rater))
+        blind = shares.if_blind(session, rater)
+    return render_template("runs/index.html", runs=listed, blind=blind)
 
 
 @blueprint.get("/<run_id>")
@@ -164,7 +104,7 @@ def show(run_id: str) -> str:
         exposure = assignments.exposure(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
     page = _shown(run, others, report, whole, offered, exposure, is_blind=is_blind)
-    return render_template("runs/page.html", **htmx.names(page))
+    return render_template("runs/page.html", **page)
 
 
 @blueprint.post("/<run_id>/labels")
@@ -193,8 +133,8 @@ def ask_to_delete(run_id: str) -> str:
     """Say what goes with a run and what stays."""
     with access.reading() as (session, rater):
         run = runs.run_page(session, rater, run_id).overview
-        context = Deletion(run, runs.deletion_cost(session, rater.study, run_id))
-    return render_template("runs/delete.html", **htmx.names(context))
+        cost = runs.deletion_cost(session, rater.study, run_id)
+    return render_template("runs/delete.html", run=run, cost=cost)
 
 
 @blueprint.post("/<run_id>/delete")
@@ -211,10 +151,10 @@ def ask_to_remove_sample() -> Response:
     """Say what goes with the sample runs; once there are none, lead back to the first page."""
     with access.reading() as (session, rater):
         found = tuple(samples.found(session, rater.study))
-        context = SampleRemoval(found, samples.removal_cost(session, rater.study))
+        cost = samples.removal_cost(session, rater.study)
     if not found:
         return redirect(url_for("home.show"))  # type: ignore[return-value]
-    return make_response(render_template("runs/remove_sample.html", **htmx.names(context)))
+    return make_response(render_template("runs/remove_sample.html", runs=found, cost=cost))
 
 
 @blueprint.post("/sample")
@@ -261,36 +201,41 @@ def _shown(
     exposure: Exposure,
     *,
     is_blind: bool,
-) -> RunShown:
+) -> dict[str, Any]:
+    """Return what the page of a run shows, its figures under the rule of `report`.
+
+    ``has_remarks`` says that some figure in ``rows`` can still move or has no value, ``next_run``
+    is another run with open work, ``columns`` explain those of the rated CSV by name.
+    """
     whole = totals_of(report)
     rows = figures.rows(figures.of_totals(whole))
     open_runs = (other for other in others if other.first_open is not None)
-    return RunShown(
-        run=run,
-        rule=next(rule for rule in offered if rule.name == report.rule),
-        rules=offered,
-        blindness=said_blindness(report.blindness),
-        exposure=exposure,
-        totals=whole,
-        unasked=tuple(_unasked(report, run.overview.counts)),
-        cannot_tell=report.cannot_tell,
-        rows=rows,
-        has_remarks=any(cell.sentence or cell.reason for row in rows for cell in row.cells),
-        measures=figures.measures(),
-        reasons=figures.reasons(),
-        categories=tuple(_category(*item) for item in category_totals(report).items()),
-        confusion=confusion(whole),
-        questions=run_questions.table(
+    return {
+        "run": run,
+        "rule": next(rule for rule in offered if rule.name == report.rule),
+        "rules": offered,
+        "blindness": said_blindness(report.blindness),
+        "exposure": exposure,
+        "totals": whole,
+        "unasked": tuple(_unasked(report, run.overview.counts)),
+        "cannot_tell": report.cannot_tell,
+        "rows": rows,
+        "has_remarks": any(cell.sentence or cell.reason for row in rows for cell in row.cells),
+        "measures": figures.measures(),
+        "reasons": figures.reasons(),
+        "categories": tuple(_category(*item) for item in category_totals(report).items()),
+        "confusion": confusion(whole),
+        "questions": run_questions.table(
             run, with_unasked, request.args.get("sort", ""), request.args.get("order", "")
         ),
-        sources=tuple(_source(file) for file in run.files),
-        next_run=next(open_runs, None),
-        formats=FORMATS,
-        columns={name: measure_of(name) for name in RATED_COLUMNS},
-        times=_times(run.latency),
-        finished=run.overview.first_open is None,
-        is_blind=is_blind,
-    )
+        "sources": tuple(_source(file) for file in run.files),
+        "next_run": next(open_runs, None),
+        "formats": FORMATS,
+        "columns": {name: measure_of(name) for name in RATED_COLUMNS},
+        "times": _times(run.latency),
+        "finished": run.overview.first_open is None,
+        "is_blind": is_blind,
+    }
 
 
 def _unasked(report: RunReport, whole: Counts) -> Iterator[str]:
