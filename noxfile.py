@@ -113,15 +113,11 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure the product beside yardsticks; all of it is written to docs/benchmarks.md."""
+    """Measure what raters and owners wait for; all of it is written to docs/benchmarks.md."""
     install(session)
-    # Not locked, and apart from what the tests need: this yardstick brings a compiler along.
-    known = [f"--constraint={name}" for name in LOCKS]
-    session.install(*nox.project.dependency_groups(PROJECT, "bench"), *known)
-    found = {"RELEVANSI_CHROMIUM": chromium(session)}
     is_part = {"--only", "--quick"} & set(session.posargs)
     page = () if is_part else ("-o", "docs/benchmarks.md")
-    session.run("python", "-m", "tests.benchmarks", *page, *session.posargs, env=found)
+    session.run("python", "-m", "tests.benchmarks", *page, *session.posargs)
 
 
 @nox.session(name="coverage-tables", default=False)
@@ -134,7 +130,7 @@ def coverage_tables(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def faults(session: nox.Session) -> None:
-    """Kill, freeze, fill, lock, cut off, fail over: nothing is lost; writes docs/faults.md."""
+    """Kill, fill, remove, lock, fail over: nothing is lost; `-- --granian` for that server."""
     install(session)
     page = () if "--only" in session.posargs else ("-o", "docs/faults.md")
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
@@ -143,7 +139,7 @@ def faults(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Put in what nobody meant: files, answers, requests, commands, connections, from a seed."""
+    """Put in what nobody meant: files, answers, requests, roles, from a seed."""
     install(session)
     session.run("python", "-m", "tests.fuzzing", *session.posargs)
 

@@ -1,7 +1,6 @@
-"""Everything measured in one run: ``python -m tests.benchmarks [--only posts,crowds] [-o FILE]``.
+"""Everything measured in one run: ``python -m tests.benchmarks [--only growth,crowds] [-o FILE]``.
 
-Only ratios are worth comparing between machines. Data is made up, the same every time; where a
-yardstick computes figures, it is checked to give the same ones before it is timed.
+Data is made up, the same every time.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from tests.benchmarks.results import Section
 
 Benchmark = Callable[[Effort, Path], Section]
 
-BENCHMARKS = (*("posts", "crowds", "growth", "pages", "files", "figures", "starts", "browser"),)
+BENCHMARKS = ("growth", "crowds", "pages", "files", "starts")
 """In the order of the page; each is a module with a function of its name."""
 
 

@@ -10,38 +10,30 @@ class Effort:
     """Sizes and repetitions of all benchmarks.
 
     ``clicks`` are those of one contestant in one of the ``rounds``, all clients together, and
-    ``seconds`` the longest that these may take. Where clicks stand beside the minimal application's
-    there are as many ``turns``: a machine that others use too is fast in one and slow in the
-    next, and a share of so many is steadier. There are so many ``questions`` that hardly a card
+    ``seconds`` the longest that these may take. There are so many ``questions`` that hardly a card
     is clicked a third time, as hardly anybody does.
     """
 
     rounds: int = 6
-    turns: int = 15
     clicks: int = 200
     seconds: float = 4.0
     crowd: int = 100
     questions: int = 300
-    sizes: tuple[int, ...] = (30, 1_000, 100_000)
-    judged: tuple[int, ...] = (10, 300, 10_000)
+    sizes: tuple[int, ...] = (30, 300, 1_000)
     compared: tuple[int, ...] = (30, 1_000)
-    cards: int = 100_000
-    browser_clicks: int = 200
+    cards: int = 20_000
     starts: int = 11
 
 
 FULL = Effort()
 QUICK = Effort(
     rounds=1,
-    turns=1,
     clicks=8,
     seconds=2.0,
     crowd=3,
     questions=6,
     sizes=(6, 12),
-    judged=(10, 30),
     compared=(6,),
     cards=200,
-    browser_clicks=3,
     starts=1,
 )

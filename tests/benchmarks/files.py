@@ -61,7 +61,7 @@ def files(effort: Effort, folder: Path) -> Section:
         done = relevansi(instance, *wanted)
         rows.append(row(f"export, {file_format.upper()}, {named}", done, yardstick, theirs))
     rows += [row("- json and csv", to_csv), row("- json in and out", to_json)]
-    return Section("e. Files", HOW, rows)
+    return Section("d. Files", HOW, rows)
 
 
 def _row(cards: int) -> Callable[..., Measurement]:

@@ -21,7 +21,6 @@ from pathlib import Path
 from time import perf_counter, time
 from urllib.parse import urlencode
 
-from tests.benchmarks.commits import commits
 from tests.benchmarks.results import Times
 
 ROOT = Path(__file__).parents[2]
@@ -61,13 +60,12 @@ class Client:
 class Contestant:
     """Somebody whose server is asked: `clients` at once, each so many `requests` a round.
 
-    ``method`` "GET" asks for pages, "POST" clicks, "COMMIT" asks no server but commits in the
-    folder of the name ``port``. A round ends after `seconds` at the latest. ``pause`` is how
-    long a client waits between an answer and the next click, on average.
+    ``method`` "GET" asks for pages, "POST" clicks. A round ends after `seconds` at the latest.
+    ``pause`` is how long a client waits between an answer and the next click, on average.
     """
 
     name: str
-    port: int | str
+    port: int
     clients: Sequence[Client] = ()
     method: str = "POST"
     requests: int = 100
@@ -210,14 +208,10 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
     taken: list[list[float]] = [[] for _ in contestants]
     seconds = [0.0 for _ in contestants]
     for _ in range(rounds):
-        for place, one in enumerate(contestants):
+        for place in range(len(contestants)):
             await asyncio.gather(*(each.open() for each in browsers[place]))
             began = perf_counter()
-            if one.method == "COMMIT":
-                taken[place] += commits(Path(str(one.port)), one.requests)
-            else:
-                work = (each.work(taken[place]) for each in browsers[place])
-                await asyncio.gather(*work)
+            await asyncio.gather(*(each.work(taken[place]) for each in browsers[place]))
             seconds[place] += perf_counter() - began
     sizes = [max((each.size for each in group), default=0) for group in browsers]
     return [Outcome(*found) for found in zip(taken, seconds, sizes, strict=True)]

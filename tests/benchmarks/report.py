@@ -11,11 +11,9 @@ Row = Sequence[str]
 OPENING = """\
 # Benchmarks
 
-Written by `nox -s bench`. Every figure stands beside a yardstick that was
-measured in the same run, mostly in alternating rounds, so that whatever disturbs the machine
-disturbs both: **the ratios are what is worth comparing**, between machines and between versions;
-milliseconds belong to the machine below. `n` counts measurements, p50, p95 and p99 are
-percentiles, "-" was not measured or has no meaning there.
+Written by `nox -s bench`. The targets are what a rater or an owner would notice; milliseconds
+belong to the machine below. `n` counts measurements, p50, p95 and p99 are percentiles, "-" was
+not measured or has no meaning there.
 """
 WORDS = {True: "yes", False: "**no**", None: "not measured"}
 

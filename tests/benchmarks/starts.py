@@ -63,7 +63,7 @@ def starts(effort: Effort, folder: Path) -> Section:
             None if after is None else after < MOST_MB,
         ),
     ]
-    return Section("g. Starting, and memory", HOW, rows, targets)
+    return Section("e. Starting, and memory", HOW, rows, targets)
 
 
 def _ratio(times: Mapping[str, Times], ours: str, theirs: str) -> float:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -121,6 +123,37 @@ class Server:
         assert self.process.stdout is not None
         self.process.stdout.close()
         self.process = None
+
+
+class Granian(Server):
+    """The same application on the server for a network, as docs/operations.md starts it."""
+
+    def start(self) -> None:
+        """Start it; returns once it answers."""
+        if not self.port:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                self.port = free.getsockname()[1]
+        options = "--interface wsgi --factory --workers 1 --blocking-threads 8 --no-ws --http 1"
+        limits = ("--http1-buffer-size", "16384", "--log-level", "warning")
+        where = ("--port", str(self.port), "webapp.app:served")
+        with self.log.open("a", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "granian", *options.split(), *limits, *where],
+                env=self.environment(),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                encoding="utf-8",
+                start_new_session=True,
+            )
+        while self.process.poll() is None:
+            with suppress(OSError), urlopen(f"{self.url}/healthz", timeout=30):
+                return
+        raise AssertionError(self.faults())
+
+    def kill(self) -> None:
+        """End it and its worker without warning."""
+        self._end(lambda process: os.killpg(process.pid, signal.SIGKILL))
 
 
 def import_runs(instance: Path, *files: Path) -> list[str]:

@@ -14,33 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.faults import (
-    clock,
-    crowd,
-    damaged,
-    failover,
-    full_disk,
-    full_target,
-    killing,
-    locked,
-    moving,
-    network,
-    outbox,
-    power_cut,
-    replaced,
-    restoring,
-    upgrading,
-)
+from tests.faults import failover, full_disk, killing, load, locked, replaced
 from tests.faults.ending import everything_ended
 from tests.faults.rows import CannotBeMade, Row
 from tests.faults.table import show, written
 
-KILLS = 200
+KILLS = 60
 SEED = 1
-CLICKS = 1_000
-QUESTIONS = 20
 SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
-TO_SQLITE, TO_POSTGRESQL = "to SQLite", "to PostgreSQL"
 
 Fault = tuple[str, str, Callable[[Path], Row]]
 """The fault's name where it cannot be made, its database, and how to make it in a folder."""
@@ -55,10 +36,6 @@ def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
             (killing.FAULT, POSTGRESQL, lambda at: killing.kill_on_postgres(at, kills // 2, seed)),
             (killing.CRASH, POSTGRESQL, lambda at: killing.kill_postgres(at, some, seed)),
         ),
-        "power": (
-            (power_cut.FAULT, SQLITE, lambda at: power_cut.cut_sqlite(at, kills, seed)),
-            (power_cut.FAULT, POSTGRESQL, lambda at: power_cut.cut_postgres(at, some, seed)),
-        ),
         "disk": (
             (full_disk.FAULT, SQLITE, lambda at: full_disk.fill_sqlite(at, few)),
             (full_disk.FAULT, POSTGRESQL, lambda at: full_disk.fill_postgres(at, few)),
@@ -67,42 +44,11 @@ def faults(kills: int, seed: int) -> Mapping[str, Sequence[Fault]]:
             (replaced.REMOVED, SQLITE, lambda at: replaced.remove(at, few)),
             (replaced.REPLACED, SQLITE, lambda at: replaced.replace(at, few)),
         ),
-        "restore": (
-            (restoring.RESTORE, SQLITE, lambda at: restoring.kill_restores(at, some, seed)),
-            (restoring.IMPORT, SQLITE, lambda at: restoring.kill_imports(at, some, seed)),
-            (restoring.BACKUP, SQLITE, lambda at: restoring.kill_backups(at, some, seed)),
-        ),
-        "upgrade": (
-            (upgrading.FAULT, SQLITE, lambda at: upgrading.kill_on_sqlite(at, some, seed)),
-            (upgrading.FAULT, POSTGRESQL, lambda at: upgrading.kill_on_postgres(at, some, seed)),
-        ),
-        "move": (
-            (moving.FAULT, TO_SQLITE, lambda at: moving.kill_to_sqlite(at, some, seed)),
-            (moving.FAULT, TO_POSTGRESQL, lambda at: moving.kill_to_postgres(at, some, seed)),
-        ),
-        "target": ((full_target.FAULT, SQLITE, lambda at: full_target.fill(at, few, seed)),),
-        "damage": (
-            (damaged.UNDER, SQLITE, lambda at: damaged.overwrite_under_server(at, few, seed)),
-            (damaged.BEFORE, SQLITE, lambda at: damaged.overwrite_before_start(at, few, seed)),
-        ),
-        "crowd": ((crowd.FAULT, SQLITE, lambda at: crowd.click_behind_lock(at, 2)),),
         "lock": (
             (locked.FAULT, SQLITE, lambda at: locked.lock_sqlite(at, 2)),
             (locked.FAULT, POSTGRESQL, lambda at: locked.lock_postgres(at, 2)),
         ),
-        "clock": (
-            (clock.FAULT, SQLITE, lambda at: clock.move_on_sqlite(at, few)),
-            (clock.FAULT, POSTGRESQL, lambda at: clock.move_on_postgres(at, few)),
-        ),
-        "network": (
-            (network.FAULT, SQLITE, lambda at: network.spoil_on_sqlite(at, CLICKS, seed)),
-            (network.FAULT, POSTGRESQL, lambda at: network.spoil_on_postgres(at, CLICKS, seed)),
-            (outbox.NAME, SQLITE, lambda at: outbox.rate_behind_proxy(at, QUESTIONS, seed)),
-        ),
-        "failover": (
-            (failover.FAULT, POSTGRESQL, lambda at: failover.fail_over(at, few, seed)),
-            (failover.SILENCE, POSTGRESQL, lambda at: failover.fall_silent(at, 3)),
-        ),
+        "failover": ((failover.FAULT, POSTGRESQL, lambda at: failover.fail_over(at, few, seed)),),
     }
 
 
@@ -113,11 +59,13 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=KILLS, help="how often, at the most")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", choices=names, action="append", help="one fault; may be repeated")
+    parser.add_argument("--granian", action="store_true", help="in place of waitress")
     parser.add_argument("--at-once", type=int, default=2, help="so many faults at a time")
     parser.add_argument("-o", "--output", type=Path, help="a Markdown file for the table")
     said = parser.parse_args()
     if sys.platform == "win32":
         sys.exit("SIGKILL and SIGSTOP are signals of POSIX systems.")
+    load.FaultyServer.is_granian = said.granian
     began = time.monotonic()
     chosen = faults(said.kills, said.seed)
     with ThreadPoolExecutor(said.at_once) as pool, everything_ended():
@@ -127,7 +75,8 @@ def main() -> None:
     show(rows)
     if said.output:
         only = " ".join(f"--only {name}" for name in said.only or ())
-        command = f"nox -s faults -- --kills {said.kills} --seed {said.seed} {only}".rstrip()
+        which = " --granian" if said.granian else ""
+        command = f"nox -s faults -- --kills {said.kills} --seed {said.seed}{which} {only}".rstrip()
         page = written(rows, command, time.monotonic() - began, Path(tempfile.gettempdir()))
         said.output.write_text(page, "utf-8")
     sys.exit(not all(row.is_good for row in rows))

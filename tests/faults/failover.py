@@ -10,17 +10,11 @@ import random
 import time
 from pathlib import Path
 
-from tests.faults.hosts import hosts
 from tests.faults.load import Load, awaited
 from tests.faults.postgres import SETTINGS, Postgres
 from tests.faults.rows import Row
 
 FAULT = "The primary is killed, its synchronous standby promoted"
-SILENCE = "The primary's host is cut off, its synchronous standby promoted"
-IMPATIENCE = "&".join(
-    ("keepalives_idle=5", "keepalives_interval=2", "keepalives_count=2", "tcp_user_timeout=8000")
-)
-"""When to give up a connection that says nothing any more: after some eight seconds."""
 CLICKS_BETWEEN = 40
 LONGEST_ROUND = 0.5
 STRICT = "synchronous_standby_names = '*'\n"
@@ -58,45 +52,6 @@ def fail_over(folder: Path, times: int, seed: int) -> Row:
     finally:
         primary.kill()
         standby.kill()
-
-
-def fall_silent(folder: Path, times: int) -> Row:
-    """Return what came of hosts that are cut off: three, of which one is a spare each time."""
-    with hosts(3) as made:
-        servers = [Postgres(folder / host.name, host) for host in made]
-        try:
-            return _fall_silent(folder, servers, times)
-        finally:
-            for server in servers:
-                server.kill()
-
-
-def _fall_silent(folder: Path, servers: list[Postgres], times: int) -> Row:
-    primary, standby, spare = servers
-    primary.make()
-    primary.configure(SETTINGS + STRICT)
-    primary.start()
-    _attach(standby, primary)
-    load = Load(folder, f"{address(*servers)}&{IMPATIENCE}")
-    load.server.start()
-    with load.clicking():
-        for _ in range(times):
-            load.await_clicks(CLICKS_BETWEEN)
-            assert primary.host is not None
-            primary.host.cut_off()
-            wanted = load.ids()
-            standby.promote()
-            assert awaited(lambda now=standby: _takes_writes(now))  # type: ignore[misc]
-            load.count(standby.url, wanted)
-            _attach(spare, standby)
-            if not load.await_clicks(CLICKS_BETWEEN):
-                load.damage.append("the service did not come back by itself")
-            primary.kill()
-            primary.host.connect()
-            primary, standby, spare = standby, spare, primary
-    load.finish()
-    load.said(503, words="is not saved yet")
-    return load.row(SILENCE, _made(load, times))
 
 
 def _made(load: Load, times: int) -> str:

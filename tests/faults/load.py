@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from tests.browser.server import HYBRID, Server
+from tests.browser.server import HYBRID, Granian, Server
 from tests.cli.relevansi import document
 from tests.faults import stored
 from tests.faults.clicking import Clicker
@@ -24,14 +24,24 @@ CLICKERS = 4
 MOST_WORDS = 300
 
 
-class FaultyServer(Server):
+class FaultyServer(Granian):
     """A server with settings of its own, which may be another database or another clock."""
+
+    is_granian = False
 
     def __init__(self, instance: Path, settings: Mapping[str, str]) -> None:
         super().__init__(instance)
         self.port = free_port()
         at_the_end(self.kill)
         self.settings = settings
+
+    def start(self) -> None:
+        """Start it: waitress, unless the command was told to use granian."""
+        (Granian if self.is_granian else Server).start(self)
+
+    def kill(self) -> None:
+        """End all of it without warning."""
+        (Granian if self.is_granian else Server).kill(self)
 
     def environment(self) -> dict[str, str]:
         """Return all that it knows of its surroundings."""

@@ -1,6 +1,6 @@
 """PostgreSQL servers of our own, from the binaries that the tests use, to be killed and promoted.
 
-They listen on loopback, or on a host of our own, and sync to disk as they would anywhere. As
+They listen on loopback and sync to disk as they would anywhere. As
 root they run as the user that the binaries' package makes: PostgreSQL refuses to run as root.
 """
 
@@ -18,13 +18,11 @@ from typing import Any
 import psycopg
 
 from tests.faults.ending import at_the_end
-from tests.faults.hosts import NETWORK, Host
 from tests.faults.load import awaited
 from tests.faults.ports import free_port
 from tests.faults.rows import CannotBeMade
 
 USER = "pgserver"
-ADMITTED = ("all", "replication")
 SETTINGS = """
 unix_socket_directories = ''
 max_connections = 40
@@ -41,12 +39,12 @@ restart_after_crash = on
 
 
 class Postgres:
-    """One server in `folder`, started and ended at will; on `host`, else on this machine."""
+    """One server in `folder`, started and ended at will."""
 
-    def __init__(self, folder: Path, host: Host | None = None) -> None:
+    address = "127.0.0.1"
+
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.host = host
-        self.address = host.address if host else "127.0.0.1"
         self.log = folder.with_name(f"{folder.name}.log")
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
@@ -67,8 +65,6 @@ class Postgres:
         known = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale")
         self.run("initdb", "-D", str(self.folder), *known, *flags)
         self.configure(SETTINGS)
-        with (self.folder / "pg_hba.conf").open("a", encoding="utf-8") as file:
-            file.writelines(f"host {what} all {NETWORK}.0/24 trust\n" for what in ADMITTED)
 
     def configure(self, settings: str) -> None:
         """Say these settings in place of those that were said before."""
@@ -84,11 +80,11 @@ class Postgres:
         """Start it and wait until it takes connections."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [*self._prefix(), _binary("postgres"), "-D", str(self.folder), *self._listening()],
+                [_binary("postgres"), "-D", str(self.folder), *self._listening()],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                **({} if self.host else _as_user()),
+                **_as_user(),
             )
         assert awaited(self.answers), self.log.read_text("utf-8")[-2000:]
 
@@ -108,12 +104,6 @@ class Postgres:
         with psycopg.connect(self.conninfo, autocommit=True) as connection:
             row = connection.execute(sql.encode()).fetchone()
         return "" if row is None else str(row[0])
-
-    def make_database(self, name: str, template: str = "template0") -> None:
-        """Make a database like `template`, in the place of the one that has this name."""
-        with psycopg.connect(self.conninfo, autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
 
     def pids(self) -> list[int]:
         """Return the processes that it consists of."""
@@ -155,26 +145,17 @@ class Postgres:
     def run(self, program: str, *arguments: str) -> None:
         """Run one of PostgreSQL's programs to its end."""
         done = subprocess.run(
-            [*self._prefix(), _binary(program), *arguments],
+            [_binary(program), *arguments],
             capture_output=True,
             text=True,
             check=False,
             cwd=self.folder.parent,
-            **({} if self.host else _as_user()),
+            **_as_user(),
         )
         assert done.returncode == 0, f"{program}: {done.stderr}"
 
     def _listening(self) -> tuple[str, ...]:
         return ("-p", str(self.port), "-c", f"listen_addresses={self.address}")
-
-    def _prefix(self) -> tuple[str, ...]:
-        """Return what a command begins with: on a host of our own, as the right user there."""
-        if self.host is None:
-            return ()
-        found = shutil.which("setpriv")
-        if found is None:
-            raise CannotBeMade("util-linux's setpriv is not installed")
-        return (*self.host.prefix, found, f"--reuid={USER}", f"--regid={USER}", "--clear-groups")
 
     def _ended(self) -> None:
         assert self.process is not None

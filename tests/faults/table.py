@@ -37,38 +37,15 @@ Made with `{command}` in {minutes:.0f} minutes.
 How the faults are made:
 
 - **Killed**: SIGKILL, up to half a second after the first click was answered, then a new server.
-- **Power cut**: SIGSTOP ends all writes at one instant; the files are copied as they lie there and
-  opened. What the operating system had not yet written to the disk is not taken away.
 - **Full disk**: a small file system of its own under the database is filled to the last block.
 - **File removed or replaced**: the file and its journals are moved away under the running server;
   an older copy takes its place, or nothing does. The right file comes back once the server is
   killed.
-- **Restore, import, backup killed**: SIGKILL within the time that the command took when it came to
-  its end. Here, and in the four rows below, "acknowledged" counts how often the fault was made,
-  "found" how often all was whole or well said afterwards.
-- **Upgrade killed**: the same, from the tables of the first version with a study in them. They are
-  of the one version or the other then, with every row, and the next upgrade comes to its end.
-- **Move killed**: the same. The source is as it was, and the target holds nothing or everything.
-- **A command's target full**: a backup, an export, a move and a restore onto a disk with a few
-  KB left. Each says so in a line, changes nothing and leaves no half of a file; with room it works.
-- **Pages overwritten**: up to eight pages of the file, the first one every third time, are
-  overwritten by random bytes. Every answer is in plain words; `relevansi check` names the damage,
-  or every acknowledged click is there; the latest backup comes back.
-- **Many writers**: 32 devices click while another program holds the write lock for 12 seconds.
-  Each click has its answer in the time that a writer waits, and `/healthz` at once.
 - **Locked**: another connection holds the write lock (SQLite) or the tables (PostgreSQL) for longer
   than a writer waits.
-- **Clock**: a library that is loaded before all others puts the server's time of day back; one
-  device's clock goes along.
-- **Network**: a proxy on loopback. Each device sends three clicks at once, on two cards, so that
-  they overtake each other.
 - **Primary**: two servers, `synchronous_standby_names = '*'`; all processes of the primary are
   ended by SIGKILL, the standby is promoted, the other one becomes its standby from a copy. The
   server knows both by one address and is told nothing.
-- **Host cut off**: three servers, each in a network namespace of its own; the cable of the
-  primary's is pulled, so that its connections stay open and say nothing any more. The address has
-  `tcp_user_timeout` and keepalives, as [operations](operations.md#postgresql-that-survives-a-host)
-  say.
 """
 
 

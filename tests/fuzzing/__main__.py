@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 
 from tests.fuzzing.answers import Answers, Slowness
-from tests.fuzzing.commands import Commands
 from tests.fuzzing.files import FORMATS_READ, Files
 from tests.fuzzing.kinds import Found
 from tests.fuzzing.requests import Requests
@@ -27,7 +26,6 @@ SECONDS = 300
 LEAST_SECONDS = 1.0
 WEIGHTS = {
     "requests": 12,
-    "commands": 4,
     "runs": 3,
     "packs": 3,
     "cards": 3,
@@ -40,7 +38,6 @@ KINDS: Mapping[str, Make] = {
     "cards": Answers,
     "linear": Slowness,
     "requests": Requests,
-    "commands": Commands,
     "roles": Roles,
 }
 

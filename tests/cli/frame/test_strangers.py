@@ -3,60 +3,18 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
-from tests.browser.server import HYBRID, Server
+from tests.browser.server import HYBRID, Granian, Server
 
 PATIENCE = 120  # seconds: a bound for what never comes
 LARGE = 2 * 2**20
 HOST = "Host: 127.0.0.1\r\n"
 END = b"\r\n--cut--\r\n"
-
-
-class Granian(Server):
-    """The same application on the server for a network."""
-
-    def command(self) -> list[str]:
-        """Return the command of docs/operations.md."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        application = ("--interface", "wsgi", "--factory", "webapp.app:served")
-        limits = (
-            "--workers",
-            "1",
-            "--blocking-threads",
-            "8",
-            "--no-ws",
-            "--http",
-            "1",
-            "--http1-buffer-size",
-            "16384",
-        )
-        where = ("--port", str(self.port), "--log-level", "warning")
-        return [sys.executable, "-m", "granian", *application, *limits, *where]
-
-    def start(self) -> None:
-        """Start it; returns once it answers."""
-        with self.log.open("a", encoding="utf-8") as log:
-            self.process = subprocess.Popen(
-                self.command(),
-                env=self.environment(),
-                stdout=subprocess.PIPE,
-                stderr=log,
-                encoding="utf-8",
-            )
-        while self.process.poll() is None:
-            with suppress(OSError), urlopen(f"{self.url}/healthz", timeout=PATIENCE):
-                return
-        raise AssertionError(self.faults())
 
 
 @pytest.fixture(name="server", params=[Server, Granian])
