@@ -33,7 +33,7 @@ def test_files_are_named_as_the_original_scripts_named_them() -> None:
 def test_loading_the_formats_loads_no_pandas_numpy_or_converter() -> None:
     code = (
         "import sys; from webapp.exporters.comparisons import files; "
-        "from webapp.exporters.comparisons.charts import pictures; "
+        "from webapp.exporters.comparisons import pictures; "
         "print(sorted({'pandas', 'numpy', 'resvg_py', 'reportlab', 'svglib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -16,13 +16,13 @@ from webapp import labels
 from webapp.cli.agreement.agreement import agreement_tables
 from webapp.cli.exports import exporting
 from webapp.exporters.comparisons import files as comparison_files
-from webapp.exporters.comparisons.charts.pictures import FORMATS as PICTURES
-from webapp.exporters.comparisons.charts.pictures import PictureChoice
+from webapp.exporters.comparisons.pictures import KINDS, standalone
 from webapp.exporters.exports.metrics_tables import (
     measures_markdown,
     metrics_markdown,
     runs_markdown,
 )
+from webapp.exporters.frame.canvas import svg_file
 from webapp.i18n import speaking
 from webapp.metrics.agreement.report import (
     AgreementReport,
@@ -80,10 +80,10 @@ REPORTS: Mapping[str, Callable[[], bytes | str]] = {
         for name in READ
     },
     **{
-        f"chart of {kind}": lambda kind=kind: PICTURES["svg"].render(  # type: ignore[misc]
-            three_runs(), PictureChoice(kind)
+        f"chart of {kind}": lambda kind=kind: svg_file(  # type: ignore[misc]
+            standalone(three_runs(), kind)
         )
-        for kind in ("intervals", "categories", "progress")
+        for kind in KINDS
     },
     "agreement on the terminal": lambda: agreement_tables(_agreement()),
     "figures of a run on the terminal": lambda: exporting.FORMATS["table"](

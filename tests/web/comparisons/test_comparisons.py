@@ -83,8 +83,9 @@ def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple
     # P@5 of api: (1/2 + 1/1) / 2; of hybrid 1/1 over one list. Success 2/2 and 1/2.
     first_row = re.findall(r'<span class="value">([^<]+)', summary)[:2]
     assert first_row == ["0.75", "1.00"]
-    assert "Hybrid is 0.50 higher than api" in page  # question 1: 1 against 1/2
-    assert "Small: with 1 to 2 pairs of questions" in page
+    differences = client.get(f"/comparisons/{address(pair, part='differences')}").text
+    assert "Hybrid is 0.50 higher than api" in differences  # question 1: 1 against 1/2
+    assert "Small: with 1 to 2 pairs of questions" in differences
 
 
 def test_the_comparison_begins_with_its_answer(client: FlaskClient, pair: tuple[str, str]) -> None:
@@ -126,7 +127,7 @@ def test_every_file_has_the_figures_of_the_page(client: FlaskClient, pair: tuple
 
 def test_hostile_words_are_words(client: FlaskClient, pair: tuple[str, str]) -> None:
     for path in ("/comparisons/", "/comparisons/questions/1"):
-        page = client.get(f"{path}{address(pair)}")
+        page = client.get(f"{path}{address(pair, part='categories')}")
 
         assert page.status_code == 200
         assert "<script>alert" not in page.text
@@ -149,19 +150,21 @@ def test_the_category_table_shows_the_figure_that_was_chosen(
 ) -> None:
     assert (
         "Success rate by category"
-        in client.get(f"/comparisons/{address(pair, figure='success_rate')}").text
+        in client.get(
+            f"/comparisons/{address(pair, part='categories', figure='success_rate')}"
+        ).text
     )
     assert (
         "Precision@5 by category"
-        in client.get(f"/comparisons/{address(pair, figure='nonsense')}").text
+        in client.get(f"/comparisons/{address(pair, part='categories', figure='nonsense')}").text
     )
 
 
 def test_questions_that_moved_come_first_unless_the_order_is_asked_for(
     client: FlaskClient, pair: tuple[str, str]
 ) -> None:
-    moved = client.get(f"/comparisons/{address(pair)}").text
-    in_order = client.get(f"/comparisons/{address(pair, order='set')}").text
+    moved = client.get(f"/comparisons/{address(pair, part='questions')}").text
+    in_order = client.get(f"/comparisons/{address(pair, part='questions', order='set')}").text
 
     def positions(page: str) -> list[str]:
         return re.findall(r"/comparisons/questions/(\d)", page)
@@ -217,10 +220,9 @@ def test_figures_of_more_than_three_runs_stand_in_blocks_on_a_phone(
 ) -> None:
     more = [stored(web_database, [query(1), query(2)], method=one) for one in ("bm25", "vector")]
 
-    few = client.get(f"/comparisons/{address((*pair, more[0]))}").text
-    many = client.get(f"/comparisons/{address((*pair, *more))}").text
-
-    for table in ("summary", "category_mean_precision_at_5"):
+    for part, table in (("summary", "summary"), ("categories", "category_mean_precision_at_5")):
+        few = client.get(f"/comparisons/{address((*pair, more[0]), part=part)}").text
+        many = client.get(f"/comparisons/{address((*pair, *more), part=part)}").text
         assert f'class="figures compared" id="table-{table}"' in few
         assert f'class="figures compared wide" id="table-{table}"' in many
 

@@ -46,13 +46,16 @@ def test_two_dropped_files_are_compared_and_nothing_of_them_is_in_the_study(
     page = drop(client, hybrid_20260125=rated(*HYBRID), api_only=rated(*API))
 
     assert page.status_code == 200
-    assert "Hybrid is 0.27 higher than API Only" in page.text
     summary = page.text[page.text.index('id="table-summary"') :]
     assert re.findall(r'<span class="value">([^<]+)', summary)[:1] == ["0.60"]  # (.8+.6+.4)/3
-    for part in ("summary", "differences", "stability", "categories", "questions", "files"):
-        assert f'<h2 id="{part}"' in page.text
+    parts = ("differences", "categories", "questions", "stability", "configuration", "downloads")
+    shown = {part: client.get(f"/comparisons/files/{address(page)}&part={part}") for part in parts}
+    assert "Hybrid is 0.27 higher than API Only" in shown["differences"].text
+    for part in parts:
+        assert f'id="{part}"' in shown[part].text
+        assert f"part={part}" in page.text
+        assert "/comparisons/questions/" not in shown[part].text
     assert "A rated file has counts and no verdicts by card." in page.text
-    assert "/comparisons/questions/" not in page.text
     with web_database.reading() as session:
         for table in (Run, Query, Event):
             assert session.scalar(select(func.count()).select_from(table)) == 0
@@ -71,7 +74,8 @@ def test_every_file_and_picture_of_dropped_files_can_be_taken_away(client: Flask
         ("Hybrid", "hybrid"),
         ("API Only", "api_only"),
     ]
-    links = set(re.findall(r'href="(/comparisons/files/[^"#]*)', page.text))
+    offered = client.get(f"/comparisons/files/{address(page)}&part=downloads").text
+    links = set(re.findall(r'href="(/comparisons/files/[^"#]*)', offered))
     assert any(link.startswith("/comparisons/files/questions.svg") for link in links)
     for link in links:
         assert client.get(link.replace("&amp;", "&")).status_code == 200, link
@@ -81,10 +85,13 @@ def test_dropped_files_can_be_called_otherwise_and_be_said_to_be_methods(
     client: FlaskClient,
 ) -> None:
     page = drop(client, a=rated(*HYBRID), b=rated(*API))
-    assert "a is 0.27 higher than b" in page.text
+    differences = client.get(f"/comparisons/files/{address(page)}&part=differences").text
+    assert "a is 0.27 higher than b" in differences
     assert page.text.count('name="name" value="') == 2
 
-    again = client.get(f"/comparisons/files/{address(page)}&name=Baru&name=v1.2+lama&phase=1")
+    again = client.get(
+        f"/comparisons/files/{address(page)}&name=Baru&name=v1.2+lama&phase=1&part=differences"
+    )
 
     assert "Baru is 0.27 higher than v1.2 lama" in again.text
     assert "Phase 1: search methods compared" in again.text

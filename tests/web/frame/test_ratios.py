@@ -28,7 +28,7 @@ def _pair(client: FlaskClient, web_database: Database) -> tuple[str, str]:
 def test_ratios_are_written_as_the_reader_chose(client: FlaskClient, pair: tuple[str, str]) -> None:
     first, second = pair
     run = f"/runs/{first}"
-    comparison = f"/comparisons/?runs={first}&runs={second}"
+    comparison = f"/comparisons/?runs={first}&runs={second}&part=differences"
     files = [f"{run}/export.csv", f"{run}/report.md", f"{run}/metrics.json"]
     files += [
         f"/comparisons/{name}?runs={first}&runs={second}"

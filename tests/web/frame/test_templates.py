@@ -10,7 +10,6 @@ from flask import Flask
 
 from tests.web.template_names import FOLDER, of_names, of_titles
 from webapp.web.agreement import conflicts
-from webapp.web.comparisons import comparisons
 from webapp.web.frame import errors, guides
 from webapp.web.people import raters, sign_in
 from webapp.web.rating import clicks, judgments, rate
@@ -42,8 +41,6 @@ CONTEXTS = {
     "people/sign_in/page.html": sign_in.SignIn,
     "people/sign_in/password.html": sign_in.PasswordPage,
     "people/sign_in/join.html": sign_in.Greeting,
-    "comparisons/page.html": comparisons.ComparisonPage,
-    "comparisons/question.html": comparisons.ComparedQuestionPage,
     "agreement/conflicts/page.html": conflicts.ConflictsPage,
     "agreement/conflicts/_report.html": conflicts.ConflictsPage,
 }

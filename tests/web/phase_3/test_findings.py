@@ -86,7 +86,7 @@ def test_the_page_shows_who_stands_where_and_what_it_comes_to(client: FlaskClien
     assert "2 of 2" in page
     assert "10 of 10" in page
     assert "not a hundred independent" in page
-    assert page.count('role="img"') == 2
+    assert page.count('role="img"') == 1
 
 
 def test_questions_get_a_category_and_can_be_narrowed_to_it(

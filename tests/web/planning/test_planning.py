@@ -57,7 +57,7 @@ def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
     client: FlaskClient, web_database: Database
 ) -> None:
     first, second = compared(web_database)
-    comparison = f"/comparisons/?runs={first}&runs={second}"
+    comparison = f"/comparisons/?runs={first}&runs={second}&part=settled"
     places = (PAGE, "/study/standing", comparison)
     for place in places:
         page = client.get(place).text

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date
+from itertools import combinations
 from types import ModuleType
 
 from webapp import labels, notation
-from webapp.exporters.comparisons import words
+from webapp.exporters.comparisons import pictures, words
 from webapp.exporters.frame.tables import (
     Cell,
     Column,
@@ -40,6 +41,12 @@ from webapp.records import EmptyOutcome, QueryState
 
 CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
 """The figures that are given per category."""
+
+MAIN = ("mean_precision_at_5", "mrr", "success_rate")
+"""The figures that decide the answer."""
+
+MOST_PAIRS = 3
+"""Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
 
 MOST_VARIATIONS = 10
 """So many variations that move an order are named one by one."""
@@ -129,7 +136,10 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
         gettext("%(figure)s by category", figure=words.figure_name(figure)),
         (
             Column(gettext("Category")),
-            *(Column(c.run.name, numeric=True, parts=parts) for c in comparison.contenders),
+            *(
+                Column(c.run.name, numeric=True, parts=parts, best=pictures.top_of(figure))
+                for c in comparison.contenders
+            ),
         ),
         tuple(
             (
@@ -178,9 +188,10 @@ def stability(report: ComparisonReport) -> Table:
     )
 
 
-def questions(report: ComparisonReport) -> Table:
+def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
     """Return every question with P@5 and reciprocal rank in each run, and how far they part."""
     comparison = report.comparison
+    lines = sorted(comparison.questions, key=_moved_least) if moved_first else comparison.questions
     parts = (gettext("State"), "P@5", "RR", gettext("Success"))
     return Table(
         "questions",
@@ -192,7 +203,7 @@ def questions(report: ComparisonReport) -> Table:
             *(Column(c.run.name, numeric=True, parts=parts) for c in comparison.contenders),
             Column(gettext("P@5 spread"), numeric=True),
         ),
-        tuple(tuple(_question(line)) for line in comparison.questions),
+        tuple(tuple(_question(line)) for line in lines),
         (
             gettext(
                 "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
@@ -201,6 +212,10 @@ def questions(report: ComparisonReport) -> Table:
             words.provenance(report),
         ),
     )
+
+
+def _moved_least(line: ComparedQuestionLine) -> tuple[float, int]:
+    return (0.0 if line.spread is None else -line.spread, line.position)
 
 
 def state(query: ComparedQuery | None) -> str:
@@ -239,9 +254,9 @@ def _contender(contender: Contender) -> Iterator[Cell]:
     yield word(run.run)
     yield _method(run.search_method)
     yield word(run.llm or gettext("not stated"))
+    yield whole_number(totals.n_queries)
+    yield Cell(notation.number(totals.n_complete), (totals.n_complete,), of=totals.n_queries)
     for count in (
-        totals.n_queries,
-        totals.n_complete,
         totals.n_with_results,
         totals.n_empty,
         totals.n_failed,
@@ -451,44 +466,72 @@ def _valued_runs(comparison: RunDifferences, difference: Difference) -> Cell:
     return Cell(said, (first, second, *values))
 
 
-def document(report: ComparisonReport, on: date) -> Document:
-    """Return `report` as a document dated `on`, in the language in force."""
+def document(
+    report: ComparisonReport,
+    on: date,
+    *,
+    figures: Sequence[str] = CATEGORY_FIGURES,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    moved_first: bool = False,
+) -> Document:
+    """Return `report` as a document dated `on`, in the language in force.
+
+    `figures` are given by category, the questions of `pairs` of runs drawn (of the first few
+    pairs if none are named); `moved_first` lists questions by how far the runs lie apart.
+    """
     comparison = report.comparison
     missing = [*words.unasked(comparison)]
     missing += [said for contender in comparison.contenders for said in words.lacks(contender)]
+    if pairs is None:
+        runs = [contender.run.run for contender in comparison.contenders]
+        pairs = list(combinations(runs, 2))[:MOST_PAIRS]
+    sections = (
+        Section(
+            "configuration",
+            gettext("Configuration"),
+            (*words.unsaid(report), *missing),
+            (configuration(report), contenders(report)),
+        ),
+        Section(
+            "summary",
+            gettext("Summary"),
+            (),
+            (summary(report),),
+            (pictures.draw_intervals(report),),
+        ),
+        Section(
+            "categories",
+            gettext("By category"),
+            (),
+            tuple(by_category(report, figure) for figure in figures),
+        ),
+        Section(
+            "differences",
+            gettext("Differences"),
+            words.every(comparison),
+            (differences(report), signed_ranks(report)),
+        ),
+        Section(
+            "stability",
+            gettext("Stability"),
+            (words.stability(report.stability),),
+            (stability(report),),
+        ),
+        *_parts(report),
+        Section(
+            "questions",
+            gettext("By question"),
+            (),
+            (questions(report, moved_first=moved_first),),
+            tuple(pictures.draw_questions(report, pair=pair) for pair in pairs),
+        ),
+        Section("notes", gettext("Notes"), tuple(words.notes(report)), ()),
+    )
     return Document(
         title=words.title(report),
         subtitle=words.subtitle(report, on),
-        sections=(
-            Section(
-                "configuration",
-                gettext("Configuration"),
-                (*words.unsaid(report), *missing),
-                (configuration(report), contenders(report)),
-            ),
-            Section("summary", gettext("Summary"), (), (summary(report),)),
-            Section(
-                "categories",
-                gettext("By category"),
-                (),
-                tuple(by_category(report, figure) for figure in CATEGORY_FIGURES),
-            ),
-            Section(
-                "differences",
-                gettext("Differences"),
-                words.every(comparison),
-                (differences(report), signed_ranks(report)),
-            ),
-            Section(
-                "stability",
-                gettext("Stability"),
-                (words.stability(report.stability),),
-                (stability(report),),
-            ),
-            *_parts(report),
-            Section("questions", gettext("By question"), (), (questions(report),)),
-            Section("notes", gettext("Notes"), tuple(words.notes(report)), ()),
-        ),
+        sections=sections,
+        answer=words.answer(comparison, MAIN),
     )
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from webapp.exporters.comparisons.document import document
-from webapp.exporters.comparisons.html import comparison_html
 from webapp.exporters.comparisons.json_file import comparison_bytes
+from webapp.exporters.frame.html import html
 from webapp.exporters.frame.latex import latex
 from webapp.exporters.frame.spreadsheets import tables_workbook
 from webapp.exporters.frame.tables import Document, markdown
@@ -31,7 +31,6 @@ class ReportFormat(Struct, frozen=True):
 
 def formats(
     document: Callable[[Any, date], Document],
-    html: Callable[[Any, date], bytes],
     json: Callable[[Any], bytes],
 ) -> Mapping[str, ReportFormat]:
     """Return every format of a report by the name that the command line and the page give it."""
@@ -43,14 +42,14 @@ def formats(
         {
             "markdown": ReportFormat(of(markdown), "md", "text/markdown; charset=utf-8"),
             "latex": ReportFormat(of(latex), "tex", "application/x-tex; charset=utf-8"),
-            "html": ReportFormat(html, "html", "text/html; charset=utf-8"),
+            "html": ReportFormat(of(html), "html", "text/html; charset=utf-8"),
             "xlsx": ReportFormat(of(tables_workbook), "xlsx", XLSX),
             "json": ReportFormat(lambda report, _on: json(report), "json", "application/json"),
         }
     )
 
 
-FORMATS = formats(document, comparison_html, comparison_bytes)
+FORMATS = formats(document, comparison_bytes)
 
 
 def file_name(report: ComparisonReport, file_format: str, on: date) -> str:

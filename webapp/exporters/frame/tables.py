@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from webapp import notation
+from webapp.exporters.frame.canvas import Picture
 from webapp.i18n import gettext
 from webapp.printable import printable_line
 
@@ -22,19 +23,32 @@ class Cell(Struct, frozen=True):
     """One cell: what is shown, and the unrounded values in the order of its column's parts.
 
     ``lines`` are the parts of the text where there are several: the value, its interval, n.
+    ``of`` is the whole of which the value is a part, where pages draw how far it has come.
     """
 
     text: str
     values: tuple[Value, ...]
     lines: tuple[str, ...] = ()
+    of: int | None = None
 
 
 class Column(Struct, frozen=True):
-    """One column; a column of several values per cell names each of them in ``parts``."""
+    """One column; a column of several values per cell names each of them in ``parts``.
+
+    ``best`` is the largest value a cell can have, where pages shade cells by their values.
+    """
 
     heading: str
     numeric: bool = False
     parts: tuple[str, ...] = ()
+    best: float | None = None
+
+    def shade(self, cell: Cell) -> int | None:
+        """Return the shade of a cell, from 0 for none to 4 for the best value."""
+        value = cell.values[0]
+        if self.best is None or not isinstance(value, int | float):
+            return None
+        return round(4 * value / self.best)
 
 
 class Table(Struct, frozen=True):
@@ -46,22 +60,34 @@ class Table(Struct, frozen=True):
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...]
 
+    @property
+    def heading(self) -> int:
+        """The place of the column whose cells name their rows: the first one of words."""
+        return next((at for at, column in enumerate(self.columns) if not column.numeric), 0)
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether its rows stand in blocks on a phone."""
+        return len(self.columns) > 4
+
 
 class Section(Struct, frozen=True):
-    """A part of a report: its name for programs, its heading, sentences, then tables."""
+    """A part of a report: its name for programs, its heading, sentences, pictures, tables."""
 
     name: str
     title: str
     sentences: tuple[str, ...]
     tables: tuple[Table, ...]
+    pictures: tuple[Picture, ...] = ()
 
 
 class Document(Struct, frozen=True):
-    """A whole report, from its title to its notes."""
+    """A whole report, from its title to its notes; ``answer`` is what a page says first."""
 
     title: str
     subtitle: str
     sections: tuple[Section, ...]
+    answer: tuple[str, ...] = ()
 
 
 def word(text: str) -> Cell:

@@ -10,13 +10,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from webapp.exporters.comparisons import html as comparison_html
 from webapp.exporters.comparisons.files import XLSX, formats
 from webapp.exporters.comparisons.json_file import interval_json, moment_json
 from webapp.exporters.exports.json_runs import VERDICTS, whole
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes, rounded
 from webapp.exporters.frame.spreadsheets import Sheet, workbook
-from webapp.exporters.phase_3 import summary
 from webapp.exporters.phase_3.summary import document
 from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.user_study import (
@@ -323,12 +321,7 @@ class Data(Struct, frozen=True):
     media_type: str
 
 
-def html(report: UserStudyReport, on: date) -> bytes:
-    """Return the summary with its picture as one HTML file."""
-    return comparison_html.html(document(report, on), {"summary": [summary.drawing(report)]})
-
-
-FORMATS = formats(document, html, user_study_bytes)
+FORMATS = formats(document, user_study_bytes)
 """Every format of the summary by the name that the command line and the page give it."""
 
 

@@ -7,20 +7,18 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 
 from webapp import labels, notation
-from webapp.exporters.comparisons.charts import tracks
-from webapp.exporters.comparisons.charts.canvas import (
+from webapp.exporters.comparisons import pictures
+from webapp.exporters.comparisons.pictures import Track
+from webapp.exporters.comparisons.words import figure_name, suggestion, unit_of, until
+from webapp.exporters.frame.canvas import (
     LARGE,
-    NARROW,
     PAGE,
     SMALL,
     WIDE,
     Canvas,
-    Drawing,
     Palette,
     Picture,
 )
-from webapp.exporters.comparisons.charts.tracks import Track
-from webapp.exporters.comparisons.words import figure_name, suggestion, unit_of, until
 from webapp.exporters.frame.tables import (
     Cell,
     Column,
@@ -272,7 +270,7 @@ def document(report: UserStudyReport, on: date) -> Document:
         subtitle=date_line,
         sections=(
             Section("configuration", gettext("Configuration"), (), (configuration(report),)),
-            Section("summary", gettext("Summary"), (), (summary(report),)),
+            Section("summary", gettext("Summary"), (), (summary(report),), (draw(report),)),
             Section(
                 "participants",
                 gettext("By participant"),
@@ -488,34 +486,29 @@ STEP, HIGHEST = 7.0, 21.0
 """How far apart equal values of two participants are drawn, and how high all of them go."""
 
 
-def draw(report: UserStudyReport, palette: Palette, width: float = WIDE) -> Picture:
+def draw(report: UserStudyReport, palette: Palette = PAGE) -> Picture:
     """Return the figures over all with intervals, above each those of the participants."""
-    canvas = Canvas(width, palette)
-    for figure, top, track in tracks.panels(width, DRAWN, HEIGHT):
+    canvas = Canvas(WIDE, palette)
+    for figure, top, track in pictures.panels(DRAWN, HEIGHT):
         found = report.figures[figure]
-        said = tracks.value(found.value, found.interval, track.unit)
+        said = pictures.value_with_interval(found.value, found.interval, track.unit)
         track.named(canvas, top + LARGE, figure_name(figure), said, LARGE)
         track.rule(canvas, top + AXIS)
         track.labels(canvas, top + AXIS + SMALL + 5)
         _everybody(canvas, report, figure, track, top + EACH)
         track.estimate(canvas, found.value, found.interval, top + ALL)
-    bottom = tracks.below(width, DRAWN, HEIGHT)
+    bottom = pictures.below(DRAWN, HEIGHT)
     share = notation.percent(report.settings.confidence)
     key = gettext(
         "Hollow dots: each participant's own figure. Dot and line: the figure over all questions "
         "and its %(share)s interval over participants.",
         share=share,
     )
-    bottom += canvas.paragraph((0, bottom), key, room=width)
+    bottom += canvas.paragraph((0, bottom), key, room=WIDE)
     title = gettext(
         "Figures over all participants with %(share)s intervals, and each one's", share=share
     )
     return canvas.picture("participants", title, _description(report), bottom + 4)
-
-
-def drawing(report: UserStudyReport) -> Drawing:
-    """Return the picture for a page and for a phone."""
-    return Drawing("participants", *(draw(report, PAGE, width) for width in (WIDE, NARROW)))
 
 
 def _everybody(

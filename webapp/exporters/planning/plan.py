@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from webapp import notation
 from webapp.exporters.comparisons import words
-from webapp.exporters.comparisons.charts.canvas import PAGE, SMALL, Canvas, Picture
+from webapp.exporters.frame.canvas import PAGE, SMALL, WIDE, Canvas, Picture
 from webapp.exporters.frame.tables import Cell, Column, Table, whole_number
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.planning.power import CurvePoint, RatingPlan
@@ -243,7 +243,7 @@ def curve_title(found: RatingPlan) -> str:
     )
 
 
-def curve(found: RatingPlan, width: float) -> Picture:
+def curve(found: RatingPlan) -> Picture:
     """Return the smallest difference against the number of questions, as a picture.
 
     Questions are on a logarithmic scale. A dot marks the questions of the set.
@@ -253,13 +253,13 @@ def curve(found: RatingPlan, width: float) -> Picture:
     first, last = log(points[0].questions), log(points[-1].questions)
 
     def at(n: int, value: float) -> tuple[float, float]:
-        across = (log(n) - first) / (last - first) * (width - LEFT - MARGIN)
+        across = (log(n) - first) / (last - first) * (WIDE - LEFT - MARGIN)
         return LEFT + across, TOP + (1 - value / high) * (HEIGHT - TOP - FOOT)
 
-    canvas = Canvas(width, PAGE)
+    canvas = Canvas(WIDE, PAGE)
     for share in (0.0, 0.5, 1.0):
         _, y = at(points[0].questions, share * high)
-        canvas.line((LEFT, y), (width - MARGIN, y), stroke="rule")
+        canvas.line((LEFT, y), (WIDE - MARGIN, y), stroke="rule")
         said = notation.amount(share * high, words.unit_of(found.wish.figure))
         canvas.text((LEFT - 6, y + 4), said, size=SMALL, fill="soft", anchor="end")
     for n in LABELLED:
@@ -268,7 +268,7 @@ def curve(found: RatingPlan, width: float) -> Picture:
             canvas.text((x, y + 15), notation.number(n), size=SMALL, fill="soft", anchor="middle")
     _, foot = at(points[0].questions, 0)
     canvas.text(
-        (width - MARGIN, foot + 30), gettext("questions"), size=SMALL, fill="soft", anchor="end"
+        (WIDE - MARGIN, foot + 30), gettext("questions"), size=SMALL, fill="soft", anchor="end"
     )
     _line(canvas, [at(p.questions, p.upper) for p in points if p.upper is not None], "4 3")
     _line(canvas, [at(point.questions, point.shows) for point in points])

@@ -6,7 +6,6 @@ The files wait beside the study, as those of an import do, while their compariso
 from __future__ import annotations
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
-from msgspec import Struct
 from msgspec.structs import replace
 from wtforms import Form
 
@@ -19,13 +18,13 @@ from webapp.services.comparisons.chosen_runs import PHASES, DifferentQuestions, 
 from webapp.services.comparisons.rated_comparisons import RatedCsv
 from webapp.services.runs import waiting_files
 from webapp.web.comparisons import comparisons
-from webapp.web.comparisons.comparisons import Address, ComparisonInWords
-from webapp.web.frame import access, forms, htmx
+from webapp.web.comparisons.comparisons import Address
+from webapp.web.frame import access, forms
 from webapp.web.frame.forms import LONGEST_LABEL, ListField, UnusableForm
 from webapp.web.runs import imports
 
 blueprint = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
-CHART = "any(intervals, categories, questions, progress)"
+CHART = "any(intervals, questions)"
 REPORT = "any(markdown, latex, html, json, xlsx)"
 
 
@@ -33,38 +32,6 @@ class WaitingFilesForm(Form):
     """The files that are compared."""
 
     file = ListField()
-
-
-class ComparedFile(Struct, frozen=True):
-    """A rated CSV that is compared: the ``token`` it waits under, and the name of its run."""
-
-    token: str
-    file: str
-    name: str
-
-
-class FileRemark(Struct, frozen=True):
-    """An error in a line of a file, in the reader's language."""
-
-    severity: str
-    text: str
-
-
-class RatedComparisonPage(Struct, frozen=True):
-    """The files with their names, and below them their comparison or why there is none.
-
-    ``different`` are the questions that only one of the files asks, by its name; ``styles`` the
-    style sheets of the parts of wings.
-    """
-
-    files: tuple[ComparedFile, ...]
-    phase: int | None
-    notice: str
-    problems: tuple[FileRemark, ...]
-    address: Address
-    compared: ComparisonInWords | None
-    different: dict[str, tuple[tuple[int, str], ...]]
-    styles: tuple[str, ...]
 
 
 @blueprint.get("/")
@@ -161,17 +128,15 @@ def _page(files: list[RatedCsv], notice: str = "") -> str:
         problems = tuple(refused.problems)
         notice = gettext("A file cannot be used, so nothing is compared.")
     tokens = list(dict.fromkeys(request.args.getlist("file"))) if files else []
-    page = RatedComparisonPage(
-        files=tuple(
-            ComparedFile(token, file.name, name)
+    return render_template(
+        "comparisons/rated/page.html",
+        files=[
+            (token, file.name, name)
             for token, file, name in zip(tokens, files, address.runs, strict=True)
-        ),
-        phase=_phase(),
+        ],
+        stated_phase=_phase(),
         notice=notice,
-        problems=tuple(FileRemark(str(one.severity), message(one)) for one in problems),
-        address=address,
-        compared=comparisons.in_words(report, address) if report else None,
+        problems=[(str(one.severity), message(one)) for one in problems],
         different=different,
-        styles=comparisons.styles(),
+        **comparisons.shown(report, address),
     )
-    return render_template("comparisons/rated/page.html", **htmx.names(page))

@@ -231,7 +231,7 @@ def _found(session: Session, study: Study) -> dict[str, Any]:
         "people": tuple(map(_line, report.people)),
         "summary": summary.summary(report),
         "per_person": summary.per_person(report),
-        "drawing": summary.drawing(report),
+        "drawing": summary.draw(report),
         "usability": summary.usability(report.usability, report.settings.confidence),
         "categories": summary.by_category(report),
         "themes": report.themes,

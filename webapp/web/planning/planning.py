@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
-from markupsafe import Markup
 from sqlalchemy.orm import Session
 from wtforms import Form
 
@@ -17,13 +16,11 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import QuestionSet, Study
 from webapp.exporters.comparisons import words
-from webapp.exporters.comparisons.charts.canvas import NARROW, WIDE
 from webapp.exporters.planning import machine_help as help_words
 from webapp.exporters.planning import plan as plan_words
 from webapp.exporters.planning import samples as sample_words
 from webapp.exporters.planning import settled as settled_words
 from webapp.i18n import gettext
-from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.planning.power import Demand, RatingPlanWish
 from webapp.services.comparisons import chosen_runs
 from webapp.services.planning import machine_help, plans, rules, samples, settled
@@ -179,15 +176,13 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
         session, study, question_set, wish, pair=pair, raters=form.raters.data
     )
     known = found.deviation is not None
-    # Markup that was built as a tree, with every text in it escaped.
-    curves = [Markup(plan_words.curve(found, w).markup) for w in (WIDE, NARROW) if known]  # noqa: S704
     return {
         "form": form,
         "errors": errors,
         "figures": {name: words.figure_name(name) for name in plans.FIGURES},
         "pairs": pairs,
         "sentences": plan_words.sentences(found),
-        "curves": curves,
+        "curve": plan_words.curve(found) if known else None,
         "caption": plan_words.curve_title(found),
         "table": plan_words.curve_table(found) if known else None,
         "raters": found.effort.raters if found.effort else None,
@@ -220,23 +215,6 @@ def settled_part(session: Session, study: Study) -> ShownPart | None:
         for one in reversed(rules.question_sets(session, study))
     )
     return next((part for part in found if part is not None), None)
-
-
-def compared_parts(report: ComparisonReport, *, has_answers: bool) -> tuple[ShownPart, ...]:
-    """Return what planning adds to the page of a comparison.
-
-    Rated files have no cards, so nothing is known of the orders of theirs.
-    """
-    shown = (
-        (settled_words, "planning/_settled.html") if has_answers else None,
-        (sample_words, "planning/_compared_sample.html"),
-        (help_words, "planning/_compared_with_help.html"),
-    )
-    return tuple(
-        ShownPart(template, {"section": module.section(found), "next_ones": ()})
-        for module, template in filter(None, shown)
-        if (found := report.part(module.PART)) is not None
-    )
 
 
 def _sample(session: Session, study: Study, question_set: QuestionSet) -> dict[str, Any]:

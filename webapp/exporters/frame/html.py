@@ -1,32 +1,22 @@
-"""A comparison as one HTML file: it prints well, and asks nothing of any network."""
+"""A document as one HTML file: it prints well, and asks nothing of any network."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from datetime import date
 from functools import cache
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from webapp import notation
 from webapp.config import resource
-from webapp.exporters.comparisons.charts.canvas import Drawing
-from webapp.exporters.comparisons.charts.pictures import PictureChoice, drawing
-from webapp.exporters.comparisons.document import document
-from webapp.exporters.frame.tables import Document, Table
+from webapp.exporters.frame.tables import Document
 from webapp.i18n import direction, gettext, language
-from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.printable import printable_line
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-MOST_PAIRS = 3
-"""Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
 
 UNBROKEN = re.compile(
     r"\[[^\[\]]+; [^\[\]]+\]|\b[nKp] = |\bHolm (?=\d)|W\+ / W−|^[\d.,]+ (?:\w+|/) [\d.,]+$"
@@ -39,44 +29,19 @@ READ_FIRST = "summary"
 FEW_SENTENCES = 3
 """So many a phone shows; it folds the others where they are several."""
 
-MOST_COLUMNS = 4
-"""Rows of tables with more columns stand in blocks on a phone."""
-
 NOTHING_ELSE = "default-src 'none'; style-src 'unsafe-inline'"
 """The content policy of the file: it may use its own style and load nothing."""
 
 
-def comparison_html(report: ComparisonReport, on: date) -> bytes:
-    """Return the whole report with its pictures, readable on screen, phone and paper."""
-    runs = [contender.run.run for contender in report.comparison.contenders]
-    choices = {
-        "configuration": [PictureChoice("progress")],
-        "summary": [PictureChoice("intervals")],
-        "categories": [PictureChoice("categories")],
-        "questions": [
-            PictureChoice("questions", pair=pair)
-            for pair in list(combinations(runs, 2))[:MOST_PAIRS]
-        ],
-    }
-    pictures = {
-        section: [drawing(report, choice) for choice in chosen]
-        for section, chosen in choices.items()
-    }
-    return html(document(report, on), pictures)
-
-
-def html(found: Document, drawings: Mapping[str, Sequence[Drawing]]) -> bytes:
-    """Return a document as one HTML file with the drawings of its sections by their names."""
+def html(found: Document) -> bytes:
+    """Return a document with its pictures as one HTML file: for screen, phone and paper."""
     written = _template().render(
         document=found,
-        drawings=defaultdict(tuple, drawings),
         language=language(),
         direction=direction(),
         policy=NOTHING_ELSE,
         read_first=READ_FIRST,
         few=FEW_SENTENCES,
-        most_columns=MOST_COLUMNS,
-        row_heading=_row_heading,
         pictured=lambda title: gettext("Picture: %(title)s", title=title),
         more=lambda n: gettext("and %(n)s more", n=notation.number(n)),
         unbroken=_unbroken,
@@ -105,11 +70,6 @@ def _template() -> Template:
     )
     environment.filters["line"] = printable_line
     return environment.get_template("comparisons/report.html")
-
-
-def _row_heading(table: Table) -> int:
-    """The place of the column whose cells name their rows: the first one of words."""
-    return next((at for at, column in enumerate(table.columns) if not column.numeric), 0)
 
 
 def _unbroken(text: str) -> str:

@@ -104,10 +104,8 @@ def _advance(letter: str) -> float:
     return _WIDTHS.get(base, OTHERS)
 
 
-NARROW = 360
-"""As wide as a phone: one unit is one pixel there."""
 WIDE = 720
-"""As wide as the text of a page, and of a printed sheet."""
+"""As wide as the text of a page, and of a printed sheet; a phone scrolls it sideways."""
 
 SMALL = 11.0
 NORMAL = 12.0
@@ -162,19 +160,6 @@ class Picture(Struct, frozen=True):
     def __html__(self) -> str:
         """The markup as templates take it: built as a tree, with every text in it escaped."""
         return self.markup
-
-
-class Drawing(Struct, frozen=True):
-    """A picture for a page and, narrower, for a phone; both in the page's colours."""
-
-    kind: str
-    wide: Picture
-    narrow: Picture
-
-    @property
-    def title(self) -> str:
-        """The title of both."""
-        return self.wide.title
 
 
 class Canvas:

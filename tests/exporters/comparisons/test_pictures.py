@@ -1,0 +1,310 @@
+"""Pictures: where marks lie, what they say in words, that nothing overlaps, and their files."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import cache
+from io import BytesIO
+from itertools import combinations
+from xml.etree import ElementTree as ET
+
+import pytest
+from msgspec.structs import replace
+from pypdf import PdfReader
+
+from tests.exporters.comparisons.comparisons import (
+    DAY,
+    FALSE_NEGATIVE,
+    UNCLASSIFIED,
+    Judged,
+    comparison_report,
+    run,
+    three_runs,
+)
+from webapp.exporters.comparisons import pictures
+from webapp.exporters.comparisons.pictures import Track
+from webapp.exporters.frame import canvas
+from webapp.exporters.frame.canvas import PRINT
+from webapp.i18n import speaking
+from webapp.metrics.comparisons.comparisons import ComparisonReport
+
+SVG = "{http://www.w3.org/2000/svg}"
+LONG = (
+    "hybrid 60/40 with reranking and query rewriting · GPT-4o-mini (2024-07-18)",
+    '<script>alert("1")</script> & co\x07',
+    "W" * 40,
+    "混合検索",
+    "a",
+    "b",
+)
+
+
+def parsed(markup: str) -> ET.Element:
+    """The picture as a tree of elements."""
+    return ET.fromstring(markup)
+
+
+def texts(svg: ET.Element) -> list[ET.Element]:
+    """Every text element of a picture."""
+    return list(svg.iter(f"{SVG}text"))
+
+
+def said(svg: ET.Element) -> list[str]:
+    """The words of a picture, text by text."""
+    return [text.text or "" for text in texts(svg)]
+
+
+def box(text: ET.Element) -> tuple[float, float, float, float]:
+    """The left, right, top and bottom of a text at the widest a font may run."""
+    size, x, y = (float(text.get(name, "0")) for name in ("font-size", "x", "y"))
+    wide = canvas.width(text.text or "", size)
+    left = {"start": x, "middle": x - wide / 2, "end": x - wide}[text.get("text-anchor", "start")]
+    return left, left + wide, y - 0.8 * size, y + 0.2 * size
+
+
+@cache
+def study(asked: int, names: tuple[str, ...] = ("hybrid", "api_only")) -> ComparisonReport:
+    """Runs of so many made-up questions in 12 categories with long names."""
+    draw = random.Random(1)
+    runs = []
+    for number, name in enumerate(names):
+        judged: list[Judged] = [
+            "".join(draw.choice("RRN") for _ in range(draw.randint(1, 10))) for _ in range(asked)
+        ]
+        one = run(f"r{number}", *judged, name=name)
+        renamed = tuple(
+            replace(
+                q,
+                category=f"a category of a very long name, number {q.position % 12}",
+                question="Is there a house for sale near the campus with three bedrooms? " * 2,
+            )
+            for q in one.queries
+        )
+        runs.append(replace(one, queries=renamed))
+    return comparison_report(runs)
+
+
+DRAW = {"intervals": pictures.draw_intervals, "questions": pictures.draw_questions}
+REPORTS: dict[str, Callable[[], ComparisonReport]] = {
+    "small": three_runs,
+    "long": lambda: study(30, LONG),
+    "many": lambda: study(1000),
+}
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """Pictures are drawn in English unless a test says otherwise."""
+    with speaking("en"):
+        yield
+
+
+def test_the_dot_of_a_figure_is_where_its_value_is() -> None:
+    # P@5 of a is 0.5: the middle of the first panel, which is 340 wide with 8 left at each end
+    report = comparison_report([run("a", "RN"), run("b", "R")])
+    svg = pictures.draw_intervals(report, PRINT).svg
+    dots = [float(dot.get("cx", "")) for dot in svg.iter("circle")]
+
+    assert dots[:2] == [170.0, 332.0]
+
+
+def test_a_run_that_is_not_rated_has_no_dot_and_a_dash() -> None:
+    report = comparison_report([run("a", "RN", "R"), run("b", UNCLASSIFIED, UNCLASSIFIED)])
+    svg = parsed(pictures.draw_intervals(report, PRINT).markup)
+
+    assert "- n = 0" in said(svg)
+    assert len(list(svg.iter(f"{SVG}circle"))) == len(pictures.FIGURES)  # a's alone
+
+
+def test_a_partial_run_has_hollow_dots_and_a_key() -> None:
+    svg = parsed(pictures.draw_intervals(three_runs(), PRINT).markup)
+    hollow = [dot for dot in svg.iter(f"{SVG}circle") if dot.get("fill") == PRINT.colours["paper"]]
+
+    assert hollow
+    assert "Hollow dot" in " ".join(said(svg))
+
+
+def test_wins_ties_and_losses_differ_in_shape() -> None:
+    report = comparison_report([run("a", "R", "R", "N"), run("b", "N", "R", "R")])
+    svg = pictures.draw_questions(report, PRINT).svg
+    joins = [line for line in svg.iter("line") if float(line.get("stroke-width", "1")) > 1.5]
+
+    assert [line.get("stroke-dasharray") for line in joins] == [None, "4 3"]
+    triangles = [m for m in svg.iter("polygon") if len(m.get("points", "").split()) == 3]
+    assert [m.get("fill") for m in triangles[2:]] == [PRINT.colours["accent"], "none"]
+
+
+def test_a_false_negative_counts_as_zero_and_questions_without_a_pair_are_counted() -> None:
+    report = comparison_report([run("a", "R", "R", "R"), run("b", FALSE_NEGATIVE, ".", "N")])
+    picture = pictures.draw_questions(report, PRINT)
+
+    assert "a is higher than b on 2 questions, level on 0, lower on 0." in picture.description
+    assert "1 question is left out: it has no value in one of the runs." in said(
+        parsed(picture.markup)
+    )
+
+
+def test_without_a_pair_the_picture_says_so_and_draws_nothing() -> None:
+    report = comparison_report([run("a", "R"), run("b", ".")])
+    svg = parsed(pictures.draw_questions(report, PRINT).markup)
+
+    assert "No question has a value in both runs." in said(svg)
+    assert {m.tag for m in svg} == {f"{SVG}{tag}" for tag in ("title", "desc", "rect", "text")}
+
+
+def test_any_two_runs_can_be_drawn() -> None:
+    picture = pictures.draw_questions(three_runs(), pair=("vector_only", "api_only"))
+
+    assert picture.title == "Precision@5 by question: vector_only and api_only"
+
+
+def test_many_questions_are_counted_instead_of_listed() -> None:
+    picture = pictures.draw_questions(study(1000))
+    rows = said(parsed(picture.markup))
+
+    assert len(rows) < 50
+    assert any(line.startswith("1,000 questions by how far") for line in rows)
+
+
+def test_bars_count_every_question_once() -> None:
+    # 61 questions: 31 at 1 against 0, 30 at 1 against 1
+    a, b = "R" * 61, "N" * 31 + "R" * 30
+    picture = pictures.draw_questions(comparison_report([run("a", *a), run("b", *b)]), PRINT)
+    rows = said(parsed(picture.markup))
+    bars = [line for line in rows if line.isdigit()]
+
+    assert sorted(bars)[-2:] == ["30", "31"]
+
+
+def test_a_value_lies_on_its_track() -> None:
+    track = Track(left=10, right=110, top=1.0)
+
+    assert [track.at(value) for value in (0.0, 0.25, 1.0)] == [10, 35, 110]
+    assert Track(left=0, right=100, top=5.0).at(4) == 80
+
+
+def test_panels_stand_in_two_columns() -> None:
+    figures = ("mrr", "success_rate", "coverage")
+
+    # 720 less a gap of 40 is two panels of 340
+    found = [(track.start, top) for _, top, track in pictures.panels(figures, 100)]
+    assert found == [(0, 0), (380, 0), (0, 100)]
+    assert pictures.below(figures, 100) == 200
+
+
+@pytest.mark.parametrize("room", [0, 5, 20, 60, 200])
+def test_a_fitted_text_is_never_wider_than_its_room(room: float) -> None:
+    for text in (*LONG, "", "é" * 30):
+        assert canvas.width(canvas.fitted(text, 12, room), 12) <= room
+
+
+@pytest.mark.parametrize("room", [40, 90, 300])
+def test_lines_hold_the_whole_text_and_fit(room: float) -> None:
+    text = "vector_only with a re-ranking of 60/40"
+    found = canvas.lines(text, 12, room)
+
+    assert all(canvas.width(line, 12) <= room for line in found)
+    if not any(line.endswith("…") for line in found):
+        assert "".join(found).replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize("kind", pictures.KINDS)
+@pytest.mark.parametrize("picture_format", pictures.FORMATS)
+def test_a_picture_file_is_the_same_twice(kind: str, picture_format: str) -> None:
+    write, _media_type = pictures.FORMATS[picture_format]
+    starts = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+
+    first = write(pictures.standalone(three_runs(), kind))
+
+    assert first.startswith(starts[picture_format])
+    assert write(pictures.standalone(three_runs(), kind)) == first
+
+
+def test_a_pdf_has_the_picture_s_words_once_and_says_what_it_shows() -> None:
+    picture = pictures.standalone(study(30, LONG), "questions")
+    data = canvas.pdf_file(pictures.standalone(study(30, LONG), "questions"))
+
+    document = PdfReader(BytesIO(data))
+    words = document.pages[0].extract_text()
+
+    assert words.count("Is there a house") == len(study(30, LONG).comparison.questions)
+    assert document.metadata is not None
+    assert document.metadata.title == picture.title
+    assert document.metadata.subject == picture.description
+
+
+def test_a_png_has_two_pixels_for_each_unit() -> None:
+    data = canvas.png_file(pictures.standalone(three_runs(), "intervals"))
+
+    assert int.from_bytes(data[16:20], "big") == 2 * (canvas.WIDE + 48)
+
+
+@pytest.mark.parametrize("kind", pictures.KINDS)
+@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_no_text_overlaps_another_or_leaves_the_picture(
+    name: str, kind: str, language: str
+) -> None:
+    with speaking(language):
+        picture = DRAW[kind](REPORTS[name]())
+    boxes = [(text.text, box(text)) for text in texts(parsed(picture.markup))]
+
+    for text, (left, right, _, bottom) in boxes:
+        assert left >= -0.5, text
+        assert right <= canvas.WIDE + 0.5, text
+        assert bottom <= picture.height, text
+    for (one, a), (other, b) in combinations(boxes, 2):
+        apart = a[1] <= b[0] + 0.5 or b[1] <= a[0] + 0.5 or a[3] <= b[2] or b[3] <= a[2]
+        assert apart, (one, other)
+
+
+@pytest.mark.parametrize("kind", pictures.KINDS)
+def test_a_picture_has_a_text_alternative(kind: str) -> None:
+    picture = DRAW[kind](three_runs())
+    svg = parsed(picture.markup)
+    title, description = svg.find(f"{SVG}title"), svg.find(f"{SVG}desc")
+
+    assert svg.get("role") == "img"
+    assert title is not None
+    assert description is not None
+    assert svg.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
+    assert title.text == picture.title
+    assert "hybrid" in (description.text or "")
+
+
+@pytest.mark.parametrize("kind", pictures.KINDS)
+def test_on_a_page_a_picture_takes_the_page_s_colours(kind: str) -> None:
+    svg = parsed(DRAW[kind](three_runs()).markup)
+    colours = {m.get(name, "none") for m in svg.iter() for name in ("fill", "stroke")} - {"none"}
+
+    assert colours
+    assert all("var(--" in colour for colour in colours)
+
+
+@pytest.mark.parametrize("kind", pictures.KINDS)
+def test_a_file_stands_alone_on_white_and_says_who_rated(kind: str) -> None:
+    markup = pictures.standalone(three_runs(), kind).markup
+
+    assert "var(" not in markup
+    assert "Ani (1,200), Budi (34)" in " ".join(said(parsed(markup)))
+    assert "Relevansi 0.1.0." in " ".join(said(parsed(markup)))
+
+
+def test_hostile_names_are_text_in_every_picture() -> None:
+    for kind in pictures.KINDS:
+        svg = parsed(DRAW[kind](study(30, LONG)).markup)
+
+        assert {element.tag.removeprefix(SVG) for element in svg.iter()} <= {
+            *("svg", "title", "desc", "text", "line", "rect", "circle", "polygon"),
+        }
+
+
+def test_picture_files_are_named_after_phase_kind_and_day() -> None:
+    name = pictures.file_name(three_runs(), "intervals", "png", DAY)
+    assert name == "phase1_comparison_intervals_20260123.png"
+
+
+def test_numbers_are_written_as_the_reader_writes_them() -> None:
+    with speaking("id"):
+        assert "0,90" in " ".join(said(parsed(pictures.draw_intervals(three_runs()).markup)))

@@ -1,0 +1,511 @@
+"""The pictures of a comparison by name: markup for a page, files to download."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from math import ceil
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from webapp import notation
+from webapp.exporters.comparisons import words
+from webapp.exporters.frame import canvas as lettering
+from webapp.exporters.frame.canvas import (
+    LARGE,
+    LINE,
+    NORMAL,
+    PAGE,
+    PRINT,
+    SMALL,
+    WIDE,
+    Canvas,
+    Palette,
+    Picture,
+    Point,
+    pdf_file,
+    png_file,
+    svg_file,
+)
+from webapp.i18n import gettext, ngettext
+from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
+from webapp.metrics.comparisons.differences import value_of
+from webapp.metrics.comparisons.significance import Interval
+from webapp.metrics.judging.queries import BEST_QUALITY
+from webapp.metrics.judging.registry import measure_of
+from webapp.notation import file_day
+
+GAP = 40.0
+EDGE = 8.0
+"""Room left and right of a track, for the marks at its ends."""
+
+
+class Track(Struct, frozen=True):
+    """Where the values of one panel lie: from `left` to `right`, 0 to `top`."""
+
+    left: float
+    right: float
+    top: float
+    unit: str = notation.RATIO
+
+    @property
+    def start(self) -> float:
+        """The left end of the panel."""
+        return self.left - EDGE
+
+    @property
+    def end(self) -> float:
+        """The right end of the panel."""
+        return self.right + EDGE
+
+    @property
+    def ticks(self) -> tuple[float, ...]:
+        """The values that the axis names."""
+        return (0.0, 0.25, 0.5, 0.75, 1.0) if self.top == 1 else (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+
+    def at(self, value: float) -> float:
+        """Return the place of `value`."""
+        share = min(max(value / self.top, 0.0), 1.0)
+        return self.left + share * (self.right - self.left)
+
+    def rule(self, canvas: Canvas, middle: float) -> None:
+        """Draw the line on which values lie, with its ticks."""
+        canvas.line((self.left, middle), (self.right, middle), stroke="rule")
+        for tick in self.ticks:
+            self._across(canvas, tick, middle, 5, "rule", 1)
+
+    def labels(self, canvas: Canvas, base: float) -> None:
+        """Write the values of the ticks on a base line, within the panel."""
+        for tick in self.ticks:
+            label = notation.scale(tick, self.unit)
+            half = lettering.width(label, SMALL) / 2
+            where = min(max(self.at(tick), self.start + half), self.end - half)
+            canvas.text((where, base), label, size=SMALL, fill="soft", anchor="middle")
+
+    def named(self, canvas: Canvas, base: float, name: str, said: str, size: float) -> None:
+        """Write a name at the left end of the panel and `said` at the right."""
+        room = self.end - self.start - lettering.width(said, SMALL) - 12
+        canvas.text((self.start, base), name, size=size, room=room)
+        canvas.text((self.end, base), said, size=SMALL, fill="soft", anchor="end")
+
+    def estimate(
+        self,
+        canvas: Canvas,
+        value: float | None,
+        interval: Interval,
+        middle: float,
+        *,
+        partial: bool = False,
+    ) -> None:
+        """Draw a value, hollow if it is partial, and its interval; nothing if it is undefined."""
+        if value is None:
+            return
+        if interval.lower is not None and interval.upper is not None:
+            low, high = self.at(interval.lower), self.at(interval.upper)
+            canvas.line((low, middle), (high, middle), stroke="accent", width=2)
+            for end in (interval.lower, interval.upper):
+                self._across(canvas, end, middle, 4, "accent", 2)
+        canvas.dot((self.at(value), middle), fill="paper" if partial else "accent")
+
+    def _across(
+        self, canvas: Canvas, value: float, middle: float, half: float, stroke: str, width: float
+    ) -> None:
+        where = self.at(value)
+        canvas.line((where, middle - half), (where, middle + half), stroke=stroke, width=width)
+
+
+def top_of(figure: str) -> float:
+    """Return the largest value a figure can have."""
+    return float(BEST_QUALITY) if measure_of(figure).unit == "grade 0-5" else 1.0
+
+
+def panels(figures: Sequence[str], height: float) -> Iterator[tuple[str, float, Track]]:
+    """Yield each figure with the top of its panel and its track, in two columns."""
+    panel = (WIDE - GAP) / 2
+    for number, figure in enumerate(figures):
+        left = (number % 2) * (panel + GAP)
+        track = Track(left + EDGE, left + panel - EDGE, top_of(figure), words.unit_of(figure))
+        yield figure, (number // 2) * height, track
+
+
+def below(figures: Sequence[str], height: float) -> float:
+    """Return where the panels end."""
+    return ceil(len(figures) / 2) * height
+
+
+def value_with_interval(found: float | None, interval: Interval, unit: str) -> str:
+    """Return a figure and its interval in words."""
+    bounds = notation.interval(interval.lower, interval.upper, unit)
+    return f"{notation.figure(found, unit)}{'' if interval.lower is None else f' {bounds}'}"
+
+
+FIGURES = (
+    "mean_precision_at_5",
+    "mean_overall_precision",
+    "mrr",
+    "mrr_answerable",
+    "success_rate",
+    "mean_response_quality",
+)
+"""The figures of a comparison that come from judgments, without the composite."""
+
+HEADING = 26.0
+INTERVAL_ROW = 38.0
+MARK = 26.0
+AXIS = 30.0
+
+
+def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture:
+    """Return the figures of every run as dots with their intervals."""
+    comparison = report.comparison
+    canvas = Canvas(WIDE, palette)
+    height = HEADING + INTERVAL_ROW * len(comparison.contenders) + AXIS
+    for figure, top, track in panels(FIGURES, height):
+        room = track.end - track.start
+        canvas.text((track.start, top + LARGE), words.figure_name(figure), size=LARGE, room=room)
+        for number, contender in enumerate(comparison.contenders):
+            row = top + HEADING + number * INTERVAL_ROW
+            said, estimate = _value(contender, figure), contender.estimates[figure]
+            track.named(canvas, row + 14, contender.run.name, said, NORMAL)
+            track.rule(canvas, row + MARK)
+            found, partial = estimate.figure.value, contender.missing.partial
+            track.estimate(canvas, found, estimate.interval, row + MARK, partial=partial)
+        track.labels(canvas, top + height - AXIS + SMALL + 2)
+    bottom = below(FIGURES, height)
+    bottom += canvas.paragraph((0, bottom), _intervals_key(comparison), room=WIDE)
+    title = gettext(
+        "Figures of each run with %(share)s intervals",
+        share=notation.percent(comparison.settings.confidence),
+    )
+    return canvas.picture("intervals", title, _intervals_said(comparison), bottom + 4)
+
+
+def _value(contender: Contender, figure: str) -> str:
+    estimate = contender.estimates[figure]
+    if estimate.figure.value is None:
+        return f"{notation.UNDEFINED} n = 0"
+    said = value_with_interval(estimate.figure.value, estimate.interval, words.unit_of(figure))
+    return f"{said} n = {notation.number(estimate.figure.n)}"
+
+
+def _intervals_key(comparison: Comparison) -> str:
+    share = notation.percent(comparison.settings.confidence)
+    key = gettext("Dot: the figure. Line: its %(share)s interval over questions.", share=share)
+    if any(contender.missing.partial for contender in comparison.contenders):
+        key += " " + gettext("Hollow dot: so far, not everything is rated.")
+    return key
+
+
+def _intervals_said(comparison: Comparison) -> str:
+    return " ".join(
+        f"{words.figure_name(figure)}: "
+        + "; ".join(f"{c.run.name} {_value(c, figure)}" for c in comparison.contenders)
+        + "."
+        for figure in FIGURES
+    )
+
+
+QUESTION_FIGURE = "mean_precision_at_5"
+MOST = 60
+"""So many questions are drawn one by one; of more, it is drawn how many differ how far."""
+
+QUESTION_ROW = 22.0
+BINS = 5
+"""Differences are counted in so many steps either side of none."""
+
+SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+
+
+class QuestionPair(Struct, frozen=True):
+    """One question's P@5 in two runs, false negatives at 0."""
+
+    position: int
+    question: str
+    first: float
+    second: float
+
+    @property
+    def apart(self) -> float:
+        """The first run's value minus the second's."""
+        return round(self.first - self.second, 9)
+
+
+class Pairs(Struct, frozen=True):
+    """The questions that two runs have a value for, the first run's wins first.
+
+    ``name`` identifies the pair by the runs' places in the comparison.
+    """
+
+    name: str
+    first: str
+    second: str
+    pairs: tuple[QuestionPair, ...]
+    without: int
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Wins, ties and losses of the first run."""
+        wins = sum(pair.apart > 0 for pair in self.pairs)
+        losses = sum(pair.apart < 0 for pair in self.pairs)
+        return wins, len(self.pairs) - wins - losses, losses
+
+
+def draw_questions(
+    report: ComparisonReport,
+    palette: Palette = PAGE,
+    *,
+    pair: tuple[str, str] | None = None,
+) -> Picture:
+    """Return the differences between two runs, by their ids; unnamed, the first two."""
+    comparison = report.comparison
+    found = _pairs(comparison, pair)
+    canvas = Canvas(WIDE, palette)
+    foot = 0.0
+    if found.pairs:
+        draw_pairs = _bars if len(found.pairs) > MOST else _lines
+        foot = draw_pairs(canvas, found, _questions_key(canvas, found))
+    for said in _remarks(found):
+        foot += canvas.paragraph((0, foot), said, room=WIDE)
+    return canvas.picture(
+        f"questions-{found.name}",
+        gettext(
+            "%(figure)s by question: %(first)s and %(second)s",
+            figure=words.figure_name(QUESTION_FIGURE),
+            first=found.first,
+            second=found.second,
+        ),
+        _questions_said(found),
+        foot + 4,
+    )
+
+
+def counted(comparison: Comparison, pair: tuple[str, str]) -> str:
+    """Return on how many questions the first of two runs, by their ids, is higher, level, lower."""
+    return _counted(_pairs(comparison, pair))
+
+
+def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
+    ids = [contender.run.run for contender in comparison.contenders]
+    one, other = chosen or (ids[0], ids[1])
+    first, second = ids.index(one), ids.index(other)
+    pairs = []
+    for line in comparison.questions:
+        answers = (line.answers[first], line.answers[second])
+        values = [
+            None
+            if query is None
+            else value_of(query, QUESTION_FIGURE, false_negatives_at_zero=True)
+            for query in answers
+        ]
+        if values[0] is not None and values[1] is not None:
+            pairs.append(QuestionPair(line.position, line.question, values[0], values[1]))
+    pairs.sort(key=lambda pair: (-pair.apart, -pair.first, pair.position))
+    without = len(comparison.questions) - len(pairs)
+    names = comparison.name(one), comparison.name(other)
+    return Pairs(f"{first}-{second}", *names, tuple(pairs), without)
+
+
+def _questions_key(canvas: Canvas, found: Pairs) -> float:
+    """Draw the key, one line for each mark; return the height at which the picture goes on."""
+    wins, ties, losses = found.counts
+    single = len(found.pairs) <= MOST
+    entries: list[tuple[Callable[[Canvas, Point], None], str]] = []
+    if single:
+        entries = [(Canvas.dot, found.first), (_square, found.second)]
+    entries += [
+        (_up, _times(gettext("%(name)s higher", name=found.first), wins)),
+        (_level, _times(gettext("level"), ties)),
+        (_down, _times(gettext("%(name)s higher", name=found.second), losses)),
+    ]
+    room = canvas.width / 2 - 24
+    rows = ceil(len(entries) / 2)
+    for number, (mark, said) in enumerate(entries):
+        left = (number // rows) * canvas.width / 2
+        base = NORMAL + (number % rows) * NORMAL * LINE
+        mark(canvas, (left + 7, base - 4))
+        canvas.text((left + 20, base), said, size=SMALL, room=room)
+    return rows * NORMAL * LINE + 10
+
+
+def _times(what: str, count: int) -> str:
+    return ngettext("%(n)s question: %(what)s", "%(n)s questions: %(what)s", count, what=what)
+
+
+def _lines(canvas: Canvas, found: Pairs, top: float) -> float:
+    """One line per question: both values on a track, joined, and which is higher."""
+    label = canvas.width * 0.46
+    track = Track(label + EDGE, canvas.width - 26 - EDGE, 1.0)
+    foot = top + QUESTION_ROW * len(found.pairs)
+    for tick in track.ticks:
+        where = track.at(tick)
+        canvas.line((where, top), (where, foot), stroke="rule")
+    track.labels(canvas, foot + SMALL + 2)
+    for number, pair in enumerate(found.pairs):
+        _line(canvas, track, pair, top + (number + 0.5) * QUESTION_ROW)
+    return foot + 26
+
+
+def _line(canvas: Canvas, track: Track, pair: QuestionPair, middle: float) -> None:
+    base = middle + 4
+    canvas.text((28, base), str(pair.position), size=SMALL, fill="soft", anchor="end")
+    canvas.text((36, base), pair.question, room=track.start - 44)
+    first, second = (track.at(pair.first), middle), (track.at(pair.second), middle)
+    if pair.apart > 0:
+        canvas.line(first, second, stroke="accent", width=3)
+    elif pair.apart < 0:
+        canvas.line(first, second, stroke="bad", width=2, dash="4 3")
+    _square(canvas, second)
+    canvas.dot(first)
+    mark = _up if pair.apart > 0 else _down if pair.apart < 0 else _level
+    mark(canvas, (canvas.width - 9, middle))
+
+
+def _bars(canvas: Canvas, found: Pairs, top: float) -> float:
+    """How many questions differ how far: bars from far below to far above, level by itself."""
+    steps = Counter(
+        (1 if pair.apart > 0 else -1) * ceil(round(abs(pair.apart) * BINS, 6))
+        for pair in found.pairs
+    )
+    tallest, height = max(steps.values()), 180.0
+    column = canvas.width / (2 * BINS + 1)
+    foot = top + 18 + height
+    for step in range(-BINS, BINS + 1):
+        left, tall = (step + BINS) * column + 2, height * steps[step] / tallest
+        corner, size = (left, foot - tall), (column - 4, tall)
+        if step > 0:
+            canvas.box(corner, size, fill="accent")
+        elif step < 0:
+            canvas.box(corner, size, stroke="bad", look="hatched")
+        else:
+            canvas.box(corner, size, stroke="edge")
+        centre, said = left + size[0] / 2, notation.number(steps[step])
+        canvas.text((centre, corner[1] - 4), said, size=SMALL, anchor="middle", room=column)
+        below = (centre, foot + SMALL + 4)
+        canvas.text(below, _step(step), size=SMALL, fill="soft", anchor="middle")
+    canvas.line((0, foot), (canvas.width, foot), stroke="edge")
+    return foot + 28
+
+
+def _step(step: int) -> str:
+    """The far end of a step, in as few characters as possible.
+
+    >>> _step(2), _step(0), _step(-5)
+    ('0,4', '0', '−1')
+    """
+    size = notation.scale(round(abs(step) / BINS, 6))
+    return f"{notation.MINUS}{size}" if step < 0 else size
+
+
+def _remarks(found: Pairs) -> list[str]:
+    remarks = []
+    if not found.pairs:
+        remarks.append(gettext("No question has a value in both runs."))
+    elif len(found.pairs) > MOST:
+        remarks.append(
+            gettext(
+                "%(n)s questions by how far %(first)s lies above (to the right) or below "
+                "(to the left) %(second)s: each bar up to the difference under it. The table "
+                "names every question.",
+                n=notation.number(len(found.pairs)),
+                first=found.first,
+                second=found.second,
+            )
+        )
+    if found.without:
+        remarks.append(
+            ngettext(
+                "%(n)s question is left out: it has no value in one of the runs.",
+                "%(n)s questions are left out: they have no value in one of the runs.",
+                found.without,
+            )
+        )
+    remarks.append(gettext("An empty list that should have had results counts as 0."))
+    return remarks
+
+
+def _counted(found: Pairs) -> str:
+    wins, ties, losses = found.counts
+    return gettext(
+        "%(first)s is higher than %(second)s on %(wins)s questions, level on %(ties)s, "
+        "lower on %(losses)s.",
+        first=found.first,
+        second=found.second,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+    )
+
+
+def _questions_said(found: Pairs) -> str:
+    counted = _counted(found)
+    if len(found.pairs) > MOST:
+        return counted
+    listed = "; ".join(
+        f"{pair.position}: {notation.figure(pair.first)} / {notation.figure(pair.second)}"
+        for pair in found.pairs
+    )
+    return f"{counted} {listed}"
+
+
+def _square(canvas: Canvas, centre: Point) -> None:
+    x, y = centre
+    corners = [(x + 5.5 * across, y + 5.5 * down) for across, down in SQUARE]
+    canvas.shape(corners, fill="paper", stroke="ink")
+
+
+def _up(canvas: Canvas, centre: Point) -> None:
+    x, y = centre
+    canvas.shape(((x, y - 5), (x + 5, y + 4), (x - 5, y + 4)), fill="accent")
+
+
+def _down(canvas: Canvas, centre: Point) -> None:
+    x, y = centre
+    canvas.shape(((x, y + 5), (x + 5, y - 4), (x - 5, y - 4)), stroke="bad")
+
+
+def _level(canvas: Canvas, centre: Point) -> None:
+    x, y = centre
+    for down in (-2, 2):
+        canvas.line((x - 5, y + down), (x + 5, y + down), stroke="soft", width=1.5)
+
+
+KINDS = ("intervals", "questions")
+"""Every picture, in the order in which a report shows them."""
+
+MARGIN = 24.0
+
+FORMATS: Mapping[str, tuple[Callable[[Picture], bytes], str]] = MappingProxyType(
+    {
+        "svg": (svg_file, "image/svg+xml"),
+        "png": (png_file, "image/png"),
+        "pdf": (pdf_file, "application/pdf"),
+    }
+)
+"""How every kind of picture file is written, and its media type, by its ending."""
+
+
+def standalone(report: ComparisonReport, kind: str, pair: tuple[str, str] | None = None) -> Picture:
+    """Return a picture on white, with its title above and who rated, and how, below."""
+    if kind == "questions":
+        found = draw_questions(report, PRINT, pair=pair)
+    else:
+        found = {"intervals": draw_intervals}[kind](report, PRINT)
+    canvas = Canvas(found.width + 2 * MARGIN, PRINT)
+    place, room = (MARGIN, MARGIN), found.width
+    top = MARGIN + 12
+    top += canvas.paragraph(place, found.title, room=room, size=LARGE, fill="ink", most=2)
+    canvas.put(found, (MARGIN, top))
+    below = top + found.height + 8
+    below += canvas.paragraph((MARGIN, below), words.provenance(report), room=room)
+    if kind == "intervals":
+        said = words.settings(report.comparison.settings)
+        below += canvas.paragraph((MARGIN, below), said, room=room)
+    return canvas.picture(kind, found.title, found.description, below + MARGIN)
+
+
+def file_name(report: ComparisonReport, kind: str, end: str, on: date) -> str:
+    """Return the name of a picture's file."""
+    start = "" if report.phase is None else f"phase{report.phase}_"
+    return f"{start}comparison_{kind}_{file_day(on)}.{end}"
