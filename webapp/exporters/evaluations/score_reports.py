@@ -152,7 +152,6 @@ def _settings(*sentences: str) -> Section:
 
 
 def _rows(head: Head) -> Iterator[str]:
-    """The limits of the rows behind the figures, which a reader must know."""
     if head.get("first_n") is not None:
         yield gettext("Only the first %(n)s rows were scored (--n).", n=head["first_n"])
     if head.get("left_out"):

@@ -4,6 +4,11 @@ A claim is a sentence that is no "I don't know". It is supported when it cites e
 source, the source is among the contexts, and the cosine of claim and context is at least
 tau_sim. The cosines come with the row (the user's own embeddings) or from an embedder.
 Without either, overlap and faithfulness of an answer that has claims are undefined.
+
+A sentence ends at ``.``, ``!`` or ``?`` before a blank or the end of the text; citations right
+after the mark, with or without a blank between, belong to the sentence before. Line breaks end
+nothing by themselves. What is left without a letter, a digit or a citation is not a sentence.
+Against the gold answer citations are not words; with ``keep_citations`` each becomes one.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 A rater is given the scored row and the names of its parts. The machine's
 verdicts, its figures and the names of the file, item and strategy are not in it, so that no
 page can show them (see docs/decisions/0013).
+
+One row per (rater, item, part) holds the current verdict; beside it every click is an event that
+is never altered, and undo writes a new event. Beside the machine the majority of several raters'
+verdicts on a part counts, a tie for nothing, and the median of their grades.
 """
 
 from __future__ import annotations

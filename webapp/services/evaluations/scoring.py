@@ -1,4 +1,8 @@
-"""Files scored by the automatic evaluations, row by row; problems come between the scores."""
+"""Files scored by the automatic evaluations, row by row; problems come between the scores.
+
+An endpoint is asked for the vectors of one row at a time; they are kept for the texts that come
+back in the next rows (the same context under several questions).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """A machine judge at work: one judged thing at a time is claimed, asked about and kept.
 
 A call whose caller died is known by its lease (see ``workers.leases``) and is made again.
+
+A session is stored, so that it outlives a page, a thread and the process; who asks the model
+goes on from it.
 """
 
 from __future__ import annotations
@@ -466,7 +469,6 @@ def _usage(answer: Answer) -> Usage:
 
 
 def _detail(failure: CallFailed) -> str:
-    """Return the details of a failure beside its kind, in the source language."""
     with speaking(SOURCE_LANGUAGE):
         if isinstance(failure, NotTheContract):
             return gettext(failure.what, **failure.values)

@@ -126,7 +126,6 @@ def _recorded(session: Session, thing_id: object, recorded: dict[str, str]) -> s
 
 
 def _name(thing: JudgedThing, position: int) -> str:
-    """Return a card as the file of recorded answers names it."""
     return f"{position} {(thing.card or {}).get('slug')}"
 
 

@@ -3,6 +3,10 @@
 A judge is never altered: another model or another prompt is another judge. Its verdicts
 are in no figure of people, and no figure of its own may be chosen before its owner has seen how
 far it agrees with people and released it (see ``beside_people``).
+
+Beside a machine, people's verdict on a card is the adjudicated one, else the majority of all
+raters; the machine never is one of them. "Cannot tell" is a verdict in the table and missing in
+every coefficient, as between people.
 """
 
 from __future__ import annotations

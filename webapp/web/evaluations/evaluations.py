@@ -227,7 +227,6 @@ def upload() -> Response:
 def _beside_the_requests(
     settings: ScoringSettings, embedder: str, files: Sequence[NamedBytes]
 ) -> Response:
-    """Return the way to the page that shows how far the scoring of files is."""
     with access.writing() as (session, rater):
         wanted = long_kind.put_by(session, rater.study, settings, embedder, files, access.now())
         session.commit()

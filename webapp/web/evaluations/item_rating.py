@@ -133,7 +133,6 @@ def _part(asked: ItemToJudge, key: str, **shown: Any) -> dict[str, Any]:
 
 
 def _sentences(asked: ItemToJudge) -> list[dict[str, Any]]:
-    """The sentences of an answer, each beside the contexts it cites."""
     return [
         _part(
             asked,
@@ -151,7 +150,6 @@ def _chunks(asked: ItemToJudge) -> list[dict[str, Any]]:
 
 
 def _fields(asked: ItemToJudge) -> list[dict[str, Any]]:
-    """The fields of an answer, expected and given side by side, as far as there is JSON."""
     expected, given = asked.row["expected"], _read(asked.row["output"])
     return [
         _part(

@@ -74,7 +74,6 @@ def _chosen(raters: Iterable[ItemRaterStanding]) -> int | None:
 
 
 def _in_words(found: BinaryAgreement) -> tuple[Figure, Figure, Figure, Figure]:
-    """The share of equal verdicts, kappa, precision and recall."""
     kappa, why = found.kappa, str(found.kappa.why_undefined or "")
     return (
         (formatting.figure(found.agreed), "", ""),
