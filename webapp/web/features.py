@@ -19,7 +19,7 @@ from webapp.web.proof_packs import packs
 from webapp.web.rating import judgments, question_notes, rate
 from webapp.web.runs import imports, measures, runs
 from webapp.web.study import assignments, home, study
-from webapp.web.workers import long_work
+from webapp.web.workers import jobs
 
 FEATURES = (
     Feature(
@@ -140,7 +140,7 @@ FEATURES = (
     ),
     Feature(
         "workers",
-        blueprints={long_work.blueprint: Role.OWNER},
+        blueprints={jobs.blueprint: Role.OWNER},
         under={"long_work": "runs.index"},
     ),
     Feature(

@@ -42,8 +42,7 @@ from webapp.services.people import raters
 from webapp.services.people.raters import NameTaken
 from webapp.services.runs import runs
 from webapp.services.runs.reports import UnknownRater
-from webapp.services.workers.leases import ALIVE, Lease
-from webapp.services.workers.loop import Nothing
+from webapp.services.workers.loop import ALIVE, Lease, Nothing
 
 
 @pytest.fixture(name="bot")

@@ -23,7 +23,7 @@ from webapp.services.machine_judges.prompts import (
     UnreadableVerdict,
 )
 from webapp.services.rating.pages import EarlierTurn
-from webapp.services.workers.leases import ALIVE
+from webapp.services.workers.loop import ALIVE
 
 
 @pytest.mark.parametrize(

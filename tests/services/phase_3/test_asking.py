@@ -22,8 +22,8 @@ from webapp.services.phase_3 import own_questions
 from webapp.services.phase_3.own_questions import State
 from webapp.services.rating import pages
 from webapp.services.rating.pool import QueryFilter
-from webapp.services.workers import leases
-from webapp.services.workers.leases import ALIVE
+from webapp.services.workers import loop
+from webapp.services.workers.loop import ALIVE
 
 MINUTE = timedelta(minutes=1)
 
@@ -91,7 +91,7 @@ def test_a_call_that_died_is_interrupted_and_its_late_answer_is_not_taken_for_a_
 ) -> None:
     own_questions.ask(session, melati, "Rumah?", NOW)
     call = claimed(session)
-    leases.renew(session, [call.lease], NOW + MINUTE)
+    loop.renew(session, [call.lease], NOW + MINUTE)
     session.expire_all()
 
     def state(after: timedelta) -> State:

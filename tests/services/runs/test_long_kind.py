@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.web.runs.test_imports import run_file
 from webapp.db.tables.study import Study
-from webapp.services.runs import long_kind, waiting_files
+from webapp.services.runs import waiting_files
+from webapp.services.workers import kinds
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -22,8 +23,8 @@ def test_the_questions_of_all_files_are_counted_as_they_are_read(
     files = [waiting_files.find(session, study, token) for token in tokens]
     told: list[tuple[int, int]] = []
 
-    finish = long_kind.store(
-        session, study, long_kind.storing(files, {}), lambda *now: told.append(now)
+    finish = kinds.store_files(
+        session, study, kinds.storing(files, {}), lambda *now: told.append(now)
     )
 
     assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]

@@ -12,9 +12,8 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from webapp.db.engine import Database
 from webapp.db.tables.base import Moment
-from webapp.services.workers import leases
-from webapp.services.workers.leases import ASKING, Lease
-from webapp.services.workers.loop import Nothing, OutsideWork
+from webapp.services.workers import loop
+from webapp.services.workers.loop import ASKING, Lease, Nothing, OutsideWork
 
 WAITING, DONE = "waiting", "done"
 
@@ -54,10 +53,10 @@ class PieceWork(OutsideWork[PieceCall, str]):
     def claim(self, session: Session, now: datetime) -> PieceCall | Nothing:
         if self.found:
             return self.found.pop(0)
-        lost = (Piece.state == ASKING) & ~leases.are_held(Piece, now)
+        lost = (Piece.state == ASKING) & ~loop.are_held(Piece, now)
         wanted = select(Piece).where(or_(Piece.state == WAITING, lost)).order_by(Piece.id)
         for piece in session.scalars(wanted):
-            if (lease := leases.take(session, piece, now)) is not None:
+            if (lease := loop.take(session, piece, now)) is not None:
                 return PieceCall(lease)
         return Nothing.MORE
 
@@ -65,11 +64,11 @@ class PieceWork(OutsideWork[PieceCall, str]):
         return self.answer(call)
 
     def keep(self, session: Session, call: PieceCall, outcome: str, now: datetime) -> None:
-        piece = leases.own(session, Piece, call.lease)
+        piece = loop.own(session, Piece, call.lease)
         if piece is not None:
             assert outcome != "unfit"
             piece.outcome, piece.kept_at = outcome, now
-            leases.give_back(piece, DONE)
+            loop.give_back(piece, DONE)
 
     def unforeseen(self, error: Exception) -> str:
         return type(error).__name__

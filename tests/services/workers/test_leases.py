@@ -12,8 +12,8 @@ from tests.conftest import NOW
 from tests.services.workers import pieces
 from tests.services.workers.pieces import DONE, WAITING, Piece
 from webapp.db.engine import Database
-from webapp.services.workers import leases
-from webapp.services.workers.leases import ALIVE, Lease
+from webapp.services.workers import loop
+from webapp.services.workers.loop import ALIVE, Lease
 
 SECOND = timedelta(seconds=1)
 
@@ -27,7 +27,7 @@ def _one_piece(database: Database) -> Iterator[None]:
 def taken(database: Database, now: datetime = NOW) -> Lease | None:
     """Return the lease of the piece, if it is to be had."""
     with database.writing() as session:
-        lease = leases.take(session, session.get_one(Piece, 1), now)
+        lease = loop.take(session, session.get_one(Piece, 1), now)
         session.commit()
     return lease
 
@@ -52,7 +52,7 @@ def test_of_many_who_want_a_piece_one_gets_it(database: Database) -> None:
 def test_who_asks_while_another_takes_it_waits_and_gets_nothing(database: Database) -> None:
     found: list[Lease | None] = []
     with database.writing() as session:
-        first = leases.take(session, session.get_one(Piece, 1), NOW)
+        first = loop.take(session, session.get_one(Piece, 1), NOW)
         late = Thread(target=lambda: found.append(taken(database)))
         late.start()
         session.commit()
@@ -72,26 +72,26 @@ def test_a_lease_whose_holder_died_is_taken_over_and_is_not_the_first_one_s_any_
     assert second == Lease(Piece, (1,), 2)
 
     with database.writing() as session:
-        leases.renew(session, [first], NOW + 9 * ALIVE)
-        assert leases.own(session, Piece, first) is None
-        held = leases.own(session, Piece, second)
+        loop.renew(session, [first], NOW + 9 * ALIVE)
+        assert loop.own(session, Piece, first) is None
+        held = loop.own(session, Piece, second)
         assert held is not None
         assert held.alive_until == NOW + 2 * ALIVE
-        assert leases.is_lost(held, NOW + 2 * ALIVE)
-        assert not leases.is_lost(held, NOW + 2 * ALIVE - SECOND)
+        assert loop.is_lost(held, NOW + 2 * ALIVE)
+        assert not loop.is_lost(held, NOW + 2 * ALIVE - SECOND)
 
 
 def test_a_lease_lasts_as_long_as_it_is_renewed(database: Database) -> None:
     lease = taken(database)
     assert lease is not None
     with database.writing() as session:
-        leases.renew(session, [lease], NOW + ALIVE / 2)
+        loop.renew(session, [lease], NOW + ALIVE / 2)
         session.commit()
 
     assert taken(database, NOW + ALIVE) is None
     with database.reading() as session:
         for later, n in ((ALIVE, 1), (ALIVE * 1.5, 0)):
-            held = session.query(Piece).where(leases.are_held(Piece, NOW + later))
+            held = session.query(Piece).where(loop.are_held(Piece, NOW + later))
             assert held.count() == n
 
 
@@ -103,14 +103,14 @@ def test_what_another_one_took_and_gave_back_since_it_was_read_is_not_taken_agai
     lease = taken(database)
     assert lease is not None
     with database.writing() as session:
-        piece = leases.own(session, Piece, lease)
+        piece = loop.own(session, Piece, lease)
         assert piece is not None
-        leases.give_back(piece, DONE)
+        loop.give_back(piece, DONE)
         session.commit()
 
     with database.writing() as session:
         session.add(read)
-        assert leases.take(session, read, NOW) is None
+        assert loop.take(session, read, NOW) is None
 
 
 @pytest.mark.parametrize("state", [DONE, WAITING])
@@ -118,11 +118,11 @@ def test_what_was_given_back_is_nobody_s(database: Database, state: str) -> None
     lease = taken(database)
     assert lease is not None
     with database.writing() as session:
-        piece = leases.own(session, Piece, lease)
+        piece = loop.own(session, Piece, lease)
         assert piece is not None
-        leases.give_back(piece, state)
+        loop.give_back(piece, state)
         session.commit()
-        assert leases.own(session, Piece, lease) is None
+        assert loop.own(session, Piece, lease) is None
 
     assert pieces.outcomes(database) == [(1, state, 1, None)]
     assert taken(database) == Lease(Piece, (1,), 2)

@@ -22,18 +22,17 @@ from webapp.i18n import speaking
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.people import raters
 from webapp.services.study import studies
-from webapp.services.workers import long_work, loop
-from webapp.services.workers.leases import ALIVE, ASKING
-from webapp.services.workers.long_work import (
+from webapp.services.workers import jobs, loop
+from webapp.services.workers.jobs import (
     DONE,
     FAILED,
     WAITING,
-    LongProgress,
-    LongWorking,
+    JobProgress,
+    JobWork,
     NotMade,
-    UnknownLongWork,
+    UnknownJob,
 )
-from webapp.services.workers.loop import WorkLoop
+from webapp.services.workers.loop import ALIVE, ASKING, WorkLoop
 from webapp.steps import Tell
 
 WAIT = 60
@@ -68,15 +67,15 @@ def _kind(database: Database, monkeypatch: pytest.MonkeyPatch) -> MadeKind:
         studies.open_or_make(session, NOW)
         session.commit()
     kind = MadeKind()
-    monkeypatch.setattr(long_work, "_kinds", lambda: {"made": kind.make})
+    monkeypatch.setattr(jobs, "_kinds", lambda: {"made": kind.make})
     return kind
 
 
-def put_down(database: Database, now: datetime = NOW) -> str:
+def enqueue(database: Database, now: datetime = NOW) -> str:
     """Return the id of the work that the one file is made by."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
-        work_id = long_work.put_down(session, study, "made", {"run": None}, now)
+        work_id = jobs.enqueue(session, study, "made", {"run": None}, now)
         session.commit()
     return work_id
 
@@ -91,7 +90,7 @@ def change(database: Database) -> None:
 
 def leave_behind(database: Database, attempts: int, alive_until: datetime) -> str:
     """Return the id of a work that a server of which nothing is heard any more began."""
-    work_id = put_down(database)
+    work_id = enqueue(database)
     with database.writing() as session:
         row = session.get_one(LongWork, work_id)
         row.state, row.attempt, row.alive_until = ASKING, attempts, alive_until
@@ -99,16 +98,16 @@ def leave_behind(database: Database, attempts: int, alive_until: datetime) -> st
     return work_id
 
 
-def progress(database: Database, work_id: str) -> LongProgress:
+def progress(database: Database, work_id: str) -> JobProgress:
     """Return how far a work is."""
     with database.reading() as session:
-        return long_work.find(session, studies.open_or_make(session, NOW), work_id)
+        return jobs.find(session, studies.open_or_make(session, NOW), work_id)
 
 
 def work(database: Database, now: datetime = NOW) -> None:
     """Make everything that was put down."""
     loop = WorkLoop(database.writing, lambda: now, logging.getLogger(__name__))
-    loop.wake(LongWorking(database), most=1)
+    loop.wake(JobWork(database), most=1)
     assert loop.is_idle(WAIT)
 
 
@@ -123,7 +122,7 @@ def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind
         return FILE
 
     kind.making = making
-    work_id = put_down(database)
+    work_id = enqueue(database)
     assert progress(database, work_id).state == WAITING
     work(database)
 
@@ -132,22 +131,22 @@ def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind
     assert (found.state, found.file_name, found.why, found.is_open) == (DONE, "made.zip", "", False)
     with database.reading() as session:
         study = studies.open_or_make(session, NOW)
-        assert long_work.file(session, study, work_id) == FILE
-        assert not long_work.is_any_open(session)
+        assert jobs.file(session, study, work_id) == FILE
+        assert not jobs.is_any_open(session)
 
 
 @pytest.mark.usefixtures("kind")
 def test_the_same_wish_leads_to_the_same_file_until_the_study_changes(database: Database) -> None:
-    first = put_down(database)
+    first = enqueue(database)
     change(database)
-    assert put_down(database) == first  # still open
+    assert enqueue(database) == first  # still open
     work(database)
-    assert put_down(database) == first  # it began after the change
+    assert enqueue(database) == first  # it began after the change
     change(database)
-    changed = put_down(database)
+    changed = enqueue(database)
 
     assert changed != first
-    with pytest.raises(UnknownLongWork):
+    with pytest.raises(UnknownJob):
         progress(database, first)
 
 
@@ -156,7 +155,7 @@ def test_a_failure_is_told_in_the_readers_language(database: Database, kind: Mad
         raise MachineAsked
 
     kind.making = making
-    work_id = put_down(database)
+    work_id = enqueue(database)
     work(database)
 
     with speaking("en"):
@@ -167,8 +166,8 @@ def test_a_failure_is_told_in_the_readers_language(database: Database, kind: Mad
     assert found.remedy.startswith("Ask for it again")
     assert said == "Paket bukti berisi penilaian manusia"
     with database.reading() as session, pytest.raises(NotMade):
-        long_work.file(session, studies.open_or_make(session, NOW), work_id)
-    assert put_down(database) != work_id  # asked for again, it is tried again
+        jobs.file(session, studies.open_or_make(session, NOW), work_id)
+    assert enqueue(database) != work_id  # asked for again, it is tried again
 
 
 def test_an_error_of_ours_is_told_without_its_traceback(database: Database, kind: MadeKind) -> None:
@@ -176,7 +175,7 @@ def test_an_error_of_ours_is_told_without_its_traceback(database: Database, kind
         raise ZeroDivisionError
 
     kind.making = making
-    work_id = put_down(database)
+    work_id = enqueue(database)
     work(database)
 
     with speaking("en"):
@@ -188,18 +187,18 @@ def test_a_file_that_is_given_up_is_made_no_further(database: Database, kind: Ma
 
     def making(tell: Tell) -> ExportedFile:
         with database.writing() as session:
-            long_work.give_up(session, studies.open_or_make(session, NOW), work_id)
+            jobs.cancel(session, studies.open_or_make(session, NOW), work_id)
             session.commit()
         tell(1, 2)
         reached.append(1)
         return FILE
 
     kind.making = making
-    work_id = put_down(database)
+    work_id = enqueue(database)
     work(database)
 
     assert reached == []
-    with pytest.raises(UnknownLongWork):
+    with pytest.raises(UnknownJob):
         progress(database, work_id)
 
 
@@ -210,7 +209,7 @@ def test_what_a_dead_server_left_is_made_again_but_not_for_ever(
 ) -> None:
     work_id = leave_behind(database, attempts, NOW)
     with database.reading() as session:
-        assert long_work.is_any_open(session)
+        assert jobs.is_any_open(session)
     work(database, NOW + ALIVE)
 
     assert progress(database, work_id).state == state
@@ -225,7 +224,7 @@ def test_what_a_server_that_died_just_now_left_is_taken_up_though_nobody_looks(
     work_id = leave_behind(database, 1, NOW)
     moments = chain([NOW - timedelta(seconds=1)] * 3, repeat(NOW + ALIVE))
     looking = WorkLoop(database.writing, lambda: next(moments), logging.getLogger(__name__))
-    looking.wake(LongWorking(database), most=1)
+    looking.wake(JobWork(database), most=1)
     assert looking.is_idle(WAIT)
 
     assert progress(database, work_id).state == DONE
@@ -252,19 +251,19 @@ def test_a_file_being_made_while_a_rater_is_deleted_is_made_anew_without_them(
         return ExportedFile("made.zip", "application/zip", made[-1])
 
     kind.making = making
-    work_id = put_down(database)
+    work_id = enqueue(database)
     work(database)
 
     assert [b"Ani" in data for data in made] == [True, False]
     with database.reading() as session:
-        kept = long_work.file(session, studies.open_or_make(session, NOW), work_id)
+        kept = jobs.file(session, studies.open_or_make(session, NOW), work_id)
     assert kept.data == made[1]
 
 
 @pytest.mark.usefixtures("kind")
 def test_files_are_cleared_away_after_a_day(database: Database) -> None:
-    old = put_down(database, NOW)
-    put_down(database, NOW + timedelta(days=1, seconds=1))
+    old = enqueue(database, NOW)
+    enqueue(database, NOW + timedelta(days=1, seconds=1))
 
-    with pytest.raises(UnknownLongWork):
+    with pytest.raises(UnknownJob):
         progress(database, old)

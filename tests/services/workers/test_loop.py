@@ -13,9 +13,8 @@ from tests.conftest import NOW
 from tests.services.workers import pieces
 from tests.services.workers.pieces import DONE, WAITING, Piece, PieceCall, PieceWork
 from webapp.db.engine import Database
-from webapp.services.workers import leases, loop
-from webapp.services.workers.leases import ALIVE, HEARTBEAT, Lease
-from webapp.services.workers.loop import Nothing, WorkLoop
+from webapp.services.workers import loop
+from webapp.services.workers.loop import ALIVE, HEARTBEAT, Lease, Nothing, WorkLoop
 
 WAIT = 60
 N = 6
@@ -130,7 +129,7 @@ def test_a_piece_on_its_way_is_renewed_at_every_heartbeat_and_one_may_fail(
     database: Database, working: WorkLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beats: list[Lease] = []
-    renew, renewed = leases.renew, Event()
+    renew, renewed = loop.renew, Event()
 
     def beat(session, held, _now):  # type: ignore[no-untyped-def]
         beats.extend(held)
@@ -148,7 +147,7 @@ def test_a_piece_on_its_way_is_renewed_at_every_heartbeat_and_one_may_fail(
         return "answer"
 
     monkeypatch.setattr(loop, "HEARTBEAT", timedelta(milliseconds=1))
-    monkeypatch.setattr(leases, "renew", beat)
+    monkeypatch.setattr(loop, "renew", beat)
     working.wake(PieceWork(answer), most=1)
     finish(working)
 

@@ -17,9 +17,9 @@ from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem
 from webapp.db.tables.runs import Upload
-from webapp.services.evaluations import long_kind, scoring
+from webapp.services.evaluations import scoring
 from webapp.services.study import studies
-from webapp.services.workers import long_work
+from webapp.services.workers import jobs, kinds
 from webapp.web.frame.access import now
 from webapp.web.frame.workers import workers
 
@@ -28,8 +28,8 @@ WAIT = 60
 
 @pytest.fixture(name="client")
 def _long(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
-    monkeypatch.setattr(long_kind, "LONG_FROM", 1)
-    monkeypatch.setattr(long_kind, "LONG_FROM_WITH_MODEL", 1)
+    monkeypatch.setattr(kinds, "LONG_FROM", 1)
+    monkeypatch.setattr(kinds, "LONG_FROM_WITH_MODEL", 1)
     return client
 
 
@@ -75,7 +75,7 @@ def test_the_evaluation_is_the_one_that_a_request_would_store(
         assert session.scalar(select(func.count()).select_from(Upload)) == 0
     assert client.post(f"{page}/delete").status_code == 303
     assert stored(web_database) == []
-    monkeypatch.setattr(long_kind, "LONG_FROM", 10**9)
+    monkeypatch.setattr(kinds, "LONG_FROM", 10**9)
     assert send(client, kind, DATA[kind]).headers["Location"].startswith("/evaluations/")
     assert stored(web_database) == first
 
@@ -85,7 +85,7 @@ def test_what_a_file_is_refused_for_is_shown_beside_the_form(
 ) -> None:
     data = DATA["chunks"]
     page = client.get(done(app, client, "answers", data, tau_sim="0.45", first="7")).text
-    monkeypatch.setattr(long_kind, "LONG_FROM", 10**9)
+    monkeypatch.setattr(kinds, "LONG_FROM", 10**9)
     refused = send(client, "answers", DATA["chunks"]).text
 
     def told(text: str) -> list[str]:
@@ -106,7 +106,7 @@ def test_what_is_no_scoring_was_not_refused_here(
     wanted = {"run": None, "rule": "majority"}
     with web_database.writing() as session:
         study = studies.open_or_make(session, now())
-        work_id = long_work.put_down(session, study, "proof pack", wanted, now())
+        work_id = jobs.enqueue(session, study, "proof pack", wanted, now())
         session.commit()
 
     assert client.get(f"/evaluations/?refused={work_id}").status_code == 404

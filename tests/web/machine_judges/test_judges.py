@@ -34,7 +34,7 @@ from webapp.services.machine_judges import calls, judges
 from webapp.services.machine_judges.calls import Terms
 from webapp.services.people import raters
 from webapp.services.study import studies
-from webapp.services.workers.leases import ALIVE
+from webapp.services.workers.loop import ALIVE
 from webapp.web.frame import access
 from webapp.web.frame.workers import set_up, workers
 

@@ -16,7 +16,7 @@ from tests.web.phase_3.participants import WAIT, ask, opened, taking_part
 from tests.web.rating.blind_study import set_study
 from webapp.db.engine import Database
 from webapp.db.tables.phase_3 import OwnQuestion
-from webapp.services.workers.leases import ALIVE
+from webapp.services.workers.loop import ALIVE
 from webapp.web.frame.access import now
 from webapp.web.frame.workers import Workers, set_up, workers
 

@@ -14,8 +14,8 @@ from webapp.db.engine import Database
 from webapp.db.tables.runs import LongWork
 from webapp.services.proof_packs import packs
 from webapp.services.study import studies
-from webapp.services.workers import long_work
-from webapp.services.workers.leases import ALIVE
+from webapp.services.workers import jobs
+from webapp.services.workers.loop import ALIVE
 from webapp.web.frame.access import now
 from webapp.web.frame.workers import workers
 
@@ -100,7 +100,7 @@ def test_a_failure_has_its_remedy(app: Flask, client: FlaskClient, web_database:
     with web_database.writing() as session:
         study = studies.open_or_make(session, now())
         wanted = {"run": "gone", "rule": "majority"}
-        work_id = long_work.put_down(session, study, "proof pack", wanted, now())
+        work_id = jobs.enqueue(session, study, "proof pack", wanted, now())
         session.commit()
     client.get(f"/files/{work_id}")  # looking at it has it go on
     assert workers(app).is_idle(WAIT)
@@ -147,7 +147,7 @@ def test_a_server_that_starts_goes_on_with_what_was_left(
     with web_database.writing() as session:
         study = studies.open_or_make(session, now())
         wanted = {"run": run_id, "rule": "majority"}
-        work_id = long_work.put_down(session, study, "proof pack", wanted, now())
+        work_id = jobs.enqueue(session, study, "proof pack", wanted, now())
         session.commit()
     workers(app).serve()
     assert workers(app).is_idle(WAIT)

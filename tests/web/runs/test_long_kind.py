@@ -15,9 +15,9 @@ from tests.conftest import NOW
 from tests.web.runs.test_imports import run_file, tokens
 from webapp.db.engine import Database
 from webapp.db.tables.runs import LongWork, Run, Upload
-from webapp.services.runs import imports, long_kind, waiting_files
+from webapp.services.runs import imports, waiting_files
 from webapp.services.study import studies
-from webapp.services.workers import long_work
+from webapp.services.workers import jobs, kinds
 from webapp.web.frame.workers import workers
 from webapp.web.runs.imports import WaitingFileForm
 
@@ -136,8 +136,8 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
         study = studies.current(session)
         assert study is not None
         kept = [waiting_files.find(session, study, token) for token in waiting]
-        wanted = long_kind.storing(kept, given)
-        pages.add(f"/files/{long_work.put_down(session, study, long_kind.STORING, wanted, NOW)}")
+        wanted = kinds.storing(kept, given)
+        pages.add(f"/files/{jobs.enqueue(session, study, kinds.STORING, wanted, NOW)}")
         session.commit()
 
     assert len(pages) == 1

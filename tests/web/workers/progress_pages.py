@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from webapp.db.engine import Database
 from webapp.services.study import studies
-from webapp.services.workers import long_work
+from webapp.services.workers import jobs
 from webapp.web.frame.access import now
 
 
@@ -26,7 +26,7 @@ def assert_place(
     """The page is marked `at` a menu entry, and leads `back` to a page that begins no work."""
     with database.writing() as session:
         study = studies.open_or_make(session, now())
-        work_id = long_work.put_down(session, study, asked.kind, asked.wanted, now())
+        work_id = jobs.enqueue(session, study, asked.kind, asked.wanted, now())
         session.commit()
     text = client.get(f"/files/{work_id}").text
 

@@ -39,9 +39,8 @@ from webapp.services.machine_judges import judges, prompts
 from webapp.services.machine_judges.prompts import FENCED, MachineVerdict, UnreadableVerdict
 from webapp.services.runs.reports import UnknownRater
 from webapp.services.study import studies
-from webapp.services.workers import leases
-from webapp.services.workers.leases import Lease
-from webapp.services.workers.loop import Nothing, OutsideWork
+from webapp.services.workers import loop
+from webapp.services.workers.loop import Lease, Nothing, OutsideWork
 
 MOST_FAILURES = 5
 """The failed calls in a row that end a session: repeating them would only cost money."""
@@ -186,7 +185,7 @@ def state_of(session: Session, found: MachineSession, now: datetime) -> SessionS
     last = session.scalar(
         select(func.max(MachineCall.at)).where(MachineCall.session_id == found.id)
     )
-    quiet = now - (last or found.started_at) > leases.ALIVE
+    quiet = now - (last or found.started_at) > loop.ALIVE
     is_asking = bool(still_asking(session, found, now))
     return SessionState.INTERRUPTED if quiet and not is_asking else SessionState.RUNNING
 
@@ -194,7 +193,7 @@ def state_of(session: Session, found: MachineSession, now: datetime) -> SessionS
 def still_asking(session: Session, found: MachineSession, now: datetime) -> list[MachineCall]:
     """Return the judge's calls that are on their way."""
     theirs = MachineCall.rater_id == found.rater_id
-    wanted = select(MachineCall).where(theirs, leases.are_held(MachineCall, now))
+    wanted = select(MachineCall).where(theirs, loop.are_held(MachineCall, now))
     return list(session.scalars(wanted))
 
 
@@ -320,7 +319,7 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         if found is None:
             return  # the judge was deleted meanwhile
         _count(found, call, outcome)
-        row = leases.own(session, MachineCall, call.lease)
+        row = loop.own(session, MachineCall, call.lease)
         if row is None:
             return
         row.prompt_tokens, row.completion_tokens = outcome.usage.prompt, outcome.usage.completion
@@ -362,7 +361,7 @@ def _prepared(
     row = session.get(MachineCall, (judge.rater_id, thing_id)) or MachineCall(
         rater_id=judge.rater_id, judged_thing_id=thing_id, state="", attempt=0
     )
-    if leases.is_lost(row, now):
+    if loop.is_lost(row, now):
         _bury(session, row)
     tries, tokens = _left(session, judge, found, asking, prompt)
     if not tries:
@@ -373,7 +372,7 @@ def _prepared(
     row.reserved_calls, row.reserved_tokens = tries, tokens
     session.add(row)
     session.flush()
-    lease = leases.take(session, row, now)
+    lease = loop.take(session, row, now)
     assert lease is not None  # the session is locked, and no call on its way was looked at
     return JudgeCall(lease, found.id, judge.model, judge.temperature, prompt, tries)
 
@@ -384,7 +383,7 @@ def _next(
     """Return the thing to ask about: not on its way, and not failed in this session."""
     mine = MachineCall.rater_id == judge.rater_id
     failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
-    held = leases.are_held(MachineCall, now)
+    held = loop.are_held(MachineCall, now)
     busy = select(MachineCall.judged_thing_id).where(mine, or_(failed, held))
     left = prompts.open_things(session, judge, JudgedThing.id.not_in(busy))
     return left[0] if left else None
@@ -437,7 +436,7 @@ def _count(found: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None
 
 def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: datetime) -> None:
     judge = session.get_one(MachineJudge, row.rater_id)
-    leases.give_back(row, CallState.JUDGED)
+    loop.give_back(row, CallState.JUDGED)
     row.verdict, row.reason = str(said.verdict), storable_text(said.reason)
     row.error_code = said.flaw
     target = Target("verdict", thing_id=row.judged_thing_id)
@@ -448,7 +447,7 @@ def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: dateti
 
 
 def _fail(found: MachineSession, row: MachineCall, outcome: CallOutcome, now: datetime) -> None:
-    leases.give_back(row, CallState.FAILED)
+    loop.give_back(row, CallState.FAILED)
     row.error_code, row.error = outcome.code, storable_text(outcome.detail)
     row.excerpt = storable_text(outcome.excerpt) or None
     found.failed += 1

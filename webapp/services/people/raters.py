@@ -25,7 +25,7 @@ from webapp.printable import look_alike
 from webapp.services.rating import tasks
 from webapp.services.runs.reports import UnknownRater
 from webapp.services.study import studies
-from webapp.services.workers import long_work
+from webapp.services.workers import jobs
 
 LONGEST_NAME = 200
 
@@ -175,7 +175,7 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     The log keeps the numbers and forgets the name. Raises ``OwnerStays``.
     """
     study, subject = rater.study, studies.rater_subject(rater)
-    long_work.forget_files(session, study)
+    jobs.forget_files(session, study)
     cost = removal_cost(session, rater)
     _stop(session, rater, now)
     session.flush()

@@ -38,9 +38,8 @@ from webapp.services.phase_3 import user_studies
 from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
 from webapp.services.runs import imports
-from webapp.services.workers import leases
-from webapp.services.workers.leases import Lease
-from webapp.services.workers.loop import Nothing, OutsideWork
+from webapp.services.workers import loop
+from webapp.services.workers.loop import Lease, Nothing, OutsideWork
 
 
 class State(StrEnum):
@@ -59,7 +58,7 @@ WAITING = OwnQuestion.state == str(State.WAITING)
 
 def state_of(own: OwnQuestion, now: datetime) -> State:
     """Return the state of a question; interrupted when its caller died."""
-    return State.INTERRUPTED if leases.is_lost(own, now) else State(own.state)
+    return State.INTERRUPTED if loop.is_lost(own, now) else State(own.state)
 
 
 def next_waiting(session: Session) -> OwnQuestion | None:
@@ -86,7 +85,7 @@ def on_their_way(session: Session, phase: UserStudy, now: datetime) -> int:
         select(func.count())
         .select_from(OwnQuestion)
         .join(Participant)
-        .where(Participant.study_id == phase.study_id, leases.are_held(OwnQuestion, now))
+        .where(Participant.study_id == phase.study_id, loop.are_held(OwnQuestion, now))
     )
     return session.scalar(wanted) or 0
 
@@ -94,7 +93,7 @@ def on_their_way(session: Session, phase: UserStudy, now: datetime) -> int:
 def waiting_before(session: Session, own: OwnQuestion, now: datetime) -> int:
     """Return how many questions are on their way or have waited longer than `own`."""
     earlier = WAITING & (OwnQuestion.put_at < own.put_at)
-    held = leases.are_held(OwnQuestion, now)
+    held = loop.are_held(OwnQuestion, now)
     wanted = select(func.count()).select_from(OwnQuestion).where(or_(held, earlier))
     return session.scalar(wanted) or 0
 
@@ -137,7 +136,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         waiting = next_waiting(session)
         if waiting is None or on_their_way(session, phase, now) >= phase.at_once:
             return Nothing.MORE
-        lease = leases.take(session, waiting, now)
+        lease = loop.take(session, waiting, now)
         assert lease is not None  # it waited, and only who has the lock takes one
         settings = user_studies.settings(phase)
         return QuestionCall(lease, _message(session, waiting, settings), settings)
@@ -157,7 +156,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         if own is None:
             return
         events.lock(session, rater(own.participant))
-        own = leases.own(session, OwnQuestion, call.lease)
+        own = loop.own(session, OwnQuestion, call.lease)
         if own is None:
             return
         if isinstance(outcome, Answer):
@@ -166,11 +165,11 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
             except ImportRefused as refused:
                 outcome = Failed(UNREADABLE, str(refused), outcome.text)
         if isinstance(outcome, Failed):
-            leases.give_back(own, State.FAILED)
+            loop.give_back(own, State.FAILED)
             own.error, own.error_code = outcome.error, outcome.code
             own.excerpt = outcome.excerpt or None
             return
-        leases.give_back(own, State.ANSWERED)
+        loop.give_back(own, State.ANSWERED)
         own.answered_at = now
         if outcome.session_id and user_studies.assigns_sessions(call.settings):
             own.session_id = outcome.session_id

@@ -19,7 +19,7 @@ from webapp.metrics.evaluations.json_answers import Gate
 from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.printable import printable_line
 from webapp.records import Problem
-from webapp.services.evaluations import evaluations, item_rating, long_kind, scoring
+from webapp.services.evaluations import evaluations, item_rating, scoring
 from webapp.services.evaluations import (
     files as evaluation_files,
 )
@@ -31,8 +31,8 @@ from webapp.services.evaluations.evaluations import (
 )
 from webapp.services.evaluations.files import MOST_ROWS, ScoringSettings
 from webapp.services.evaluations.scoring import EmbedderUnusable, NamedBytes
-from webapp.services.workers import long_work
-from webapp.services.workers.long_work import UnknownLongWork
+from webapp.services.workers import jobs, kinds
+from webapp.services.workers.jobs import UnknownJob
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.evaluations.items import ScoreCell
 from webapp.web.frame import access, forms, htmx
@@ -47,7 +47,7 @@ from webapp.web.frame.forms import (
     checked,
 )
 from webapp.web.rating import clicks
-from webapp.web.workers.long_work import led_to
+from webapp.web.workers.jobs import led_to
 
 LEAST_MEAN, LEAST_RATE = Fraction(95), Fraction("0.98")
 MOST_FIRST = 10**9 - 1
@@ -119,9 +119,9 @@ def sent_files(kind: EvaluationKind) -> tuple[NamedBytes, ...]:
 def refused_at(work_id: str) -> tuple[ScoringForm, tuple[str, ...]]:
     """Return the form of files that were refused beside the requests as it was sent, and why."""
     with access.reading() as (session, rater):
-        work = long_work.find(session, rater.study, work_id)
-    if work.kind != long_kind.SCORING:
-        raise UnknownLongWork(work_id)
+        work = jobs.find(session, rater.study, work_id)
+    if work.kind != kinds.SCORING:
+        raise UnknownJob(work_id)
     wanted, why = work.wanted, work.result or {}
     average, rate = map(Fraction, wanted["gate"])
     names = ("embedder", "tau_sim", "keep_citations", "first", "stop_at_gate")
@@ -207,7 +207,7 @@ def upload() -> Response:
     try:
         settings = settings_of(asked)
         files = sent_files(settings.kind)
-        if long_kind.is_long(settings, files):
+        if kinds.is_long(settings, files):
             return _beside_the_requests(settings, embedder_of(asked), files)
         with WaitingRows() as rows:
             scored = evaluation_files.score(settings, files, rows)
@@ -228,9 +228,9 @@ def _beside_the_requests(
     settings: ScoringSettings, embedder: str, files: Sequence[NamedBytes]
 ) -> Response:
     with access.writing() as (session, rater):
-        wanted = long_kind.put_by(session, rater.study, settings, embedder, files, access.now())
+        wanted = kinds.put_by(session, rater.study, settings, embedder, files, access.now())
         session.commit()
-    return led_to(long_kind.SCORING, wanted)
+    return led_to(kinds.SCORING, wanted)
 
 
 @blueprint.get("/<evaluation_id>")

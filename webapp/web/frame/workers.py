@@ -28,11 +28,11 @@ def _left(session: Session, app: Flask) -> Iterator[tuple[OutsideWork[Any, Any],
     from webapp.services.machine_judges.calls import JudgeWork
     from webapp.services.phase_3 import own_questions
     from webapp.services.phase_3.own_questions import QuestionWork
-    from webapp.services.workers import long_work
-    from webapp.services.workers.long_work import LongWorking
+    from webapp.services.workers import jobs
+    from webapp.services.workers.jobs import JobWork
 
-    if long_work.is_any_open(session):
-        yield LongWorking(app.extensions["database"]), 1
+    if jobs.is_any_open(session):
+        yield JobWork(app.extensions["database"]), 1
     for rater_id, at_once in calls.at_work(session):
         yield JudgeWork(rater_id, app.config["JUDGE"]), at_once
     if at_once := own_questions.calls_at_once(session):

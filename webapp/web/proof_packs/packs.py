@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from flask import Blueprint, Response
 
-from webapp.services.proof_packs import long_kind
 from webapp.services.runs import reports
+from webapp.services.workers import kinds
 from webapp.web.frame import access
 from webapp.web.study import study
-from webapp.web.workers.long_work import led_to, taken_away
+from webapp.web.workers.jobs import download, led_to
 
 blueprint = Blueprint("proof_packs", __name__)
 
@@ -34,7 +34,7 @@ def _pack(run_id: str | None) -> Response:
 
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, study.wanted_rule())
-        wanted = long_kind.wanted(run_id, rule.name)
+        wanted = kinds.pack_of(run_id, rule.name)
         if not packs.is_long(session, rater.study, run_id, rule):
-            return taken_away(long_kind.make(session, rater.study, wanted, lambda *_: None))
-    return led_to(long_kind.PACK, wanted)
+            return download(kinds.make_pack(session, rater.study, wanted, lambda *_: None))
+    return led_to(kinds.PACK, wanted)

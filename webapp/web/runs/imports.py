@@ -1,6 +1,6 @@
 """Files dropped on the page: kept, reported on, and stored only when their owner confirms.
 
-Large files are read and stored beside the requests (``long_kind``): the answer leads to the page
+Large files are read and stored in the background: the answer leads to the page
 that shows how far that is.
 
 The report of ratings is that of one rater. Storing them for another one shows that rater's
@@ -25,15 +25,15 @@ from webapp.db.tables.study import Study
 from webapp.i18n import gettext
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import JoinedProblem
-from webapp.services.runs import file_formats, imports, long_kind, runs, samples, waiting_files
+from webapp.services.runs import file_formats, imports, runs, samples, waiting_files
 from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RUN, FileDecision, FileFormat
 from webapp.services.runs.waiting_files import StoredFiles
 from webapp.services.study import studies
-from webapp.services.workers import long_work
-from webapp.services.workers.long_work import LongProgress
+from webapp.services.workers import jobs, kinds
+from webapp.services.workers.jobs import JobProgress
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import LONGEST_LABEL, ChoiceField, LineField, ListField, UnusableForm
-from webapp.web.workers.long_work import LongWorkPage, led_to, shown
+from webapp.web.workers.jobs import JobPage, after_import, led_to, shown
 
 
 class LabelsForm(Form):
@@ -122,7 +122,7 @@ class ImportPage(Struct, frozen=True):
 
     files: tuple[WaitingFile, ...]
     notice: str = ""
-    works: tuple[LongWorkPage, ...] = ()
+    works: tuple[JobPage, ...] = ()
     turns_blind: bool = False
     study_name: str = ""
 
@@ -168,9 +168,9 @@ def upload() -> Response:
     with access.reading() as (session, rater):
         files = _files(session, rater.study, tokens)
         run_files = [file for file in files if waiting_files.is_run(file)]
-        reading = long_kind.reading(files) if waiting_files.is_long(run_files) else None
+        reading = kinds.reading(files) if waiting_files.is_long(run_files) else None
     if reading:
-        return led_to(long_kind.READING, reading)
+        return led_to(kinds.READING, reading)
     return redirect(url_for("imports.show", token=tokens), 303)  # type: ignore[return-value]
 
 
@@ -200,7 +200,7 @@ def _decide(form: WaitingForm) -> Response:
     with access.writing() as (session, rater):
         files = _files(session, rater.study, tokens)
         is_long = form.action.data == "store" and waiting_files.is_long(files)
-        storing = long_kind.storing(files, decisions)
+        storing = kinds.storing(files, decisions)
         if form.action.data == "store":
             _set_up(session, rater, form)
         if form.action.data == "store" and not is_long:
@@ -211,13 +211,13 @@ def _decide(form: WaitingForm) -> Response:
         for work in _works(session, rater.study):
             is_same = is_long and work.is_open and work.wanted == storing
             if set(work.wanted["tokens"]) & set(tokens) and not is_same:
-                long_work.give_up(session, rater.study, work.id)
+                jobs.cancel(session, rater.study, work.id)
         session.commit()
     if is_long:
-        return led_to(long_kind.STORING, storing)
+        return led_to(kinds.STORING, storing)
     if stored.left:
         return _look_again(stored.left, left="1")
-    return redirect(after(stored.runs), 303)  # type: ignore[return-value]
+    return redirect(after_import(stored.runs), 303)  # type: ignore[return-value]
 
 
 def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
@@ -238,8 +238,8 @@ def _files(session: Session, study: Study, tokens: Sequence[str]) -> list[Upload
     return [waiting_files.find(session, study, token) for token in tokens]
 
 
-def _works(session: Session, study: Study) -> tuple[LongProgress, ...]:
-    return long_work.of_kinds(session, study, long_kind.KINDS, access.now())
+def _works(session: Session, study: Study) -> tuple[JobProgress, ...]:
+    return jobs.of_kinds(session, study, (kinds.READING, kinds.STORING), access.now())
 
 
 def _look_again(tokens: list[str], **said: str) -> Response:
@@ -251,13 +251,6 @@ def _look_again(tokens: list[str], **said: str) -> Response:
 
 def _not_stored() -> str:
     return gettext("These files are not stored yet. Look at their reports and confirm them.")
-
-
-def after(stored: Sequence[str]) -> str:
-    """Return the address to go on at: the run, if there is only one, else the list."""
-    if len(set(stored)) == 1:
-        return url_for("runs.show", run_id=stored[0])
-    return url_for("runs.index") if stored else url_for("imports.show")
 
 
 def _waiting(session: Session, study: Study, token: str) -> WaitingFile:

@@ -1,9 +1,9 @@
-"""Work that takes long, done beside the requests: put down, done, its result taken away.
+"""Jobs, done in the background: enqueued, done, their file downloaded or their result read.
 
-A room's ``long_kind.py`` brings its kinds: ``KINDS`` has the function of each by its name, which
-works in a reading transaction and says after each step how many of how many are done. It returns a
-file to keep, or a function that stores everything in one transaction, the one in which the work
-ends. A row of a kind that an earlier version had is no longer here.
+``kinds.KINDS`` has the function of each kind by its name, which works in a reading transaction and
+says after each step how many of how many are done. It returns a file to keep, or a function that
+stores everything in one transaction, the one in which the job ends. A row of a kind that an earlier
+version had is no longer here.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ from webapp.failures import Failure, Missing
 from webapp.i18n import gettext, mark
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.judging import changes
-from webapp.services.workers import leases
-from webapp.services.workers.leases import ASKING, Lease
-from webapp.services.workers.loop import Nothing, OutsideWork
+from webapp.services.workers import loop
+from webapp.services.workers.loop import ASKING, Lease, Nothing, OutsideWork
 from webapp.steps import Tell
 
 WAITING, DONE, FAILED = "waiting", "done", "failed"
@@ -48,7 +47,7 @@ Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], Tell], "ExportedF
 """Returns the file of a work, or what is to be stored; raises a ``Failure`` for none."""
 
 
-class UnknownLongWork(Missing):
+class UnknownJob(Missing):
     """The work was given up, or its result was kept for longer than a day."""
 
     message = mark("This is no longer here")
@@ -62,11 +61,11 @@ class NotMade(Missing):
     remedy = mark("Its page shows how far it is.")
 
 
-class GivenUp(Exception):
+class Cancelled(Exception):
     """The work was given up while it was done."""
 
 
-class LongFailure(Struct, frozen=True):
+class JobFailure(Struct, frozen=True):
     """Why there is no result: message and remedy as message ids, and the name in them."""
 
     message: str
@@ -74,17 +73,17 @@ class LongFailure(Struct, frozen=True):
     about: str = ""
 
 
-OUR_FAULT = LongFailure(
+OUR_FAULT = JobFailure(
     mark("Something went wrong on our side"),
     mark("Ask for it again; if it happens again, see the log."),
 )
-DIED = LongFailure(
+DIED = JobFailure(
     mark("The server ended several times during this work"),
     mark("Perhaps its memory is too small. Ask for less, or use the command line."),
 )
 
 
-class LongProgress(Struct, frozen=True):
+class JobProgress(Struct, frozen=True):
     """How far a work is; once it is done, its file's name or its result, else why it failed."""
 
     id: str
@@ -110,7 +109,7 @@ class LongProgress(Struct, frozen=True):
         return self.state == DONE
 
 
-class LongCall(Struct, frozen=True):
+class JobCall(Struct, frozen=True):
     """The work to do, and the lease of its row."""
 
     lease: Lease
@@ -119,16 +118,16 @@ class LongCall(Struct, frozen=True):
     wanted: Mapping[str, Any]
 
 
-LongOutcome: TypeAlias = "ExportedFile | Finish | LongFailure"
+JobOutcome: TypeAlias = "ExportedFile | Finish | JobFailure"
 
 
 @dataclass(frozen=True, slots=True)
-class LongWorking(OutsideWork[LongCall, LongOutcome]):
+class JobWork(OutsideWork[JobCall, JobOutcome]):
     """The work of doing what was put down, the oldest first."""
 
     database: Database
 
-    def claim(self, session: Session, now: datetime) -> LongCall | Nothing:
+    def claim(self, session: Session, now: datetime) -> JobCall | Nothing:
         """Return the next work; one whose holders died again and again has failed.
 
         There may be some later while somebody holds a work: they may have died just now.
@@ -137,8 +136,8 @@ class LongWorking(OutsideWork[LongCall, LongOutcome]):
         for row in session.scalars(
             select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
         ):
-            is_held = row.state == ASKING and not leases.is_lost(row, now)
-            lease = None if is_held else leases.take(session, row, now)
+            is_held = row.state == ASKING and not loop.is_lost(row, now)
+            lease = None if is_held else loop.take(session, row, now)
             if lease is None:
                 nothing = Nothing.YET
                 continue
@@ -146,10 +145,10 @@ class LongWorking(OutsideWork[LongCall, LongOutcome]):
                 _end(row, DIED, now)
                 continue
             row.study_state = changes.state(session, session.get_one(Study, row.study_id))
-            return LongCall(lease, row.study_id, row.kind, row.wanted)
+            return JobCall(lease, row.study_id, row.kind, row.wanted)
         return nothing
 
-    def ask(self, call: LongCall) -> LongOutcome:
+    def ask(self, call: JobCall) -> JobOutcome:
         """Return the file or what is to be stored, or why not; its row says how far it is."""
         told = 0
 
@@ -159,9 +158,9 @@ class LongWorking(OutsideWork[LongCall, LongOutcome]):
                 return
             told = done
             with suppress(*outages.KINDS), self.database.writing() as session:
-                row = leases.own(session, LongWork, call.lease)
+                row = loop.own(session, LongWork, call.lease)
                 if row is None:
-                    raise GivenUp
+                    raise Cancelled
                 row.steps_done, row.steps = done, of
                 session.commit()
 
@@ -171,24 +170,24 @@ class LongWorking(OutsideWork[LongCall, LongOutcome]):
                 return _kinds()[call.kind](session, study, call.wanted, tell)
         except Failure as failure:
             return _failed(failure)
-        except GivenUp:
+        except Cancelled:
             return OUR_FAULT  # for nobody: its row is gone, or begun anew
 
-    def keep(self, session: Session, call: LongCall, outcome: LongOutcome, now: datetime) -> None:
+    def keep(self, session: Session, call: JobCall, outcome: JobOutcome, now: datetime) -> None:
         """Keep the file, or store all there is to store, unless the work was given up."""
-        row = leases.own(session, LongWork, call.lease)
+        row = loop.own(session, LongWork, call.lease)
         if row is None:
             return
         if callable(outcome):
             row.result = outcome(session, session.get_one(Study, call.study_id), now)
         _end(row, outcome, now)
 
-    def unforeseen(self, error: Exception) -> LongFailure:
+    def unforeseen(self, error: Exception) -> JobFailure:
         """Return why a work failed that could not be stored, or ended with an error of ours."""
         return _failed(error) if isinstance(error, Failure) else OUR_FAULT
 
 
-def put_down(
+def enqueue(
     session: Session,
     study: Study,
     kind: str,
@@ -220,14 +219,14 @@ def put_down(
     return row.id
 
 
-def find(session: Session, study: Study, work_id: str) -> LongProgress:
+def find(session: Session, study: Study, work_id: str) -> JobProgress:
     """Return how far a work is, its failure in the reader's language."""
     return _progress(_row(session, study, work_id))
 
 
 def of_kinds(
     session: Session, study: Study, kinds: Iterable[str], now: datetime
-) -> tuple[LongProgress, ...]:
+) -> tuple[JobProgress, ...]:
     """Return how far each work of some kinds is that is kept, the newest first."""
     own = select(LongWork).where(
         LongWork.study_id == study.id,
@@ -237,8 +236,8 @@ def of_kinds(
     return tuple(map(_progress, session.scalars(own.order_by(LongWork.put_down_at.desc()))))
 
 
-def _progress(row: LongWork) -> LongProgress:
-    return LongProgress(
+def _progress(row: LongWork) -> JobProgress:
+    return JobProgress(
         id=row.id,
         kind=row.kind,
         wanted=row.wanted,
@@ -254,14 +253,14 @@ def _progress(row: LongWork) -> LongProgress:
 
 
 def file(session: Session, study: Study, work_id: str) -> ExportedFile:
-    """Return the file of a work that is done; raises ``UnknownLongWork`` and ``NotMade``."""
+    """Return the file of a work that is done; raises ``UnknownJob`` and ``NotMade``."""
     row = _row(session, study, work_id)
     if row.file_name is None or row.media_type is None or row.data is None:
         raise NotMade(work_id)
     return ExportedFile(row.file_name, row.media_type, row.data)
 
 
-def give_up(session: Session, study: Study, work_id: str) -> None:
+def cancel(session: Session, study: Study, work_id: str) -> None:
     """Forget a work and its result; one that is being done ends at its next step."""
     session.delete(_row(session, study, work_id))
 
@@ -291,27 +290,24 @@ def _is_open() -> ColumnElement[bool]:
 def _row(session: Session, study: Study, work_id: str) -> LongWork:
     row = session.get(LongWork, work_id)
     if row is None or row.study_id != study.id or row.kind not in _kinds():
-        raise UnknownLongWork(work_id)
+        raise UnknownJob(work_id)
     return row
 
 
-def _failed(failure: Failure) -> LongFailure:
-    return LongFailure(failure.message, failure.remedy, failure.name)
+def _failed(failure: Failure) -> JobFailure:
+    return JobFailure(failure.message, failure.remedy, failure.name)
 
 
-def _end(row: LongWork, outcome: LongOutcome, now: datetime) -> None:
+def _end(row: LongWork, outcome: JobOutcome, now: datetime) -> None:
     row.ended_at = now
-    leases.give_back(row, FAILED if isinstance(outcome, LongFailure) else DONE)
-    if isinstance(outcome, LongFailure):
+    loop.give_back(row, FAILED if isinstance(outcome, JobFailure) else DONE)
+    if isinstance(outcome, JobFailure):
         row.failure, row.remedy, row.about = outcome.message, outcome.remedy, outcome.about
     elif isinstance(outcome, ExportedFile):
         row.file_name, row.media_type, row.data = outcome.name, outcome.media_type, outcome.data
 
 
-def _kinds() -> dict[str, Make]:
-    from webapp.services.evaluations import long_kind as evaluations
-    from webapp.services.proof_packs import long_kind as proof_packs
-    from webapp.services.runs import long_kind as runs
+def _kinds() -> Mapping[str, Make]:
+    from webapp.services.workers import kinds  # late: it knows the services that do the work
 
-    brought = (runs, evaluations, proof_packs)
-    return {name: make for module in brought for name, make in module.KINDS.items()}
+    return kinds.KINDS

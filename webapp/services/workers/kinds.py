@@ -1,8 +1,11 @@
-"""Large files that are scored beside the requests and stored as an evaluation."""
+"""What jobs do: large files imported or scored, proof packs of large studies made.
+
+Reading brings the report of run files; storing and scoring store all of them in one transaction.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from fractions import Fraction
@@ -12,6 +15,7 @@ from msgspec.structs import asdict
 from sqlalchemy.orm import Session
 
 from webapp import i18n
+from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.importers.runs.problems import ImportRefused
@@ -20,9 +24,74 @@ from webapp.services.evaluations import evaluations, files, scoring
 from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.files import ScoringSettings
 from webapp.services.evaluations.scoring import EmbedderUnusable, NamedBytes, VectorEmbedder
-from webapp.services.runs import waiting_files
-from webapp.services.workers.long_work import Finish, Make
+from webapp.services.exports.exports import ExportedFile
+from webapp.services.runs import file_formats, reports, waiting_files
+from webapp.services.runs.file_formats import FileDecision, OpenedFile
+from webapp.services.workers.jobs import Finish, Make
 from webapp.steps import Tell
+
+READING, STORING = "reading", "storing"
+
+
+def reading(files: Sequence[Upload]) -> dict[str, Any]:
+    """Return what names the reading of files that wait."""
+    return {"tokens": [file.id for file in files], "names": [file.name for file in files]}
+
+
+def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> dict[str, Any]:
+    """Return what names the storing of files that wait, as was decided."""
+    decided = {token: asdict(decision) for token, decision in decisions.items()}
+    return {**reading(files), "decisions": decided}
+
+
+def read_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+    """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
+    _read(session, study, wanted, tell, file_formats.opened_in_brief)
+    return lambda _session, _study, _now: {"runs": [], "left": wanted["tokens"], "stored": False}
+
+
+def _whole(_session: Session, name: str, data: bytes, tell: Tell) -> OpenedFile:
+    return file_formats.opened(name, data, tell)
+
+
+def store_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+    """Return how the files are stored as was decided; raises ``UnknownUpload``."""
+    found = _read(session, study, wanted, tell, _whole)
+
+    def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
+        decisions = {t: FileDecision(**given) for t, given in wanted["decisions"].items()}
+        waiting = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
+        done = waiting_files.store(session, study, waiting, decisions, now, read=found)
+        return {"runs": done.runs, "left": done.left, "stored": True}
+
+    return finish
+
+
+def _read(
+    session: Session,
+    study: Study,
+    wanted: Mapping[str, Any],
+    tell: Tell,
+    reader: Callable[[Session, str, bytes, Tell], OpenedFile],
+) -> dict[str, OpenedFile]:
+    """Return each run file that waits as it was read, by its token."""
+    files = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
+    of, before = sum(map(waiting_files.questions, files)), 0
+    found: dict[str, OpenedFile] = {}
+    for file in filter(waiting_files.is_run, files):
+        found[file.id] = reader(session, file.name, file.data, _after(before, of, tell))
+        before += waiting_files.questions(file)
+    tell(of, of)
+    return found
+
+
+def _after(before: int, of: int, tell: Tell) -> Tell:
+    """Return the function to call with the progress of one file.
+
+    `before` questions of other files are read already, `of` is the number in all files.
+    """
+    return lambda done, _of: tell(min(before + done, of), of)
+
 
 SCORING = "scoring"
 
@@ -131,4 +200,29 @@ def _discard(session: Session, study: Study, wanted: Mapping[str, Any]) -> None:
             waiting_files.discard(session, waiting_files.find(session, study, token))
 
 
-KINDS: Mapping[str, Make] = {SCORING: score}
+PACK = "proof pack"
+
+
+def pack_of(run_id: str | None, rule: str) -> dict[str, Any]:
+    """Return what names the pack of a run, or of the study without one, under a rule."""
+    return {"run": run_id, "rule": rule}
+
+
+def make_pack(
+    session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
+) -> ExportedFile:
+    """Return the pack; raises what ``packs`` raises."""
+    from webapp.services.proof_packs import packs  # brings pandas, which no page needs
+
+    rule = reports.rule_of(session, study, wanted["rule"])
+    if wanted["run"] is None:
+        return packs.of_study(session, study, rule, tell=tell)
+    return packs.of_run(session, study, wanted["run"], rule, tell=tell)
+
+
+KINDS: Mapping[str, Make] = {
+    READING: read_files,
+    STORING: store_files,
+    SCORING: score,
+    PACK: make_pack,
+}
