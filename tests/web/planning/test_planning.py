@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.services.runs.runs import card, query
+from tests.web import places
 from tests.web.conftest import stored
 from webapp.db.engine import Database
 
@@ -98,3 +101,47 @@ def test_one_run_has_nothing_to_settle(client: FlaskClient, run_id: str) -> None
     assert run_id
     assert "settled-title" not in client.get(PAGE).text
     assert "settled-title" not in client.get("/study/standing").text
+
+
+def test_an_entered_deviation_says_what_the_questions_can_show(
+    client: FlaskClient, run_id: str
+) -> None:
+    assert run_id
+    wish = {"figure": "mrr", "difference": "0,15", "power": "80", "deviation": "0.28"}
+    page = client.get("/study/planning", query_string=wish).text
+    # statsmodels: 30 questions, see tests/metrics/planning/test_power.py.
+    assert "A difference of 0.15 takes 30 questions at a power of 80%, tested at 5%." in page
+    assert "With 1 question you can show" not in page  # one question shows nothing
+    assert '<svg xmlns="http://www.w3.org/2000/svg"' in page
+    assert 'id="table-plan"' in page
+
+
+def test_before_anything_is_rated_the_page_says_what_is_missing(
+    client: FlaskClient, run_id: str
+) -> None:
+    assert run_id
+    page = client.get("/study/planning").text
+    assert "Nothing is known yet of how much two runs differ" in page
+    assert 'id="table-plan"' not in page
+
+
+def test_a_wrong_value_is_named_at_its_field(client: FlaskClient, run_id: str) -> None:
+    assert run_id
+    wish = {"difference": "much", "raters": "0", "figure": "none", "power": "1", "pair": "a~b"}
+    page = client.get("/study/planning", query_string=wish)
+    assert page.status_code == 200
+    assert page.text.count('aria-invalid="true"') == 2
+    assert "This value cannot be used here." in page.text
+    assert "This number is too small or too large." in page.text
+
+
+@pytest.mark.parametrize(
+    ("path", "says", "leads_to"),
+    [
+        ("/study/planning", "How many judgments are enough", "/runs/import"),
+    ],
+)
+def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
+    app: Flask, path: str, says: str, leads_to: str
+) -> None:
+    places.assert_explained(app, path, says, leads_to)

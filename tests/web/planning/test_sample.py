@@ -182,3 +182,16 @@ def test_a_blind_study_opens_a_question_outside_the_sample_for_its_owner(
     page = client.get(f"/comparisons/questions/{inside}", query_string={"runs": [*runs]}).text
     assert "This question was not drawn into the sample" not in page
     assert f'rel="next" href="/comparisons/questions/{other}?' in page
+
+
+def test_the_file_without_a_server_says_what_is_not_asked(
+    client: FlaskClient, web_database: Database
+) -> None:
+    queries = [query(n, card(f"api{n}"), text=f"Question {n}") for n in range(1, 7)]
+    run_id, _ = (stored(web_database, queries, method=method) for method in ("api", "hybrid"))
+    client.post("/study/planning/1/sample", data={"kind": "fixed", "size": "2"})
+
+    page = client.get(f"/runs/{run_id}/offline.html").text
+
+    assert "4 questions are not asked" in page
+    assert page.count('<template id="prose-') == 2

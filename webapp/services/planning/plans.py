@@ -18,8 +18,9 @@ from webapp.metrics.comparisons.differences import paired_values
 from webapp.metrics.planning.power import RatingEffort, RatingPlan, RatingPlanWish, plan, spread
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.planning import settled
 from webapp.services.rating import pool
-from webapp.services.runs import reports, runs
+from webapp.services.runs import reports
 from webapp.services.study import standing, studies
 
 FIGURES = (
@@ -41,11 +42,6 @@ class NotAPair(Refused):
     status = 422
 
 
-def runs_of(session: Session, study: Study, question_set: QuestionSet) -> list[Run]:
-    """Return the runs of a question set, in the study's order."""
-    return [run for run in runs.in_order(session, study) if run.question_set_id == question_set.id]
-
-
 def rating_plan(
     session: Session,
     study: Study,
@@ -61,7 +57,7 @@ def rating_plan(
     replaces the number of the study's. Before there are questions the wish's deviation is all that
     is known. Raises ``NotAPair``.
     """
-    compared = runs_of(session, study, question_set) if question_set else []
+    compared = settled.runs_of(session, study, question_set.id) if question_set else []
     names = chosen_runs.names_of(compared)
     if pair is not None and len({*pair} & {*names}) < chosen_runs.FEWEST:
         raise NotAPair(pair)

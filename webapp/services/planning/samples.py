@@ -38,10 +38,9 @@ from webapp.metrics.planning.sampling import (
 from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
 from webapp.services.judging import changes
-from webapp.services.planning import rules
+from webapp.services.planning import rules, settled
 from webapp.services.planning.rules import RuleKind, RuleOutcome
 from webapp.services.runs import reports
-from webapp.services.runs import runs as order
 from webapp.services.runs.reports import Rule
 
 SAMPLING = frozenset({RuleKind.FIXED, RuleKind.SEQUENCE, RuleKind.MACHINE_HELP})
@@ -205,7 +204,7 @@ def of_set(session: Session, study: Study, question_set: QuestionSet) -> Questio
     rule = of_study.get(question_set.id)
     if rule is None:
         return None
-    compared = [r for r in order.in_order(session, study) if r.question_set_id == question_set.id]
+    compared = settled.runs_of(session, study, question_set.id)
     merging = reports.rule_of(session, study)
     return of_runs(session, study, rule, compared, merging)
 

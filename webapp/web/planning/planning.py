@@ -155,7 +155,7 @@ def _page(session: Session, owner: Rater) -> dict[str, Any]:
 
 def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> dict[str, Any]:
     """Return the plan as the request asks for it; a wrong value is named at its field."""
-    runs = plans.runs_of(session, study, question_set) if question_set else []
+    runs = settled.runs_of(session, study, question_set.id) if question_set else []
     form = PlanForm(request.args)
     pairs = _pairs(runs)
     errors = {} if form.validate() else forms.messages(form)
