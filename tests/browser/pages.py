@@ -222,13 +222,13 @@ def _remove_rater(page: Page, study: Study) -> None:
 
 
 def _unfolded(page: Page, study: Study) -> None:
-    page.goto(f"{study.server.url}/comparisons/")
+    page.goto(f"{study.server.url}/comparisons/?part=differences")
     page.locator("summary").evaluate_all("found => found.forEach(one => one.click())")
     expect(page.locator("#table-differences")).to_be_visible()
 
 
 def _compared_question(page: Page, study: Study) -> None:
-    _unfolded(page, study)  # the list is folded on a phone
+    page.goto(f"{study.server.url}/comparisons/?part=questions")
     page.locator("a[href*='/comparisons/questions/']").first.click()
     expect(page.locator(".sides")).to_be_visible()
 
