@@ -30,10 +30,10 @@ def test_names_and_order_of_blind_cards_follow_from_the_secret_alone(
     """A seed of 31 bits was found from one page's names, and named the run of every answer."""
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
-    shown = [(card.key, card.position) for card in page_of(session, rater, task).cards]
+    shown = [(card.key, card.number) for card in page_of(session, rater, task).cards]
 
     study.order_seed += 1
-    assert [(card.key, card.position) for card in page_of(session, rater, task).cards] == shown
+    assert [(card.key, card.number) for card in page_of(session, rater, task).cards] == shown
     assert len(bytes.fromhex(study.order_secret)) * 8 >= 128
     study.order_secret = "5" * 64
     other = {card.key for card in page_of(session, rater, task).cards}
@@ -58,9 +58,9 @@ def test_a_question_given_before_studies_had_a_secret_keeps_its_cards_where_they
     )
 
     assert [card.key for card in page.cards] == by_seed
-    judged = tasks.judge(session, rater, task.id, by_seed[1], YES, click("first"))
-    assert (judged.position, judged.relevance) == (2, YES)
-    assert [thing.verdict for thing in judged.things][:3] == [None, YES, None]
+    assert tasks.judge(session, rater, task.id, by_seed[1], YES, click("first")) == YES
+    shown = page_of(session, rater, task).cards
+    assert [card.relevance for card in shown][:3] == [None, YES, None]
     Robot(session, rater).rate_all()
     kept = session.scalars(select(Task.id).where(Task.keeps_seed_order)).all()
     assert kept == [task.id]

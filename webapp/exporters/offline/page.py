@@ -60,14 +60,16 @@ class OfflineCard(Struct, frozen=True):
     in which the app's card shows a rater's verdicts; here no rater is known yet.
     """
 
-    rank: int
+    number: int
     card: Card
     thing: int
     identity: str
     repeats: tuple[int, ...] = ()
     known: CardParticulars | None = None
+    has_prices: bool = False
     relevance: None = None
     earlier: None = None
+    key: str = ""
 
 
 class OfflineTurn(Struct, frozen=True):
@@ -241,7 +243,7 @@ def _query(question: OfflineQuestion) -> dict[str, Any]:
         "cells": [cell_text(cell) for cell in first],
         "results": [
             {
-                "rank": card.rank,
+                "rank": card.number,
                 "thing": card.thing,
                 "title": card.card.title,
                 "identity": card.identity,

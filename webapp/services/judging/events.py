@@ -464,6 +464,82 @@ class AnswerRating(Struct, frozen=True):
     empty_outcome: EmptyOutcome | Keep | None = KEEP
 
 
+class Answer(NamedTuple):
+    """The answer that a rating is about: its query and, where it has one, its emptiness.
+
+    ``task_id`` names the blind task in which it is rated; ``again`` in one that asks once more.
+    """
+
+    query_key: int | None
+    emptiness_id: int | None
+    task_id: str | None = None
+    again: bool = False
+
+    def target(self, field: str) -> Target:
+        """Return the value of the answer that events of this field change."""
+        on_thing = field == "verdict"
+        return Target(
+            AGAIN[field] if self.again else field,
+            thing_id=self.emptiness_id if on_thing else None,
+            query_key=None if on_thing and self.task_id else self.query_key,
+            task_id=self.task_id,
+        )
+
+
+def judge_target(
+    session: Session, rater: Rater, target: Target, relevance: Relevance | None, click: Click
+) -> Relevance | None:
+    """Record a verdict on a card, ``None`` to clear it; return the one in force.
+
+    The same event twice changes nothing. Raises ``EventIdTaken``.
+    """
+    standing = record(session, rater, target, relevance, click)
+    refresh(session, rater, [target])
+    return VERDICTS[standing or ""]
+
+
+def rate_answer(
+    session: Session, rater: Rater, answer: Answer, rating: AnswerRating, click: Click
+) -> None:
+    """Record quality, notes and empty outcome of an answer, as far as they are given.
+
+    Raises ``NotToJudge`` for the outcome of an answer without emptiness, ``ValueError`` for a
+    quality outside 0 to 5, and ``EventIdTaken``.
+    """
+    said: dict[str, str | None] = {}
+    if not isinstance(rating.empty_outcome, Keep):
+        if answer.emptiness_id is None:
+            raise NotToJudge
+        said["verdict"] = rating.empty_outcome
+    if not isinstance(rating.quality, Keep):
+        said["quality"] = quality_text(rating.quality)
+    if not isinstance(rating.notes, Keep):
+        said["notes"] = rating.notes[:MOST_NOTES] or None
+    for field, value in said.items():
+        record(session, rater, answer.target(field), value, click)
+    refresh(session, rater, [answer.target(field) for field in said if field != "notes"])
+
+
+def take_back(
+    session: Session, rater: Rater, click: Click, where: ColumnElement[bool]
+) -> Event | None:
+    """Take back the rater's latest change within `where` by a new event; return what was undone.
+
+    Each further undo goes one change further back; ``None`` when nothing is left. Sending the same
+    undo twice changes nothing. `where` is as for ``last_change``.
+    """
+    lock(session, rater)
+    repeated = session.scalar(
+        select(Event).where(Event.rater_id == rater.id, Event.event_id == click.event_id)
+    )
+    last = repeated or last_change(session, rater, where)
+    if last is not None and repeated is None:
+        target = Target.of(last)
+        record(session, rater, target, last.old, click, cause="undo", undoes=last)
+        refresh(session, rater, [target])
+    return last
+
+
 def judge(
     session: Session,
     rater: Rater,
@@ -473,10 +549,9 @@ def judge(
     relevance: Relevance | None,
     click: Click,
 ) -> Relevance | None:
-    """Record a verdict on the card at `rank`, ``None`` to clear it; return the one in force.
+    """Record a verdict on the card at `rank` of a run's answer; see ``judge_target``.
 
-    The verdict holds wherever the same judged thing was shown. The same event twice changes
-    nothing. Raises ``UnknownQuery`` and ``EventIdTaken``.
+    It holds wherever the same judged thing was shown. Raises ``UnknownQuery``.
     """
     lock(session, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
@@ -484,9 +559,7 @@ def judge(
     if shown is None:
         raise UnknownQuery(run_id, query_id, rank)
     target = Target.verdict(shown.judged_thing_id, shown.query_key)
-    standing = record(session, rater, target, relevance, click)
-    refresh(session, rater, [target])
-    return VERDICTS[standing or ""]
+    return judge_target(session, rater, target, relevance, click)
 
 
 @cache
@@ -539,48 +612,19 @@ def judge_open(
 def rate(
     session: Session, rater: Rater, run_id: str, query_id: int, rating: AnswerRating, click: Click
 ) -> None:
-    """Record the rater's rating of the whole answer.
+    """Record the rating of a whole answer of a run; see ``rate_answer``.
 
-    Raises ``NotToJudge`` for an empty outcome of an answer that is not empty, ``ValueError``
-    for a quality outside 0 to 5, ``UnknownQuery`` and ``EventIdTaken``.
+    Raises ``UnknownQuery``.
     """
     query = lock_query(session, rater, run_id, query_id)
-    targets: list[Target] = []
-    if not isinstance(rating.quality, Keep):
-        target = Target.rating(query, "quality")
-        record(session, rater, target, quality_text(rating.quality), click)
-        targets.append(target)
-    if not isinstance(rating.notes, Keep):
-        target = Target.rating(query, "notes")
-        record(session, rater, target, rating.notes[:MOST_NOTES] or None, click)
-    if not isinstance(rating.empty_outcome, Keep):
-        if query.state != QueryState.EMPTY:
-            raise NotToJudge
-        target = Target.verdict(query.emptiness_id, query.id)
-        record(session, rater, target, rating.empty_outcome, click)
-        targets.append(target)
-    refresh(session, rater, targets)
+    emptiness = query.emptiness_id if query.state == QueryState.EMPTY else None
+    rate_answer(session, rater, Answer(query.id, emptiness), rating, click)
 
 
 def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | None:
-    """Take back the rater's latest change in a run by a new event; return its query id.
-
-    Each further undo goes one change further back. Returns ``None`` when nothing is left.
-    Sending the same undo twice changes nothing.
-    """
-    lock(session, rater)
-    repeated = session.scalar(
-        select(Event).where(Event.rater_id == rater.id, Event.event_id == click.event_id)
-    )
-    last = repeated or last_change(session, rater, Query.run_id == run_id)
-    if last is None:
-        return None
-    query = session.get_one(Query, last.query_key)
-    if repeated is None:
-        target = Target.of(last)
-        record(session, rater, target, last.old, click, cause="undo", undoes=last)
-        refresh(session, rater, [target])
-    return query.query_id
+    """Take back the rater's latest change in a run; return its query id. See ``take_back``."""
+    last = take_back(session, rater, click, Query.run_id == run_id)
+    return session.get_one(Query, last.query_key).query_id if last is not None else None
 
 
 def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from operator import methodcaller
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct, field
 from sqlalchemy import (
@@ -25,17 +25,17 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from webapp.db.engine import Kept, tables, upsert
+from webapp.db.engine import tables
 from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
+from webapp.db.engine import upsert
 from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns
 from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.records import VERDICTS, CannotTell, EmptyOutcome, QueryState
 from webapp.services.judging import changes, verdicts
-from webapp.services.judging.changes import Changes
 from webapp.services.judging.verdicts import AskedQuery, Scope
 from webapp.services.study.question_sets import is_put_to_raters
 
@@ -261,10 +261,6 @@ def _row(
     }
 
 
-MOST_KEPT = 256
-"""So many raters' runs have their standings kept, for each database."""
-
-
 class Standing(Struct, frozen=True):
     """One rater's progress in some queries of a run: the sums, and the work left.
 
@@ -293,84 +289,14 @@ class Standing(Struct, frozen=True):
         )
 
 
-class Standings(NamedTuple):
-    """A rater's progress in one category of a run, and in all of the run."""
-
-    category: Standing
-    whole: Standing
-
-
-class _KeptStandings(NamedTuple):
-    changes: Changes
-    by_category: Mapping[str, Standing]
-
-
-_kept = Kept[tuple[int, str], _KeptStandings](MOST_KEPT)
-
-
 def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
     """Return a rater's progress in a run, by category in question order; one statement.
 
-    Questions that nobody is asked are left out, here and in ``of_category``.
+    Questions that nobody is asked are left out. Every click asks for it.
     """
     values = {"rater_id": rater_id, "run_id": run_id}
     rows = tables(session).execute(_by_category(), values).all()
     return {category: _standing(numbers) for category, *numbers in rows}
-
-
-def of_category(session: Session, rater: Rater, run_id: str, category: str) -> Standings:
-    """Return a rater's progress in one category of a run and in the whole run.
-
-    Each click asks for it, so the categories' sums are kept, and only those of categories with
-    newer verdicts are read again: two statements, for runs of any size.
-    """
-    key = rater.id, run_id
-    before = _kept.get(session, key)
-    now = changes.since(session, rater, before.changes if before else None)
-    if before is None or now.touched is None:
-        found = by_category(session, rater.id, run_id)
-    else:
-        newer = set(now.touched.values()).intersection(before.by_category)
-        found = {**before.by_category, **_again(session, rater.id, run_id, newer)}
-    _kept.put(session, key, _KeptStandings(now, found))
-    return Standings(found.get(category, Standing()), Standing.together(found.values()))
-
-
-def _again(
-    session: Session, rater_id: int, run_id: str, categories: Iterable[str]
-) -> dict[str, Standing]:
-    values = {"rater_id": rater_id, "run_id": run_id}
-    return {
-        category: _standing(
-            tables(session).execute(_of_category(), values | {"category": category}).one()
-        )
-        for category in categories
-    }
-
-
-@cache
-def _of_category() -> Select[Any]:
-    """Return the statement over one category.
-
-    Grouping instead would have SQLite sort the wide rows, which takes three times as long.
-    """
-    row, run_id = StoredSummary, bindparam("run_id", type_=String)
-    asked = (
-        select(Question.id)
-        .join(Run, Run.question_set_id == Question.question_set_id)
-        .where(
-            Run.id == run_id,
-            Question.category == bindparam("category"),
-            is_put_to_raters(Question.id),
-        )
-    )
-    # By the questions, since an index has their queries: those of the run have long rows.
-    of_category = select(Query.id).where(Query.question_id.in_(asked))
-    return select(*_sums()).where(
-        row.rater_id == bindparam("rater_id"),
-        row.run_id == run_id,
-        row.query_key.in_(of_category),
-    )
 
 
 @cache

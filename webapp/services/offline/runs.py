@@ -97,14 +97,16 @@ def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineC
     for result in query.results:
         ranks[result.judged_thing_id].append(result.rank)
     numbers = {thing: number for number, thing in enumerate(ranks)}
+    has_prices = any(result.card.get("price") for result in query.results)
     return tuple(
         OfflineCard(
-            rank=result.rank,
+            number=result.rank,
             card=from_row(result.card),
             thing=numbers[result.judged_thing_id],
             identity=identity_of(result),
             repeats=tuple(r for r in ranks[result.judged_thing_id] if r != result.rank),
             known=known[result.rank],
+            has_prices=has_prices,
         )
         for result in query.results
     )

@@ -8,45 +8,38 @@ back until its rater opens it, which is recorded.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 from sqlalchemy import Row, Select, and_, bindparam, case, exists, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from webapp.db.engine import tables
-from webapp.db.tables.judging import (
-    JudgedThing,
-    QueryRating,
-    RepeatRating,
-    StoredSummary,
-    Task,
-    WordingOpened,
-)
+from webapp.db.tables.judging import JudgedThing, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
+from webapp.db.tables.judging import Repeat, RepeatRating, Task, WordingOpened
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import prices, property_cards
 from webapp.importers.runs.property_cards import Style
-from webapp.records import CannotTell, Card, EmptyOutcome, QueryState, Relevance
-from webapp.services.judging import answer_figures
-from webapp.services.judging.answer_figures import AnswerFigures
+from webapp.metrics.judging.queries import QueryJudgments, summarise
+from webapp.metrics.judging.queries import QuerySummary as Summary
+from webapp.records import VERDICTS, Card, EmptyOutcome, QueryState, Relevance
+from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import asked_again, pages, pool, shares, tasks
-from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, compared
+from webapp.services.rating.pages import EarlierTurn, JudgedCard, QuestionPage, compared
 from webapp.services.rating.pool import REPEAT, QueryFilter
 from webapp.services.rating.shares import (
     PooledFigure,
     Progress,
-    StudyShare,
-    of_share,
-    pooled_figure,
 )
-from webapp.services.rating.tasks import EVERYTHING, AskedThing, JudgedTask, TaskPlace
+from webapp.services.rating.tasks import EVERYTHING, TaskPlace
 from webapp.services.study import studies
 
 ALL_FIGURES = "all"
@@ -61,22 +54,6 @@ class TaskStage(StrEnum):
     EMPTINESS = "emptiness"
     ANSWERS = "answers"
     DONE = "done"
-
-
-class BlindCard(Struct, frozen=True):
-    """One property to judge, at its 1-based place in this rater's order; ``key`` names it.
-
-    ``listing`` names its property: one that was shown in two contents is two cards.
-    ``has_prices``: any card of the question states its price.
-    """
-
-    key: str
-    position: int
-    listing: int | None
-    card: Card
-    relevance: Relevance | None
-    earlier: EarlierVerdict | None = None
-    has_prices: bool = False
 
 
 class BlindAnswer(Struct, frozen=True):
@@ -101,20 +78,27 @@ class BlindAnswer(Struct, frozen=True):
     suggested: int | None = None
 
 
-class MovingAnswers(Struct, frozen=True):
-    """The values of a task's page that a verdict can change; ``answers`` once all cards are judged.
+class AnswerFigures(Struct, frozen=True):
+    """The figures of one answer to a question, by the rater's verdicts.
+
+    ``letter`` names the answer within its question; in another question it names another run's.
+    """
+
+    letter: str
+    summary: Summary
+
+
+class BlindPage(QuestionPage, frozen=True, kw_only=True):
+    """One task as its rater sees it; ``answers`` are there once all cards are judged.
 
     ``contradicts_itself``: "truly nothing" was given beside a property judged relevant. ``figure``
-    and ``figures`` are there only where the study lets raters see figures while rating, ``figure``
-    not while their order follows from verdicts.
+    and ``figures`` are there only where the study lets raters see figures while rating.
     """
 
     task_id: str
-    question: str
     stage: TaskStage
     asks_cards: bool
     asks_emptiness: bool
-    empty_outcome: EmptyOutcome | None
     contradicts_itself: bool
     answers: tuple[BlindAnswer, ...]
     place: TaskPlace
@@ -122,20 +106,22 @@ class MovingAnswers(Struct, frozen=True):
     progress: Progress
     figure: PooledFigure | None
     figures: tuple[AnswerFigures, ...]
-    show_pictures: bool
-    cannot_tell: CannotTell
-
-
-class BlindPage(MovingAnswers, frozen=True):
-    """One task as its rater sees it."""
-
-    category: str
-    context_dependent: bool
-    earlier_turns: tuple[EarlierTurn, ...]
-    cards: tuple[BlindCard, ...]
     guidelines: str
-    filter: QueryFilter
-    categories: tuple[str, ...]
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether this is a blind task."""
+        return True
+
+    @property
+    def name(self) -> str:
+        """The name of the question in the page."""
+        return self.task_id
+
+    @property
+    def below(self) -> str:
+        """The part below the cards: nothing yet, the empty lists, or the answers too."""
+        return str(TaskStage.ANSWERS if self.stage is TaskStage.DONE else self.stage)
 
 
 def blind_page(
@@ -143,11 +129,18 @@ def blind_page(
 ) -> BlindPage:
     """Return the page of one of the rater's tasks; raises ``UnknownTask``."""
     task = tasks.read(session, rater, task_id)
-    things = tasks.asked_things(session, task, with_cards=True)
+    things = tasks.asked_things(session, task)
+    said = [thing.verdict for thing in things if thing.property_id is not None]
+    empty = next((thing for thing in things if thing.property_id is None), None)
+    outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
+    answers = () if None in said else _answers(session, task)
+    stage = _stage(said, empty is not None and outcome is None, answers)
     share = shares.of_rater(session, rater)
-    moving = _moving(session, rater, task, things, share, wanted)
+    so_far = shares.of_share(session, rater, share)
+    sees_figures = task.figures == ALL_FIGURES
     return BlindPage(
-        **asdict(moving),
+        task_id=task.id,
+        question=task.text,
         category=task.category,
         context_dependent=task.context_dependent,
         earlier_turns=tuple(
@@ -155,49 +148,6 @@ def blind_page(
             for turn in pages.of_question(session, task.run_id, task.question_id)
         ),
         cards=_cards(session, rater, task, things),
-        guidelines=studies.guidelines(rater.study),
-        filter=wanted,
-        categories=tasks.categories(session, rater, share),
-    )
-
-
-def moved(
-    session: Session, rater: Rater, judged: JudgedTask, wanted: QueryFilter, key: str | None = None
-) -> tuple[MovingAnswers, tuple[BlindCard, ...]]:
-    """Return the values that a verdict changed, and the cards that show each other's verdicts.
-
-    Beside them the card named `key`. Nothing else is read, since this is part of every click.
-    """
-    task, things = judged.task, judged.things
-    cards: tuple[BlindCard, ...] = ()
-    if key is not None or len({thing.property_id for thing in things}) < len(things):
-        everything = _cards(
-            session, rater, task, tasks.asked_things(session, task, with_cards=True)
-        )
-        several = pages.shown_several_times(everything)
-        cards = tuple(card for card in everything if card in several or card.key == key)
-    share = shares.of_rater(session, rater)
-    return _moving(session, rater, task, things, share, wanted), cards
-
-
-def _moving(
-    session: Session,
-    rater: Rater,
-    task: Row[Any],
-    things: Sequence[AskedThing],
-    share: StudyShare,
-    wanted: QueryFilter,
-) -> MovingAnswers:
-    said = [thing.verdict for thing in things if thing.property_id is not None]
-    empty = next((thing for thing in things if thing.property_id is None), None)
-    outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
-    answers = () if None in said else _answers(session, task)
-    stage = _stage(said, empty is not None and outcome is None, answers)
-    so_far = of_share(session, rater, share)
-    sees_figures = task.figures == ALL_FIGURES
-    return MovingAnswers(
-        task_id=task.id,
-        question=task.text,
         stage=stage,
         asks_cards=bool(said),
         asks_emptiness=empty is not None,
@@ -207,10 +157,13 @@ def _moving(
         place=tasks.place(session, rater, share, so_far, task.id, wanted),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=so_far,
-        figure=pooled_figure(session, rater) if sees_figures else None,
-        figures=answer_figures.of_task(session, task) if sees_figures else (),
+        figure=shares.pooled_figure(session, rater) if sees_figures else None,
+        figures=figures_of(session, task) if sees_figures else (),
         show_pictures=task.show_pictures,
         cannot_tell=task.cannot_tell,
+        guidelines=studies.guidelines(rater.study),
+        filter=wanted,
+        categories=tasks.categories(share),
     )
 
 
@@ -227,27 +180,27 @@ def _stage(
 
 
 def _cards(
-    session: Session, rater: Rater, task: Row[Any], things: Sequence[AskedThing]
-) -> tuple[BlindCard, ...]:
+    session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]
+) -> tuple[JudgedCard, ...]:
     found = [thing for thing in things if thing.property_id is not None]
     earlier = _earlier_verdicts(session, rater, task, found)
     has_prices = any((thing.card or {}).get("price") for thing in found)
     return tuple(
-        BlindCard(
+        JudgedCard(
             key=tasks.key(task, thing.id),
-            position=position,
+            number=number,
             listing=thing.property_id,
             card=_uniform(from_row(thing.card or {"title": ""}), task.text),
             relevance=Relevance(thing.verdict) if thing.verdict else None,
             earlier=compared(earlier.get(thing.id), from_row(thing.card)) if thing.card else None,
             has_prices=has_prices,
         )
-        for position, thing in enumerate(found, start=1)
+        for number, thing in enumerate(found, start=1)
     )
 
 
 def _earlier_verdicts(
-    session: Session, rater: Rater, task: Row[Any], found: Sequence[AskedThing]
+    session: Session, rater: Rater, task: Row[Any], found: Sequence[Row[Any]]
 ) -> dict[int, tuple[str, Card]]:
     """Return earlier verdicts on other contents: in a repeat, those of the repeat alone."""
     if task.kind != REPEAT:
@@ -364,4 +317,72 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == mine)
         )
         .where(own, pool.answers_in(Study.id, Task))
+    )
+
+
+def figures_of(session: Session, task: Row[Any]) -> tuple[AnswerFigures, ...]:
+    """Return the figures of every answer in a task, in the order of their letters.
+
+    They are the stored summaries. For a question that is asked again they are made from that
+    task's verdicts alone; otherwise they would reveal that it is a repeat.
+    """
+    found = dict(_again(session, task) if task.kind == REPEAT else _stored(session, task))
+    in_order = sorted(found, key=lambda answer: tasks.key(task, -answer))
+    return tuple(
+        AnswerFigures(tasks.letter(number), found[answer]) for number, answer in enumerate(in_order)
+    )
+
+
+def _stored(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
+    for row in tables(session).execute(_summaries(), {"task_id": task.id}).all():
+        yield row.query_key, live_metrics.summary(row)
+
+
+@cache
+def _summaries() -> Select[*tuple[Any, ...]]:
+    """Return the statement over the stored summaries of the answers in a task."""
+    row, mine = StoredSummary, Task.rater_id
+    return (
+        select(*row.__table__.columns)
+        .join_from(Task, Rater, Rater.id == mine)
+        .join(Study, Study.id == Rater.study_id)
+        .join(Query, Query.question_id == Task.question_id)
+        .join(Run, Run.id == Query.run_id)
+        .join(row, and_(row.query_key == Query.id, row.rater_id == mine))
+        .where(Task.id == bindparam("task_id"), pool.answers_in(Study.id, Task))
+    )
+
+
+def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
+    listed: dict[int, list[Row[Any]]] = defaultdict(list)
+    for row in tables(session).execute(_said_again(), {"task_id": task.id}).all():
+        listed[row.id].append(row)
+    for answer, rows in listed.items():
+        first = rows[0]
+        said = QueryJudgments(
+            state=QueryState(first.state),
+            verdicts=tuple(VERDICTS[row.verdict or ""] for row in rows if row.rank is not None),
+            empty_outcome=EmptyOutcome(first.outcome) if first.outcome else None,
+            quality=first.quality,
+        )
+        yield answer, summarise(said, cannot_tell=task.cannot_tell)
+
+
+@cache
+def _said_again() -> Select[*tuple[Any, ...]]:
+    """Return the statement over the repeated verdicts on each result, one row for an empty list."""
+    emptiness = aliased(Repeat)
+    same, empty = Repeat.task_id == Task.id, emptiness.task_id == Task.id
+    return (
+        select(
+            *(Query.id, Query.state, RepeatRating.quality, Result.rank, Repeat.verdict),
+            emptiness.verdict.label("outcome"),
+        )
+        .join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
+        .join(Query, Query.id == RepeatRating.query_key)
+        .outerjoin(Result, Result.query_key == Query.id)
+        .outerjoin(Repeat, and_(same, Repeat.judged_thing_id == Result.judged_thing_id))
+        .outerjoin(emptiness, and_(empty, emptiness.judged_thing_id == Query.emptiness_id))
+        .where(Task.id == bindparam("task_id"))
+        .order_by(Query.id, Result.rank)
     )

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cache
 from operator import itemgetter
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import asdict
 from sqlalchemy import (
     Integer,
     Row,
@@ -22,7 +21,7 @@ from sqlalchemy import (
     func,
     select,
 )
-from sqlalchemy.orm import Session, aliased, joinedload
+from sqlalchemy.orm import Session, aliased
 
 from webapp.db.engine import tables
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
@@ -38,7 +37,6 @@ from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating.pool import QueryFilter
-from webapp.services.rating.tasks import AskedThing
 from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters
 
 
@@ -51,16 +49,23 @@ class EarlierTurn(Struct, frozen=True):
 
 def of_question(session: Session, run_id: str | None, question_id: int) -> tuple[EarlierTurn, ...]:
     """Return the conversation of a question that belongs to a run; nothing without a run."""
-    query = run_id and session.scalar(
-        select(Query).where(Query.run_id == run_id, Query.question_id == question_id)
+    query = (
+        run_id
+        and session.execute(
+            select(Query.id, Query.run_id, Question.context_dependent)
+            .join(Question)
+            .where(Query.run_id == run_id, Query.question_id == question_id)
+        ).first()
     )
-    return earlier_turns(session, query) if query else ()
+    return _turns(session, query) if query and query.context_dependent else ()
 
 
 def earlier_turns(session: Session, query: Query) -> tuple[EarlierTurn, ...]:
     """Return the conversation back to the last independent question."""
-    if not query.question.context_dependent:
-        return ()
+    return _turns(session, query) if query.question.context_dependent else ()
+
+
+def _turns(session: Session, query: Query | Row[int, str, bool]) -> tuple[EarlierTurn, ...]:
     same_run = Query.run_id == query.run_id
     start = (
         select(func.max(Query.id))
@@ -76,7 +81,7 @@ def earlier_turns(session: Session, query: Query) -> tuple[EarlierTurn, ...]:
     return tuple(EarlierTurn(text, response) for text, response in rows)
 
 
-Thing = JudgedThing | AskedThing | Row[Any]
+Thing = JudgedThing | Row[Any]
 _Version = tuple[int, str | None, int | None]  # question, run where it matters, property
 
 
@@ -166,13 +171,15 @@ _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=S
 
 
 class JudgedCard(Struct, frozen=True):
-    """One card of the answer with the rater's verdict on it; ``listing`` names its property.
+    """One card with the rater's verdict on it; ``listing`` names its property.
 
-    ``repeats`` are the other ranks (1-based) at which the same answer shows the same thing;
-    one verdict counts for all of them. ``has_prices``: any card of the answer states its price.
+    ``number`` is its rank in an answer or its place in a blind task, from 1; ``key`` names it in
+    clicks. ``repeats`` are the other ranks at which the same answer shows the same thing; one
+    verdict counts for all of them. ``has_prices``: any card of the page states its price.
     """
 
-    rank: int
+    number: int
+    key: str
     listing: int | None
     card: Card
     relevance: Relevance | None
@@ -181,7 +188,7 @@ class JudgedCard(Struct, frozen=True):
     has_prices: bool = False
 
 
-class PlaceInWalk(Struct, frozen=True):
+class PlaceInWalk(NamedTuple):
     """The place of a query among those the rater walks through.
 
     ``position`` is 1-based among those of the run that raters are asked, ``None`` for another. The
@@ -195,53 +202,66 @@ class PlaceInWalk(Struct, frozen=True):
     next_open: int | None
 
 
-class MovingFigures(Struct, frozen=True):
-    """The values of a query's page that a verdict changes; the two standings are live."""
+class QuestionPage(Struct, frozen=True, kw_only=True):
+    """The part that the page of a run's question and that of a blind task have in common."""
+
+    question: str
+    category: str
+    context_dependent: bool
+    earlier_turns: tuple[EarlierTurn, ...]
+    cards: tuple[JudgedCard, ...]
+    empty_outcome: EmptyOutcome | None
+    show_pictures: bool
+    cannot_tell: CannotTell
+    filter: QueryFilter
+    categories: tuple[str, ...]
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether this is a blind task."""
+        return False
+
+    def sharing(self, clicked: JudgedCard | None) -> tuple[JudgedCard, ...]:
+        """Return the cards that show each other's verdicts, and the clicked one once cleared."""
+        times = Counter(card.listing for card in self.cards)
+        cleared = clicked.key if clicked is not None and clicked.relevance is None else None
+        return tuple(card for card in self.cards if times[card.listing] > 1 or card.key == cleared)
+
+    def card(self, key: str | None) -> JudgedCard | None:
+        """Return the card that clicks name so."""
+        return next((card for card in self.cards if card.key == key), None)
+
+
+class RatingPage(QuestionPage, frozen=True, kw_only=True):
+    """One query of a run as its rater sees it; ``asked_at`` is its question's place in the set.
+
+    ``whole`` and ``category_standing`` are the rater's progress in the run and in the category.
+    """
 
     run_id: str
     search_method: str | None
     llm: str | None
     query_id: int
-    question: str
-    category: str
+    asked_at: int
     state: QueryState
+    response: str
+    error: str | None
+    claimed_count: int | None
     quality: int | None
     suggested_quality: int | None
-    empty_outcome: EmptyOutcome | None
+    suggests: bool
+    notes: str
     found_elsewhere: bool
     summary: Summary
     category_standing: Standing
     whole: Standing
     place: PlaceInWalk
-    show_pictures: bool
-    suggests: bool
-    cannot_tell: CannotTell
-
-
-class RatingPage(MovingFigures, frozen=True):
-    """One query of a run as its rater sees it; ``asked_at`` is its question's place in the set."""
-
-    asked_at: int
-    context_dependent: bool
-    response: str
-    error: str | None
-    claimed_count: int | None
-    earlier_turns: tuple[EarlierTurn, ...]
-    cards: tuple[JudgedCard, ...]
-    notes: str
-    categories: tuple[str, ...]
-    filter: QueryFilter
     allow_bulk: bool
 
-
-class Listed(Protocol):
-    """A card whose property is known."""
-
     @property
-    def listing(self) -> int | None: ...  # noqa: D102
-
-
-ListedCard = TypeVar("ListedCard", bound=Listed)
+    def name(self) -> str:
+        """The name of the question in the page."""
+        return str(self.query_id)
 
 
 def rating_page(
@@ -251,84 +271,30 @@ def rating_page(
 
     Raises ``UnknownQuery``.
     """
-    query = _query(session, rater, run_id, query_id)
     asked = _asked(session, rater, run_id, query_id, wanted)
-    cards = _cards(session, rater, query.id)
-    moving = _moving(session, rater, asked)
-    return RatingPage(
-        **asdict(moving),
-        asked_at=query.question.position,
-        context_dependent=query.question.context_dependent,
-        response=query.response,
-        error=query.error,
-        claimed_count=query.claimed_count,
-        earlier_turns=earlier_turns(session, query),
-        cards=cards,
-        notes=asked.notes or "",
-        categories=_categories(session, run_id),
-        filter=wanted,
-        allow_bulk=rater.study.allow_bulk,
-    )
-
-
-def moved(
-    session: Session,
-    rater: Rater,
-    run_id: str,
-    query_id: int,
-    wanted: QueryFilter,
-    rank: int | None = None,
-) -> tuple[MovingFigures, tuple[JudgedCard, ...]]:
-    """Return the values that a verdict changed, and the cards that show each other's verdicts.
-
-    Beside them the card at `rank`. Nothing else is read, since this is part of every click.
-    Raises ``UnknownQuery``.
-    """
-    asked = _asked(session, rater, run_id, query_id, wanted)
-    cards: tuple[JudgedCard, ...] = ()
-    if rank is not None or asked.listed > asked.properties:
-        everything = _cards(session, rater, asked.id)
-        several = shown_several_times(everything)
-        cards = tuple(card for card in everything if card in several or card.rank == rank)
-    return _moving(session, rater, asked), cards
-
-
-def shown_several_times(cards: Sequence[ListedCard]) -> tuple[ListedCard, ...]:
-    """Return the cards whose property is on the page again: each shows the other's verdict."""
-    times = Counter(card.listing for card in cards)
-    return tuple(card for card in cards if times[card.listing] > 1)
-
-
-def _moving(session: Session, rater: Rater, asked: Row[Any]) -> MovingFigures:
     summary = live_metrics.summary(asked)
-    found = live_metrics.of_category(session, rater, asked.run_id, asked.category)
-    return MovingFigures(
-        run_id=asked.run_id,
-        search_method=asked.search_method,
-        llm=asked.llm,
-        query_id=asked.query_id,
-        question=asked.text,
-        category=asked.category,
+    standings = live_metrics.by_category(session, rater.id, run_id)
+    suggests = asked.suggest_quality is not False
+    return RatingPage(
+        **{name: asked._mapping[name] for name in _AS_READ},
+        earlier_turns=of_question(session, run_id, asked.question_id),
+        cards=_cards(session, rater, asked.id),
+        empty_outcome=summary.empty_outcome,
+        filter=wanted,
+        categories=_categories(session, run_id),
         state=summary.state,
         quality=asked.grade,
-        suggested_quality=(
-            suggested(asked, asked.cannot_tell) if asked.suggest_quality is not False else None
-        ),
-        empty_outcome=summary.empty_outcome,
+        suggested_quality=suggested(asked, asked.cannot_tell) if suggests else None,
+        suggests=suggests,
+        notes=asked.notes or "",
         found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, rater, asked),
         summary=summary,
-        category_standing=found.category,
-        whole=found.whole,
+        category_standing=standings.get(asked.category, Standing()),
+        whole=Standing.together(standings.values()),
         place=PlaceInWalk(
-            position=asked.position if asked.is_asked else None,
-            of=asked.of,
-            previous=asked.previous,
-            next=asked.next,
-            next_open=asked.next_open,
+            asked.position if asked.is_asked else None,
+            *(asked.of, asked.previous, asked.next, asked.next_open),
         ),
-        show_pictures=asked.show_pictures,
-        suggests=asked.suggest_quality is not False,
-        cannot_tell=asked.cannot_tell,
     )
 
 
@@ -373,6 +339,14 @@ def _asked(
     return found
 
 
+_AS_READ = (
+    *("question", "category", "context_dependent", "show_pictures", "cannot_tell", "run_id"),
+    *("search_method", "llm", "query_id", "asked_at", "response", "error", "claimed_count"),
+    "allow_bulk",
+)
+"""The columns of ``_asked`` that are fields of the page."""
+
+
 @cache
 def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
     """Return the statement behind ``_asked``: so long that it is written down only once."""
@@ -385,13 +359,12 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
         within.run_id == Query.run_id, is_answer_put_to_raters(within.id)
     )
     still_open = _walk(other, only_open=True, in_category=in_category).order_by(key)
-    listed = select(func.count(JudgedThing.property_id)).select_from(Result).join(JudgedThing)
-    listed = listed.where(Result.query_key == Query.id)
-    different = listed.with_only_columns(func.count(JudgedThing.property_id.distinct()))
     return (
         select(
             *(Query.id, Query.query_id, Query.question_id, Query.emptiness_id),
-            *(Run.search_method, Run.llm, Question.text, Question.category),
+            *(Query.response, Query.error, Query.claimed_count, Run.search_method, Run.llm),
+            *(Question.text.label("question"), Question.category, Question.context_dependent),
+            *(Question.position.label("asked_at"), Study.allow_bulk),
             *(Study.show_pictures, Study.suggest_quality, Study.cannot_tell),
             *(QueryRating.quality.label("grade"), QueryRating.notes),
             *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
@@ -403,8 +376,6 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
             func.coalesce(
                 _first(still_open.where(key > asked)), _first(still_open.where(key < asked))
             ).label("next_open"),
-            _first(listed).label("listed"),
-            _first(different).label("properties"),
         )
         .select_from(Query)
         .join(Run, Run.id == Query.run_id)
@@ -427,18 +398,6 @@ def _first(statement: Select[Any]) -> ScalarSelect[Any]:
     return statement.correlate(Query, StoredSummary).scalar_subquery()
 
 
-def _query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
-    found = session.scalar(
-        select(Query)
-        .join(Query.run)
-        .where(Query.run_id == run_id, Query.query_id == query_id, Run.study_id == rater.study_id)
-        .options(joinedload(Query.run), joinedload(Query.question))
-    )
-    if found is None:
-        raise UnknownQuery(run_id, query_id)
-    return found
-
-
 def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, ...]:
     rows = session.execute(
         select(Result.rank, Result.card, JudgedThing, Judgment.verdict)
@@ -457,7 +416,8 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
     has_prices = any(card.get("price") for _, card, _, _ in rows)
     return tuple(
         JudgedCard(
-            rank=rank,
+            number=rank,
+            key=str(rank),
             listing=thing.property_id,
             card=from_row(card),
             relevance=Relevance(verdict) if verdict else None,

@@ -79,6 +79,7 @@ class UnitProgress(NamedTuple):
     answers: int
     open_lists: int = 0
     lists: int = 0
+    category: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -249,7 +250,7 @@ def _units(
     openly = asked_again.left(session, rater, question) if again else {}
     sizes = pool.sizes(session, rater.study_id, revision)
     found = {}
-    for question_id, run_id, is_open, _, unrated, answers, open_lists, lists in rows:
+    for question_id, run_id, is_open, _, unrated, answers, open_lists, lists, category in rows:
         unit = Unit(question_id, run_id)
         judgments = sizes.get(unit, 0)
         still_open = left.get(unit, judgments) if is_open else 0
@@ -261,6 +262,7 @@ def _units(
             answers,
             open_lists + openly_empty,
             lists,
+            category,
         )
     return found
 
@@ -293,6 +295,7 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
             answers,
             _any(is_empty & row.empty_outcome.is_(None)).label("open_lists"),
             _any(is_empty).label("lists"),
+            Question.category,
         )
         .join_from(Question, Query, Query.question_id == Question.id, isouter=True)
         .join(
@@ -301,7 +304,7 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
             isouter=True,
         )
         .where(asked, is_put_to_raters(Question.id))
-        .group_by(Question.position, Question.id, run_id)
+        .group_by(Question.position, Question.id, Question.category, run_id)
         .having(answers > 0)
         .order_by(Question.position, Question.id, run_id)
     )

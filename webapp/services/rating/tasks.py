@@ -43,16 +43,14 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Missing
 from webapp.i18n import mark
-from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
+from webapp.records import Click, Relevance
 from webapp.services.judging import changes, events
 from webapp.services.judging.events import (
     AGAIN,
-    MOST_NOTES,
+    Answer,
     AnswerRating,
     Keep,
-    NotToJudge,
     Target,
-    quality_text,
 )
 from webapp.services.rating import asked_again, pool, shares
 from webapp.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
@@ -67,17 +65,6 @@ class UnknownTask(Missing):
 
     message = mark("You were given nothing to rate at this address")
     remedy = mark("It may be another rater's, or gone. Open the first page: it shows what is next.")
-
-
-class AskedThing(NamedTuple):
-    """A thing that a task asks for, and the verdict on it; an emptiness shows no property."""
-
-    id: int
-    question_id: int
-    run_id: str | None
-    property_id: int | None
-    verdict: str | None
-    card: dict[str, Any] | None = None
 
 
 def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
@@ -106,21 +93,21 @@ def _own_task() -> Select[*tuple[Any, ...]]:
     )
 
 
-def asked_things(session: Session, task: Row[Any], *, with_cards: bool = False) -> list[AskedThing]:
-    """Return the things a task asks for with their verdicts, in the order its rater sees them."""
-    statement = _asked(again=task.kind == REPEAT, with_cards=with_cards)
-    rows = tables(session).execute(statement, {"task_id": task.id})
-    return sorted((AskedThing(*row) for row in rows), key=lambda thing: key(task, thing.id))
+def asked_things(session: Session, task: Row[Any]) -> list[Row[Any]]:
+    """Return the things a task asks for with their verdicts, in the order its rater sees them.
+
+    An emptiness shows no property.
+    """
+    rows = tables(session).execute(_asked(again=task.kind == REPEAT), {"task_id": task.id})
+    return sorted(rows, key=lambda thing: key(task, thing.id))
 
 
 @cache
-def _asked(*, again: bool, with_cards: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``things``."""
+def _asked(*, again: bool) -> Select[*tuple[Any, ...]]:
     thing = JudgedThing
-    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id]
     first = case((asked_again.hides(Judgment), None), else_=Judgment.verdict)
-    verdict = Repeat.verdict if again else first
-    columns += [verdict, *([thing.card] * with_cards)]
+    columns: list[Any] = [thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card]
+    columns.append((Repeat.verdict if again else first).label("verdict"))
     own = Task.id == bindparam("task_id")
     if again:
         asked = select(*columns).join_from(Task, Repeat, Repeat.task_id == Task.id)
@@ -179,18 +166,6 @@ def letter(number: int) -> str:
     """
     round_, place = divmod(number, len(ascii_uppercase))
     return ascii_uppercase[place] + (str(round_ + 1) if round_ else "")
-
-
-class JudgedTask(NamedTuple):
-    """A task and all that it asks for, after a verdict on the card at a 1-based place in it.
-
-    ``relevance`` is the verdict in force on that card.
-    """
-
-    task: Row[Any]
-    things: list[AskedThing]
-    position: int
-    relevance: Relevance | None
 
 
 Among = Callable[[Unit], bool]
@@ -334,23 +309,19 @@ def judge(
     card: str,
     relevance: Relevance | None,
     click: Click,
-) -> JudgedTask:
-    """Record a verdict on the card named `card`, ``None`` to clear it; return its task.
+) -> Relevance | None:
+    """Record a verdict on the card named `card`, ``None`` to clear it; return the one in force.
 
     Raises ``UnknownTask`` and ``EventIdTaken``.
     """
     events.lock(session, rater)
     task = read(session, rater, task_id)
-    things = asked_things(session, task)
-    shown = [thing for thing in things if thing.property_id is not None]
-    judged = next((thing for thing in shown if key(task, thing.id) == card), None)
-    if judged is None:
-        raise UnknownTask(task_id, card)
-    target = _target(task, "verdict", thing_id=judged.id)
-    standing = events.record(session, rater, target, relevance, click)
-    events.refresh(session, rater, [target])
-    things[things.index(judged)] = judged._replace(verdict=standing)
-    return JudgedTask(task, things, shown.index(judged) + 1, VERDICTS[standing or ""])
+    for thing in asked_things(session, task):
+        if thing.property_id is not None and key(task, thing.id) == card:
+            field = AGAIN["verdict"] if task.kind == REPEAT else "verdict"
+            target = Target(field, thing_id=thing.id, task_id=task_id)
+            return events.judge_target(session, rater, target, relevance, click)
+    raise UnknownTask(task_id, card)
 
 
 def rate(
@@ -368,18 +339,11 @@ def rate(
     """
     events.lock(session, rater)
     task = find(session, rater, task_id)
-    if not isinstance(rating.empty_outcome, Keep):
-        _classify(session, task, rating.empty_outcome, click)
-    if isinstance(rating.quality, Keep) and isinstance(rating.notes, Keep):
-        return
-    query = _answer(session, task, answer)
-    target = _target(task, "quality", query_key=query.id)
-    if not isinstance(rating.quality, Keep):
-        events.record(session, rater, target, quality_text(rating.quality), click)
-    if not isinstance(rating.notes, Keep):
-        notes = _target(task, "notes", query_key=query.id)
-        events.record(session, rater, notes, rating.notes[:MOST_NOTES] or None, click)
-    events.refresh(session, rater, [target])
+    empty = None if isinstance(rating.empty_outcome, Keep) else emptiness(session, task)
+    is_rated = not (isinstance(rating.quality, Keep) and isinstance(rating.notes, Keep))
+    query_key = _answer(session, task, answer).id if is_rated else None
+    about = Answer(query_key, empty.id if empty else None, task_id, again=task.kind == REPEAT)
+    events.rate_answer(session, rater, about, rating, click)
 
 
 def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now: datetime) -> None:
@@ -396,21 +360,9 @@ def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now:
 
 
 def undo(session: Session, rater: Rater, click: Click) -> str | None:
-    """Take back the rater's latest change in any task; return the task's id.
-
-    ``None`` when nothing is left. Sending the same undo twice changes nothing.
-    """
-    events.lock(session, rater)
-    mine = Event.rater_id == rater.id
-    repeated = session.scalar(select(Event).where(mine, Event.event_id == click.event_id))
-    last = repeated or events.last_change(session, rater, Event.task_id.is_not(None))
-    if last is None:
-        return None
-    if repeated is None:
-        target = Target.of(last)
-        events.record(session, rater, target, last.old, click, cause="undo", undoes=last)
-        events.refresh(session, rater, [target])
-    return last.task_id
+    """Take back the rater's latest change in any task; return the task's id. See ``take_back``."""
+    last = events.take_back(session, rater, click, Event.task_id.is_not(None))
+    return last.task_id if last is not None else None
 
 
 def is_done(session: Session, rater: Rater, task_id: str) -> bool:
@@ -467,22 +419,6 @@ def _asked_in(task: Task) -> ColumnElement[bool]:
         return JudgedThing.id.in_(select(Repeat.judged_thing_id).where(Repeat.task_id == task.id))
     study = task.rater.study
     return and_(pool.in_unit(task), pool.is_shown(study.id, study.pool_depth))
-
-
-def _target(
-    task: Task | Row[Any], field: str, *, thing_id: int | None = None, query_key: int | None = None
-) -> Target:
-    """Return the target of a click in `task`; the verdicts of a repeat are kept apart."""
-    return Target(AGAIN[field] if task.kind == REPEAT else field, thing_id, query_key, task.id)
-
-
-def _classify(session: Session, task: Task, outcome: EmptyOutcome | None, click: Click) -> None:
-    thing = emptiness(session, task)
-    if thing is None:
-        raise NotToJudge
-    target = _target(task, "verdict", thing_id=thing.id)
-    events.record(session, task.rater, target, outcome, click)
-    events.refresh(session, task.rater, [target])
 
 
 def _answer(session: Session, task: Task, name: str | None) -> Query:
@@ -566,11 +502,10 @@ def place(
     )
 
 
-def categories(session: Session, rater: Rater, share: StudyShare) -> tuple[str, ...]:
+def categories(share: StudyShare) -> tuple[str, ...]:
     """Return the categories of all questions in the rater's share, in question order."""
-    of = pool.categories(session, rater.study)
     mine = {one.unit for one in share.given} | set(share.free)
-    return tuple(dict.fromkeys(of[unit.question_id] for unit in share.units if unit in mine))
+    return tuple(dict.fromkeys(one.category for unit, one in share.units.items() if unit in mine))
 
 
 def onward(

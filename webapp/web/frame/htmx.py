@@ -23,11 +23,17 @@ def wants_part() -> bool:
 
 
 def respond(
-    page: str, part: str, context: Struct | Mapping[str, Any], status: int = 200
+    page: str,
+    part: str,
+    context: Struct | Mapping[str, Any] | None = None,
+    /,
+    status: int = 200,
+    **values: Any,
 ) -> Response:
-    """Return the template `page`, or `part` where a part is wanted, filled from `context`."""
+    """Return the template `page`, or `part` where a part is wanted, filled from its values."""
     template = part if wants_part() else page
-    return _varying(render_template(template, **names(context)), status)
+    known = values if context is None else names(context) | values
+    return _varying(render_template(template, **known), status)
 
 
 def reload() -> Response:

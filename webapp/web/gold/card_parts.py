@@ -211,8 +211,8 @@ def badges_of_answer(
         if not card_badges.has_gold(session, page.run_id):
             return None
         answer = card_badges.of_answer(session, rater.study, page.run_id, page.query_id)
-    repeats = {shown.rank: shown.repeats for shown in page.cards}
-    unjudged = {shown.rank for shown in page.cards if shown.relevance is None}
+    repeats = {shown.number: shown.repeats for shown in page.cards}
+    unjudged = {shown.number for shown in page.cards if shown.relevance is None}
     is_open = bool(unjudged) or (page.state is QueryState.EMPTY and page.empty_outcome is None)
     cards = {} if answer is None else _by_rank(page, answer, clicked, mistake)
     return Badges(
@@ -250,8 +250,8 @@ def badges_of_task(
     address = url_for("card_decisions.decide_blind", task_id=page.task_id)
     words = decision_words()
     cards = {
-        one.position: _card(
-            one.position,
+        one.number: _card(
+            one.number,
             found[one.key],
             address,
             one.key,
@@ -261,7 +261,7 @@ def badges_of_task(
         for one in page.cards
         if one.key in found and _says_anything(found[one.key])
     }
-    unjudged = {one.position for one in page.cards if one.relevance is None}
+    unjudged = {one.number for one in page.cards if one.relevance is None}
     return Badges(
         question=page.task_id,
         cards={number: card for number, card in cards.items() if number not in unjudged},
@@ -429,7 +429,7 @@ def decide_blind(task_id: str) -> Response:
         return _changed(badges)
     if mistake is None:
         return _back("rate.show", badges.changed[0], task_id=task_id)
-    return rate.with_parts(task_id, (parts(badges),), 422)
+    return rate.with_parts(page, (parts(badges),), 422)
 
 
 def _changed(badges: Badges) -> Response:

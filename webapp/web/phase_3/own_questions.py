@@ -184,7 +184,7 @@ def judge(position: int, rank: int) -> Response:
     if not htmx.wants_part():
         return _to(position, f"rank-{rank}")
     rated = _rated(position)
-    name = identity(next(card for card in rated.page.cards if card.rank == rank).card)
+    name = identity(next(card for card in rated.page.cards if card.number == rank).card)
     same = tuple(card for card in rated.page.cards if identity(card.card) == name)
     return _clicked(rated, same)
 

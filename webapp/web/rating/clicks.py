@@ -6,7 +6,6 @@ import secrets
 from typing import Any, NamedTuple
 
 from flask import Response, redirect, request
-from msgspec import Struct
 from wtforms import BooleanField, Field, Form
 
 from webapp.i18n import gettext
@@ -28,12 +27,6 @@ from webapp.web.frame.forms import (
 )
 
 LAST_SEQUENCE = 2**31 - 1
-
-
-class Notice(Struct, frozen=True):
-    """A sentence for the reader."""
-
-    text: str
 
 
 class ClickForm(Form):
@@ -93,7 +86,7 @@ def nothing_to_undo(elsewhere: str) -> Response:
     if not htmx.wants_part():
         return redirect(elsewhere, 303)  # type: ignore[return-value]
     part = "rating/judgments/_notice.html"
-    return htmx.respond(part, part, Notice(gettext("There is nothing left to undo.")))
+    return htmx.respond(part, part, text=gettext("There is nothing left to undo."))
 
 
 class RatingForm(Form):

@@ -17,7 +17,7 @@ from webapp.metrics.judging.queries import (
     why_undefined,
 )
 from webapp.metrics.judging.registry import MEASURES, Measure, Unit
-from webapp.services.judging.answer_figures import AnswerFigures
+from webapp.services.rating.blind_page import AnswerFigures
 from webapp.web.frame import formatting
 
 OF_ANSWERS: Mapping[str, str] = {

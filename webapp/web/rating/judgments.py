@@ -6,20 +6,18 @@ A form sent without a script is redirected to its card.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, g, redirect, request, url_for
-from msgspec import Struct
-from msgspec.structs import replace
 
 from webapp.failures import Conflict
 from webapp.i18n import mark
-from webapp.metrics.judging.registry import Measure
-from webapp.records import QueryState, Relevance
+from webapp.records import QueryState
 from webapp.services.judging import events
 from webapp.services.rating import pages, particulars
-from webapp.services.rating.pages import JudgedCard, MovingFigures, RatingPage
-from webapp.services.rating.particulars import Background
+from webapp.services.rating.pages import JudgedCard, RatingPage
 from webapp.services.runs import runs
 from webapp.services.study import studies
 from webapp.web.feature import ShownPart
@@ -27,7 +25,6 @@ from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.rating import clicks, figures, parts
 from webapp.web.rating.clicks import CardsForm, RatingForm
-from webapp.web.rating.figures import ClickedCounts, FigureRow, UndefinedReason
 from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
@@ -38,48 +35,6 @@ class RatedBlind(Conflict):
 
     message = mark("This study is rated blind")
     remedy = mark("Runs are not shown while rating. Reload the page to go on with what is next.")
-
-
-class RatingContext(Struct, frozen=True):
-    """The content of the rating page and its parts.
-
-    ``query`` are the arguments that keep the filter in every address; ``whole`` is true where
-    a long answer is shown in full; ``background`` is shown above and under its cards; ``parts``
-    are those that wings add.
-    """
-
-    page: RatingPage
-    counts: ClickedCounts
-    rows: tuple[FigureRow, ...]
-    measures: tuple[Measure, ...]
-    reasons: tuple[UndefinedReason, ...]
-    query: dict[str, Any]
-    whole: bool
-    background: Background[int]
-    parts: tuple[CardParts, ...] = ()
-
-
-class MovedParts(Struct, frozen=True):
-    """The parts of the page that a click changed: its cards, and the verdict that was given.
-
-    ``brought`` are the parts that wings show once a card is judged.
-    """
-
-    page: MovingFigures
-    counts: ClickedCounts
-    rows: tuple[FigureRow, ...]
-    query: dict[str, Any]
-    changed: tuple[JudgedCard, ...]
-    given: VerdictOnCard | None = None
-    brought: tuple[ShownPart, ...] = ()
-
-
-class VerdictOnCard(Struct, frozen=True):
-    """The verdict in force on a card after a click; ``card`` is its selector on the page."""
-
-    card: str
-    number: int
-    relevance: Relevance
 
 
 @blueprint.get("/queries/<int:query_id>")
@@ -101,16 +56,14 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
     said, wanted = clicks.verdict(), clicks.wanted()
     with access.writing() as (session, rater):
-        verdict = events.judge(session, rater, run_id, query_id, rank, said.relevance, said.click)
+        events.judge(session, rater, run_id, query_id, rank, said.relevance, said.click)
         if not htmx.wants_part():
             session.commit()
             return _to(run_id, query_id, f"rank-{rank}")
-        cleared = rank if verdict is None else None
-        page, cards = pages.moved(session, rater, run_id, query_id, wanted, cleared)
+        page = pages.rating_page(session, rater, run_id, query_id, wanted)
         session.commit()
-    g.pictures = page.show_pictures
-    given = VerdictOnCard(f"#rank-{rank}", rank, verdict) if verdict else None
-    return _clicked(page, cards, given, tuple(parts.after_verdict(run_id, query_id, rank)))
+    card = page.card(str(rank))
+    return _clicked(page, card, page.sharing(card), parts.after_verdict(run_id, query_id, rank))
 
 
 @blueprint.post("/queries/<int:query_id>/rating")
@@ -125,9 +78,9 @@ def rate(run_id: str, query_id: int) -> Response:
         return _to(run_id, query_id, "rating")
     if form.onward.data and page.place.next_open is not None:
         page = page_of(run_id, page.place.next_open)
-    if not form.empty_outcome.raw_data:
-        return _clicked(page, ())
-    return _clicked(page, (), None, tuple(parts.after_verdict(run_id, page.query_id, None)))
+    decides = bool(form.empty_outcome.raw_data)
+    marks = parts.after_verdict(run_id, page.query_id, None) if decides else ()
+    return _clicked(page, brought=marks)
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -166,10 +119,19 @@ def add_cards(run_id: str, query_id: int) -> Response:
 
 
 def with_parts(page: RatingPage, shown: tuple[CardParts, ...], status: int = 200) -> Response:
-    """Return one question with what wings show there, as a page or in place of another."""
-    rating = replace(_rating(page), parts=shown)
+    """Return one question with what features show there, as a page or in place of another."""
+    with access.reading() as (session, rater):
+        background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
     return htmx.respond(
-        "rating/judgments/page.html", "rating/judgments/_shown.html", rating, status
+        "rating/judgments/page.html",
+        "rating/judgments/_shown.html",
+        status=status,
+        **_moving(page),
+        measures=figures.measures(),
+        reasons=figures.reasons(),
+        whole="whole" in request.args,
+        background=background,
+        parts=shown,
     )
 
 
@@ -195,44 +157,43 @@ def _first_in_category(page: RatingPage) -> int | None:
     return next((way for way in ways if way is not None), None)
 
 
-def _rows(page: MovingFigures) -> tuple[FigureRow, ...]:
-    return figures.rows(
+def _moving(page: RatingPage) -> dict[str, Any]:
+    """Return the values of a page and of a click on it."""
+    g.pictures = page.show_pictures
+    columns = (
         figures.of_query(page.summary),
         figures.of_totals(page.category_standing.totals),
         figures.of_totals(page.whole.totals),
     )
-
-
-def _rating(page: RatingPage) -> RatingContext:
-    with access.reading() as (session, rater):
-        background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
-    return RatingContext(
-        page=page,
-        counts=figures.clicked(page.summary),
-        rows=_rows(page),
-        measures=figures.measures(),
-        reasons=figures.reasons(),
-        query=clicks.query(),
-        whole="whole" in request.args,
-        background=background,
-    )
+    counts = figures.clicked(page.summary)
+    return {
+        "page": page,
+        "at": partial(_address, page.run_id, page.query_id),
+        "query": clicks.query(),
+        "counts": counts,
+        "rows": figures.rows(*columns),
+    }
 
 
 def _clicked(
-    page: MovingFigures,
-    changed: tuple[JudgedCard, ...],
-    given: VerdictOnCard | None = None,
-    brought: tuple[ShownPart, ...] = (),
+    page: RatingPage,
+    clicked: JudgedCard | None = None,
+    changed: tuple[JudgedCard, ...] = (),
+    brought: Iterable[ShownPart] = (),
 ) -> Response:
+    """Return the parts that a click changed; `brought` are marks on the cards."""
     part = "rating/judgments/_clicked.html"
-    counts = figures.clicked(page.summary)
-    moved = MovedParts(page, counts, _rows(page), clicks.query(), changed, given, brought)
-    return htmx.respond(part, part, moved)
+    moved = _moving(page)
+    return htmx.respond(
+        part, part, **moved, clicked=clicked, changed=changed, brought=tuple(brought)
+    )
+
+
+def _address(run_id: str, query_id: int, action: str, **values: Any) -> str:
+    return url_for(f"judgments.{action}", run_id=run_id, query_id=query_id, **values)
 
 
 def _to(run_id: str, query_id: int, anchor: str | None = None) -> Response:
     """Send the browser to a question; one with a script gets its parts from there."""
-    address = url_for(
-        "judgments.show", run_id=run_id, query_id=query_id, _anchor=anchor, **clicks.query()
-    )
+    address = _address(run_id, query_id, "show", _anchor=anchor, **clicks.query())
     return redirect(address, 303)  # type: ignore[return-value]

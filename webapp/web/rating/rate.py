@@ -7,25 +7,16 @@ one is done and the rater goes on. A form sent without a script is redirected to
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, redirect, render_template, request, url_for
-from msgspec import Struct
-from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
-from webapp.metrics.judging.registry import Measure
 from webapp.services.rating import blind_page, particulars, shares, tasks
-from webapp.services.rating.blind_page import (
-    BlindAnswer,
-    BlindCard,
-    BlindPage,
-    MovingAnswers,
-    TaskStage,
-)
-from webapp.services.rating.particulars import Background
-from webapp.services.rating.shares import Done, Progress
+from webapp.services.rating.blind_page import BlindAnswer, BlindPage, TaskStage
+from webapp.services.rating.pages import JudgedCard
 from webapp.services.rating.tasks import onward
 from webapp.services.runs import runs
 from webapp.services.runs.runs import RunOverview
@@ -35,68 +26,12 @@ from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.rating import clicks, figures, parts
 from webapp.web.rating.clicks import BlindRatingForm
-from webapp.web.rating.figures import AnswersPanel, UndefinedReason
-from webapp.web.rating.judgments import VerdictOnCard
 from webapp.web.rating.parts import CardParts
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
 AHEAD = 3
 """How many questions a browser keeps for a time without a network, the present one included."""
-
-
-class BlindRatingContext(Struct, frozen=True):
-    """The content of a blind rater's page and its parts.
-
-    ``stage`` is the part below the cards: nothing yet, the empty lists, or the answers too.
-    ``open_answer`` is the letter of the answer that is unfolded, ``whole`` true where long
-    answers are shown in full. ``panel`` are the figures of the answers, explained by
-    ``measures`` and ``reasons``, where the study lets raters see figures. ``query`` keeps the
-    filter in every address; ``became_blind``: rating is blind since another run was stored.
-    ``background`` is shown above and under the cards; ``parts`` are
-    those that wings add.
-    """
-
-    page: BlindPage
-    stage: str
-    open_answer: str
-    whole: bool
-    panel: AnswersPanel | None
-    measures: tuple[Measure, ...]
-    reasons: tuple[UndefinedReason, ...]
-    query: dict[str, Any]
-    became_blind: bool
-    is_owner: bool
-    background: Background[str]
-    parts: tuple[CardParts, ...] = ()
-
-
-class BlindMovedParts(Struct, frozen=True):
-    """The parts that a click changed: cards, the answer that was rated, or the verdict given."""
-
-    page: MovingAnswers
-    stage: str
-    open_answer: str
-    whole: bool
-    changed: tuple[BlindCard, ...]
-    panel: AnswersPanel | None
-    query: dict[str, Any]
-    rated: BlindAnswer | None = None
-    given: VerdictOnCard | None = None
-    brought: tuple[ShownPart, ...] = ()
-
-
-class AllDone(Struct, frozen=True):
-    """The last page: how far the rater is, and the counts of their judgments.
-
-    ``further`` is the work beside the questions that wings have for the rater.
-    """
-
-    progress: Progress
-    done: Done
-    last: str | None
-    is_owner: bool
-    further: tuple[ShownPart, ...]
 
 
 @blueprint.get("/")
@@ -119,29 +54,48 @@ def next_one() -> Response:
         if wanted.category:  # nothing of it is in this rater's share
             return _to_next({})
         given = tasks.given_to(session, rater)
-        context = AllDone(
-            progress=shares.progress(session, rater),
-            done=shares.done(session, rater),
-            last=given[-1] if given else None,
-            is_owner=rater.is_owner,
-            further=parts.further_work(session, rater),
-        )
-    return htmx.respond("rating/rate/done.html", "rating/rate/_finished.html", context)
+        progress = shares.progress(session, rater)
+        done = shares.done(session, rater)
+        further = parts.further_work(session, rater)
+    return htmx.respond(
+        "rating/rate/done.html",
+        "rating/rate/_finished.html",
+        progress=progress,
+        done=done,
+        last=given[-1] if given else None,
+        is_owner=rater.is_owner,
+        further=further,
+    )
 
 
 @blueprint.get("/<task_id>")
 def show(task_id: str) -> Response:
     """Show one question to its rater, as far as it is asked for now."""
-    rated = _rated(task_id, in_full=True)
-    if rated.page.filter.category not in {None, rated.page.category}:
+    with access.reading() as (session, rater):
+        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
+        shown = tuple(parts.on_task(session, rater, page))
+    if page.filter.category not in {None, page.category}:
         return _to_next()
-    return htmx.respond("rating/rate/page.html", "rating/rate/_shown.html", rated)
+    return with_parts(page, shown)
 
 
-def with_parts(task_id: str, shown: tuple[CardParts, ...], status: int) -> Response:
-    """Return one question with these parts of wings below its cards."""
-    rated = replace(_rated(task_id), parts=shown)
-    return htmx.respond("rating/rate/page.html", "rating/rate/_shown.html", rated, status)
+def with_parts(page: BlindPage, shown: tuple[CardParts, ...], status: int = 200) -> Response:
+    """Return one question with these parts of features below its cards."""
+    with access.reading() as (session, rater):
+        background = particulars.of_task(session, rater, page.task_id)
+        is_owner = rater.is_owner
+    return htmx.respond(
+        "rating/rate/page.html",
+        "rating/judgments/_shown.html",
+        status=status,
+        **_moving(page),
+        measures=figures.measures_of_answers() if page.figures else (),
+        reasons=figures.reasons() if page.figures else (),
+        became_blind=request.args.get("because") == "runs",
+        is_owner=is_owner,
+        background=background,
+        parts=shown,
+    )
 
 
 @blueprint.post("/<task_id>/judgment")
@@ -149,22 +103,19 @@ def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
     said, wanted = clicks.verdict(), clicks.wanted()
     with access.writing() as (session, rater):
-        judged = tasks.judge(session, rater, task_id, said.card, said.relevance, said.click)
+        tasks.judge(session, rater, task_id, said.card, said.relevance, said.click)
         next_page = _onward(session, rater, task_id) if said.onward else None
-        if next_page is not None or not htmx.wants_part():
+        if next_page is not None:
             session.commit()
-            return next_page or _clicked(task_id, card=said.card)
-        cleared = said.card if judged.relevance is None else None
-        page, cards = blind_page.moved(session, rater, judged, wanted, cleared)
+            return next_page
+        page = blind_page.blind_page(session, rater, task_id, wanted)
         brought = tuple(parts.after_blind_verdict(session, rater, task_id, said.card))
         session.commit()
-    g.pictures = page.show_pictures
-    given = None
-    if judged.relevance is not None:
-        # By its name: its place is another one once more cards are pooled than the page shows.
-        card = f'[data-card="{said.card}"]'
-        given = VerdictOnCard(card, judged.position, judged.relevance)
-    return _parts(page, cards, given=given, brought=brought)
+    card = page.card(said.card)
+    if htmx.wants_part():
+        return _clicked(page, clicked=card, changed=page.sharing(card), brought=brought)
+    still_here = card is not None and page.stage is TaskStage.CARDS
+    return _to(task_id, _anchor=f"card-{card.number}" if card and still_here else "below")
 
 
 @blueprint.post("/<task_id>/rating")
@@ -175,8 +126,16 @@ def rate(task_id: str) -> Response:
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
         next_page = _onward(session, rater, task_id) if form.onward.data else None
+        if next_page is not None:
+            session.commit()
+            return next_page
+        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
         session.commit()
-    return next_page or _clicked(task_id, answer=answer)
+    rated = next((shown for shown in page.answers if shown.key == answer), None)
+    if htmx.wants_part():
+        return _clicked(page, rated=rated)
+    unrated = rated.letter if rated and rated.quality is None else None
+    return _to(task_id, answer=unrated, _anchor="answers" if rated else "below")
 
 
 @blueprint.post("/<task_id>/answers/<name>")
@@ -184,14 +143,14 @@ def open_wording(task_id: str, name: str) -> Response:
     """Show an answer as its chatbot wrote it; that it was opened is recorded."""
     with access.writing() as (session, rater):
         tasks.open_wording(session, rater, task_id, name, access.now())
+        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
         session.commit()
-    rated = _rated(task_id)
-    answer = next((shown for shown in rated.page.answers if shown.key == name), None)
+    answer = next((shown for shown in page.answers if shown.key == name), None)
     if answer is None:  # a verdict was cleared meanwhile
         return _to(task_id)
     if not htmx.wants_part():
         return _to(task_id, answer=answer.letter, _anchor=f"answer-{answer.letter}")
-    part = render_template("rating/rate/_wording.html", answer=answer, **htmx.names(rated))
+    part = render_template("rating/rate/_wording.html", answer=answer, **_moving(page))
     return Response(part)
 
 
@@ -234,100 +193,41 @@ def _onward(session: Session, rater: Rater, task_id: str) -> Response | None:
     return _to(found) if found is not None else _to_next()
 
 
-def _clicked(task_id: str, *, card: str | None = None, answer: str | None = None) -> Response:
-    """Return the parts that a click changed; without a script, the redirect to its place."""
-    page = _page(task_id)
-    changed = _versions(page, card)
-    rated = next((shown for shown in page.answers if shown.key == answer), None)
-    if htmx.wants_part():
-        return _parts(page, changed, rated)
-    unrated = rated.letter if rated and rated.quality is None else None
-    return _to(task_id, answer=unrated, _anchor=_anchor(page, card, changed, rated))
+def _moving(page: BlindPage) -> dict[str, Any]:
+    """Return the values of a page and of a click on it.
+
+    ``open_answer`` is the letter of the answer that is unfolded: the one asked for, else the first
+    without a quality. ``whole`` is true where long answers are shown in full.
+    """
+    g.pictures = page.show_pictures
+    unrated = (answer.letter for answer in page.answers if answer.quality is None)
+    return {
+        "page": page,
+        "at": partial(_address, page.task_id),
+        "query": clicks.query(),
+        "panel": figures.of_answers(page.figures),
+        "open_answer": request.args.get("answer") or next(unrated, ""),
+        "whole": "whole" in request.args,
+    }
 
 
-def _parts(
-    page: MovingAnswers,
-    changed: tuple[BlindCard, ...],
+def _clicked(
+    page: BlindPage,
+    *,
+    clicked: JudgedCard | None = None,
+    changed: tuple[JudgedCard, ...] = (),
     rated: BlindAnswer | None = None,
-    given: VerdictOnCard | None = None,
     brought: tuple[ShownPart, ...] = (),
 ) -> Response:
-    part = "rating/rate/_clicked.html"
-    moved = BlindMovedParts(
-        page=page,
-        stage=_below(page),
-        open_answer=_open_answer(page),
-        whole="whole" in request.args,
-        changed=changed,
-        panel=figures.of_answers(page.figures),
-        query=clicks.query(),
-        rated=rated,
-        given=given,
-        brought=brought,
-    )
-    return htmx.respond(part, part, moved)
-
-
-def _below(page: MovingAnswers) -> str:
-    """Return which part is below the cards of a page."""
-    return str(TaskStage.ANSWERS if page.stage is TaskStage.DONE else page.stage)
-
-
-def _open_answer(page: MovingAnswers) -> str:
-    """Return the letter of the answer asked for, else of the first without a quality."""
-    unrated = (answer.letter for answer in page.answers if answer.quality is None)
-    return request.args.get("answer") or next(unrated, "")
-
-
-def _anchor(
-    page: BlindPage,
-    card: str | None,
-    changed: tuple[BlindCard, ...],
-    rated: BlindAnswer | None,
-) -> str:
-    """Return the place of a click: its card while cards are open, else what follows them."""
-    if card is not None and page.stage is TaskStage.CARDS:
-        return next(f"card-{shown.position}" for shown in changed if shown.key == card)
-    return "answers" if rated else "below"
-
-
-def _page(task_id: str) -> BlindPage:
-    with access.reading() as (session, rater):
-        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
-    g.pictures = page.show_pictures
-    return page
-
-
-def _rated(task_id: str, *, in_full: bool = False) -> BlindRatingContext:
-    """Return the content of the page, with the parts of wings where it is shown `in_full`."""
-    with access.reading() as (session, rater):
-        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
-        is_owner = rater.is_owner
-        shown = tuple(parts.on_task(session, rater, page)) if in_full else ()
-        background = particulars.of_task(session, rater, task_id)
-    g.pictures = page.show_pictures
-    return BlindRatingContext(
-        page=page,
-        stage=_below(page),
-        open_answer=_open_answer(page),
-        whole="whole" in request.args,
-        panel=figures.of_answers(page.figures),
-        measures=figures.measures_of_answers() if page.figures else (),
-        reasons=figures.reasons() if page.figures else (),
-        query=clicks.query(),
-        became_blind=request.args.get("because") == "runs",
-        is_owner=is_owner,
-        background=background,
-        parts=shown,
+    part, moved = "rating/rate/_clicked.html", _moving(page)
+    return htmx.respond(
+        part, part, **moved, clicked=clicked, changed=changed, rated=rated, brought=brought
     )
 
 
-def _versions(page: BlindPage, key: str | None) -> tuple[BlindCard, ...]:
-    """Return the cards of the clicked card's property: each shows the verdicts on the others."""
-    clicked = next((shown for shown in page.cards if shown.key == key), None)
-    if clicked is None:
-        return ()
-    return tuple(shown for shown in page.cards if shown.listing == clicked.listing)
+def _address(task_id: str, action: str, **values: Any) -> str:
+    values.pop("rank", None)  # the form names the card
+    return url_for(f"rate.{action}", task_id=task_id, **values)
 
 
 def _since_runs_compete(session: Session, rater: Rater) -> dict[str, str]:
@@ -351,5 +251,5 @@ def _to_next(query: dict[str, Any] | None = None) -> Response:
 
 
 def _to(task_id: str, **values: Any) -> Response:
-    address = url_for("rate.show", task_id=task_id, **clicks.query(), **values)
+    address = _address(task_id, "show", **clicks.query(), **values)
     return redirect(address, 303)  # type: ignore[return-value]
