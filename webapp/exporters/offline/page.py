@@ -166,7 +166,6 @@ def _static(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """The hash by which the content policy allows `text`."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 

@@ -508,7 +508,6 @@ def _all_placings(counts: ListCounts) -> Iterator[Placing]:
 
 
 def _span(values: Iterable[float | None]) -> Span:
-    """The span of a figure that has one of `values`; either all or none of them are ``None``."""
     found = {value for value in values if value is not None}
     if len(found) < 2:
         return Span.settled(next(iter(found), None))

@@ -419,7 +419,6 @@ def _figures(
 
 
 def _of_results(verdicts: Sequence[Relevance | None]) -> Sequence[float | Undefined]:
-    """The figures of a listed answer, in the order of ``_FROM_VERDICTS``."""
     rank = reciprocal_rank(verdicts)
     return (
         precision_at(verdicts),
@@ -433,7 +432,6 @@ def _of_results(verdicts: Sequence[Relevance | None]) -> Sequence[float | Undefi
 def _without_results(
     figure: str, state: QueryState, outcome: EmptyOutcome | None
 ) -> float | Undefined:
-    """`figure` of a query that brought no readable result."""
     if state is QueryState.UNREADABLE:
         return Undefined.UNREADABLE
     if state is QueryState.FAILED:

@@ -322,7 +322,6 @@ _TARGET = (Event.field, Event.judged_thing_id, Event.query_key, Event.task_id)
 
 
 def _history(connection: Connection, rater: Rater, target: Target) -> Sequence[Row[Any]]:
-    """Return every event that changed the target."""
     on_thing = target.thing_id is not None
     on_query = not on_thing and target.query_key is not None
     values = {"rater_id": rater.id, "field": target.field, "task_id": target.task_id}
@@ -360,7 +359,6 @@ def _made(history: Sequence[Made], new: str | None, click: Click) -> _New | None
 def _columns(
     rater: Rater, target: Target, event: _New, before: Made | None, cause: str
 ) -> dict[str, object]:
-    """Return the row of an event, by column; `before` was in force until then."""
     return {
         "rater_id": rater.id,
         "event_id": event.event_id,
@@ -387,7 +385,6 @@ def _place(click: Click, history: Sequence[Made]) -> tuple[str, int]:
 
 
 def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, Made]) -> None:
-    """Write the values of the events in force to the rater's rows."""
     written: defaultdict[tuple[type[Base], tuple[str, ...]], list[dict[str, object]]]
     written = defaultdict(list)
     for target, last in lasts.items():
@@ -399,7 +396,6 @@ def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, Made]) 
 
 
 def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:
-    """Return the table and the key of the row that holds an event's target."""
     again = target.is_repeat
     key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
     if target.field in QUESTIONNAIRE:
@@ -410,7 +406,6 @@ def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:
 
 
 def _said(field: str, new: str | None) -> dict[str, object]:
-    """Return the values of a rater's row, by column."""
     if field in QUESTIONNAIRE:
         return _questionnaire_values(field, new)
     if field in {"quality", AGAIN["quality"]}:
@@ -421,7 +416,6 @@ def _said(field: str, new: str | None) -> dict[str, object]:
 
 
 def _questionnaire_values(field: str, new: str | None) -> dict[str, object]:
-    """Return the values of a row of the closing questionnaire, by column."""
     if field in USABILITY_ITEMS:
         return {"score": int(new) if new else None, "text": ""}
     return {"score": None, "text": new or ""}
@@ -564,7 +558,6 @@ def judge(
 
 @cache
 def _shown() -> Select[int, int | None]:
-    """Return the statement for the query and the judged thing of the card at a rank."""
     return (
         select(Result.query_key, Result.judged_thing_id)
         .join_from(Result, Query, Query.id == Result.query_key)

@@ -99,7 +99,6 @@ def _joins(thing: JudgedThing, card: Card) -> bool:
 
 
 def _scope(query: Query, question: Question) -> str | None:
-    """Return the run, for an answer that depends on its own conversation."""
     return query.run_id if question.context_dependent else None
 
 
@@ -115,7 +114,6 @@ def _known(session: Session, question_set: QuestionSet) -> Iterable[tuple[Judged
 
 
 def _properties(session: Session, names: list[str]) -> dict[str, Property]:
-    """Return the known properties by identity, asked for in portions a database accepts."""
     found: dict[str, Property] = {}
     for start in range(0, len(names), PORTION):
         portion = names[start : start + PORTION]

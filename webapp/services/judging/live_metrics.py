@@ -141,7 +141,6 @@ def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
 
 
 def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
-    """Return the summary row of one query that ``_touched`` found."""
     told = map(_PARTS, query.listed.split(",")) if query.listed else ()
     listed = sorted([(int(rank), thing, verdict) for rank, thing, verdict in told])
     unsaid = {thing for _, thing, verdict in listed if not verdict}
@@ -301,7 +300,6 @@ def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Stand
 
 @cache
 def _by_category() -> Select[Any]:
-    """Return the statement behind ``by_category``."""
     return (
         select(Question.category, *_sums())
         .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)

@@ -137,7 +137,6 @@ def _openly(session: Session, study: Study, *where: ColumnElement[bool]) -> _Ope
 
 
 def _statements(study: Study) -> Iterator[Select[*tuple[Any, ...]]]:
-    """Yield the statements over verdicts and over grades that were given openly, by task."""
     things = select(Judgment).join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
     things = things.where(pool.is_shown(study.id, study.pool_depth))
     yield _by_task(things, Judgment, study, JudgedThing.question_id, JudgedThing.run_id)

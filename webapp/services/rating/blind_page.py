@@ -133,11 +133,13 @@ def blind_page(
     said = [thing.verdict for thing in things if thing.property_id is not None]
     empty = next((thing for thing in things if thing.property_id is None), None)
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
-    answers = () if None in said else _answers(session, task)
+    sees_figures = task.figures == ALL_FIGURES
+    suggests = task.suggest_quality and None not in said
+    summaries = summaries_of(session, task) if sees_figures or suggests else {}
+    answers = () if None in said else _answers(session, task, summaries)
     stage = _stage(said, empty is not None and outcome is None, answers)
     share = shares.of_rater(session, rater)
     so_far = shares.of_share(session, rater, share)
-    sees_figures = task.figures == ALL_FIGURES
     return BlindPage(
         task_id=task.id,
         question=task.text,
@@ -158,7 +160,7 @@ def blind_page(
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
         progress=so_far,
         figure=shares.pooled_figure(session, rater) if sees_figures else None,
-        figures=figures_of(session, task) if sees_figures else (),
+        figures=_figures(task, summaries) if sees_figures else (),
         show_pictures=task.show_pictures,
         cannot_tell=task.cannot_tell,
         guidelines=studies.guidelines(rater.study),
@@ -211,16 +213,17 @@ def _earlier_verdicts(
     )
 
 
-def _answers(session: Session, task: Row[Any]) -> tuple[BlindAnswer, ...]:
-    again = task.kind == REPEAT
-    rows = tables(session).execute(_rated(again=again), {"task_id": task.id}).all()
+def _answers(
+    session: Session, task: Row[Any], summaries: Mapping[int, Summary]
+) -> tuple[BlindAnswer, ...]:
+    rated = _rated(again=task.kind == REPEAT)
+    rows = tables(session).execute(rated, {"task_id": task.id}).all()
     found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
     suggested: Mapping[int, int | None] = {}
-    if task.suggest_quality and again:
-        states = {row.id: QueryState(row.state) for row in found}
-        suggested = shares.suggested(session, task, states)
-    elif task.suggest_quality:
-        suggested = {row.id: pages.suggested(row, task.cannot_tell) for row in found}
+    if task.suggest_quality:
+        suggested = {
+            answer: pages.suggested(one, task.cannot_tell) for answer, one in summaries.items()
+        }
     listed: dict[int, list[Card]] = {row.id: [] for row in found}
     of_answers = tables(session).execute(_listed(), {"answers": [*listed]})
     for answer, card in of_answers:
@@ -251,7 +254,6 @@ def _wording(row: Row[Any], prose: str) -> str | None:
 
 @cache
 def _listed() -> Select[*tuple[Any, ...]]:
-    """Return the statement over the cards of some answers, in the content that is judged."""
     return (
         select(Result.query_key, JudgedThing.card)
         .join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
@@ -289,7 +291,6 @@ def _in_one_style(turn: EarlierTurn) -> str:
 
 @cache
 def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement over the answers to rate in a task, with their ratings."""
     said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")
     first = case((asked_again.hides(QueryRating), None), else_=QueryRating.quality)
     quality = (RepeatRating.quality if again else first).label("quality")
@@ -302,17 +303,12 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     if again:
         asked = columns.join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
         return asked.join(Query, Query.id == RepeatRating.query_key).where(own)
-    row, mine = StoredSummary, Task.rater_id
+    mine = Task.rater_id
     return (
-        columns.add_columns(
-            *(row.results_count, row.judged_count, row.relevant_count, row.not_relevant_count),
-            row.unsure_count,
-        )
-        .join_from(Task, Rater, Rater.id == mine)
+        columns.join_from(Task, Rater, Rater.id == mine)
         .join(Study, Study.id == Rater.study_id)
         .join(Query, Query.question_id == Task.question_id)
         .join(Run, Run.id == Query.run_id)
-        .join(row, and_(row.query_key == Query.id, row.rater_id == mine))
         .outerjoin(
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == mine)
         )
@@ -320,16 +316,20 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     )
 
 
-def figures_of(session: Session, task: Row[Any]) -> tuple[AnswerFigures, ...]:
-    """Return the figures of every answer in a task, in the order of their letters.
+def summaries_of(session: Session, task: Row[Any]) -> dict[int, Summary]:
+    """Return the summary of every answer in a task, by its query.
 
-    They are the stored summaries. For a question that is asked again they are made from that
-    task's verdicts alone; otherwise they would reveal that it is a repeat.
+    They are the stored ones. For a question that is asked again they are made from that task's
+    verdicts alone; otherwise they would reveal that it is a repeat.
     """
-    found = dict(_again(session, task) if task.kind == REPEAT else _stored(session, task))
-    in_order = sorted(found, key=lambda answer: tasks.key(task, -answer))
+    return dict(_again(session, task) if task.kind == REPEAT else _stored(session, task))
+
+
+def _figures(task: Row[Any], summaries: Mapping[int, Summary]) -> tuple[AnswerFigures, ...]:
+    in_order = sorted(summaries, key=lambda answer: tasks.key(task, -answer))
     return tuple(
-        AnswerFigures(tasks.letter(number), found[answer]) for number, answer in enumerate(in_order)
+        AnswerFigures(tasks.letter(number), summaries[answer])
+        for number, answer in enumerate(in_order)
     )
 
 
@@ -340,7 +340,6 @@ def _stored(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
 
 @cache
 def _summaries() -> Select[*tuple[Any, ...]]:
-    """Return the statement over the stored summaries of the answers in a task."""
     row, mine = StoredSummary, Task.rater_id
     return (
         select(*row.__table__.columns)

@@ -298,7 +298,7 @@ def rating_page(
     )
 
 
-def suggested(summary: Row[Any], cannot_tell: CannotTell) -> int | None:
+def suggested(summary: Row[Any] | Summary, cannot_tell: CannotTell) -> int | None:
     """Return the quality that a rater's own verdicts suggest for an answer, from its summary."""
     verdicts = (
         [Relevance.RELEVANT] * summary.relevant_count
@@ -329,7 +329,6 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
 def _asked(
     session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter
 ) -> Row[Any]:
-    """Return a query with its state, place and summary; raises ``UnknownQuery``."""
     statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
     query = {"run_id": run_id, "query_id": query_id, "study_id": rater.study_id}
     values = {**query, "rater_id": rater.id, "category": wanted.category}
@@ -394,7 +393,6 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
 
 
 def _first(statement: Select[Any]) -> ScalarSelect[Any]:
-    """Return the result of a statement about the run's other queries, as a column."""
     return statement.correlate(Query, StoredSummary).scalar_subquery()
 
 
@@ -430,7 +428,6 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
 
 
 def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:
-    """Whether the rater judged a property relevant for a question this run left empty."""
     question = JudgedThing.question_id == query.question_id
     relevant = select(Judgment.judged_thing_id).where(
         Judgment.rater_id == rater.id, Judgment.verdict == str(Relevance.RELEVANT)
@@ -445,7 +442,6 @@ def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:
 
 
 def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Select[int]:
-    """Return the statement over the query ids that a filter lets through, by their `row`."""
     query = aliased(Query)
     statement = (
         select(query.query_id)
@@ -463,7 +459,6 @@ def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Se
 
 @cache
 def _first_open() -> Select[int | None]:
-    """Return the statement behind ``first_open``: an open query after one, else before it."""
     row, after = aliased(StoredSummary), bindparam("after", type_=Integer)
     walk = _walk(row, only_open=True, in_category=False).order_by(row.query_key)
     ahead, behind = (
@@ -474,7 +469,6 @@ def _first_open() -> Select[int | None]:
 
 
 def _categories(session: Session, run_id: str) -> tuple[str, ...]:
-    """Return the categories of a run's questions, in question order."""
     found = (
         select(Question.category)
         .join(Query, Query.question_id == Question.id)

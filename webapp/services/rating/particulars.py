@@ -128,7 +128,6 @@ class _QuestionsWithPlaces(Struct, frozen=True):
 
 
 def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _QuestionsWithPlaces:
-    """Return the study's answers that `where` holds for, in the order of their keys."""
     from webapp.services.gold import gold
 
     wanted = select(Query, gold.knows_any()).join(Run)
@@ -185,7 +184,6 @@ def _tells_the_rank(heading: str) -> bool:
 
 
 def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
-    """Return each result of a query with the details of the query's run."""
     texts = property_cards.read(query.response) if query.state == QueryState.RESULTS else ()
     raws = query.extra.get("properties")
     raws = raws if isinstance(raws, list) else []
@@ -244,7 +242,6 @@ def _lines(several: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _fullest(several: Sequence[Particulars]) -> Particulars:
-    """Return the fullest value of each detail; the order of `several` does not matter."""
     facts: dict[str, str | bool] = {}
     for name, value in sorted((fact for one in several for fact in one.facts), key=str):
         if name not in facts or len(str(value)) > len(str(facts[name])):

@@ -93,7 +93,6 @@ def _lines(session: Session, found: QuestionSet) -> Iterable[QuestionNote]:
 
 
 def _notes_of_gold(session: Session, question_set_id: int) -> dict[int, str]:
-    """Return the notes of the gold questions in force, by their numbers."""
     document = session.scalar(
         select(GoldVersion.document)
         .where(GoldVersion.question_set_id == question_set_id)

@@ -11,7 +11,6 @@ rater agrees with themselves; it is never the verdict.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from functools import cache
@@ -50,7 +49,7 @@ from webapp.db.tables.judging import (
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.metrics.judging.queries import Undefined, counted, precision, suggested_quality
+from webapp.metrics.judging.queries import Undefined, counted, precision
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.changes import Changes
@@ -207,7 +206,6 @@ def _tasks_mark() -> Select[*tuple[Any, ...]]:
 
 @cache
 def _given() -> Select[*tuple[Any, ...]]:
-    """Return the statement over a rater's tasks in the order of giving, without those not asked."""
     columns = select(Task.id, Task.question_id, Task.run_id, Task.kind, Task.postponed_at)
     own = columns.where(Task.rater_id == bindparam("rater_id"), is_put_to_raters(Task.question_id))
     return own.order_by(Task.claimed_at, Task.id)
@@ -353,7 +351,6 @@ def _ready(share: StudyShare, left: Collection[Unit]) -> list[Unit]:
 
 
 def _latest(session: Session, rater: Rater) -> set[Unit]:
-    """Return the units that the rater judged last, as many as must lie between."""
     rows = session.execute(
         select(Task.question_id, Task.run_id)
         .join(Event, Event.task_id == Task.id)
@@ -406,25 +403,6 @@ def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, da
         )
     )
     return {thing: (verdict, at) for thing, verdict, at in rows if verdict and at}
-
-
-def suggested(
-    session: Session, task: Row[Any], answers: Mapping[int, QueryState]
-) -> dict[int, int | None]:
-    """Return the quality that the repeated verdicts suggest for each of these answers."""
-    same = (Repeat.judged_thing_id == Result.judged_thing_id) & (Repeat.task_id == task.id)
-    rows = session.execute(
-        select(Result.query_key, Repeat.verdict)
-        .outerjoin(Repeat, same)
-        .where(Result.query_key.in_(answers))
-    )
-    said: dict[int, list[Relevance | None]] = defaultdict(list)
-    for key, verdict in rows:
-        said[key].append(Relevance(verdict) if verdict else None)
-    return {
-        key: suggested_quality(state, counted(said[key], cannot_tell=task.cannot_tell))
-        for key, state in answers.items()
-    }
 
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:

@@ -414,7 +414,6 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
 
 
 def _asked_in(task: Task) -> ColumnElement[bool]:
-    """Return the condition on ``JudgedThing`` that the task asks for it."""
     if task.kind == REPEAT:
         return JudgedThing.id.in_(select(Repeat.judged_thing_id).where(Repeat.task_id == task.id))
     study = task.rater.study
@@ -435,7 +434,6 @@ def open_ids(session: Session, rater: Rater) -> set[str]:
 
 
 def _open(session: Session, rater: Rater) -> Sequence[Task]:
-    """Return the tasks the rater has begun, in the order of giving; those put off come last."""
     is_late = case((Task.postponed_at.is_(None), 0), else_=1)
     rows = select(Task).where(
         Task.rater_id == rater.id, is_open(rater.study), is_put_to_raters(Task.question_id)
@@ -445,7 +443,6 @@ def _open(session: Session, rater: Rater) -> Sequence[Task]:
 
 
 def _left(begun: Sequence[Task]) -> set[Unit]:
-    """Return the units that are still open for the first time."""
     return {_unit(task) for task in begun if task.kind == POOL}
 
 
@@ -537,13 +534,11 @@ def onward(
 
 
 def _at(share: StudyShare, task_id: str) -> int:
-    """Return the index of a task among those given; after them all if nobody is asked it."""
     given = [one.task_id for one in share.given]
     return given.index(task_id) if task_id in given else len(given)
 
 
 def _shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Given], bool]:
-    """Return whether the filter lets a given task through."""
     unit_shown = _unit_shown(session, rater, wanted)
     if not wanted.only_open:
         return lambda given: unit_shown(given.unit)
@@ -552,7 +547,6 @@ def _shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Giv
 
 
 def _unit_shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Unit], bool]:
-    """Return whether a unit is of the category that the filter names."""
     if not wanted.category:
         return lambda _unit: True
     of = pool.categories(session, rater.study)

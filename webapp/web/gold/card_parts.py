@@ -35,8 +35,7 @@ from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField, checked
 from webapp.web.gold import constraint_words
 from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
-from webapp.web.rating import judgments, rate
-from webapp.web.rating.parts import CardParts
+from webapp.web.rating.clicks import CardParts
 
 
 class DecisionForm(Form):
@@ -345,12 +344,9 @@ def after_verdict(run_id: str, query_id: int, rank: int | None) -> ShownPart | N
 
 
 def after_blind_verdict(
-    session: Session, rater: Rater, task_id: str, card: str
+    session: Session, rater: Rater, page: BlindPage, card: str
 ) -> ShownPart | None:
     """Return what a blind rater's verdict on a card brings to its page."""
-    if not rater.study.badges_while_blind:
-        return None
-    page = blind_page.blind_page(session, rater, task_id)
     return _brought(badges_of_task(session, rater, page, clicked=card))
 
 
@@ -389,6 +385,8 @@ class Decided(Struct, frozen=True):
 @blueprint.post("/runs/<run_id>/queries/<int:query_id>/results/<int:rank>/decision")
 def decide(run_id: str, query_id: int, rank: int) -> Response:
     """Decide on one card of a run's answer."""
+    from webapp.web.rating import judgments
+
     form = checked(DecisionForm)
     with access.writing() as (session, rater):
         mistake = refused(
@@ -405,12 +403,14 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
     assert badges is not None  # else there was no card to decide on
     if htmx.wants_part():
         return _changed(badges)
-    return judgments.with_parts(page, (parts(badges),), 422)
+    return judgments.with_parts(page, parts(badges), 422)
 
 
 @blueprint.post("/rate/<task_id>/decision")
 def decide_blind(task_id: str) -> Response:
     """Decide on one card of a blind rater's question, where the study shows badges."""
+    from webapp.web.rating import rate
+
     form = checked(BlindDecisionForm)
     card = form.card.data
     with access.writing() as (session, rater):
@@ -429,7 +429,7 @@ def decide_blind(task_id: str) -> Response:
         return _changed(badges)
     if mistake is None:
         return _back("rate.show", badges.changed[0], task_id=task_id)
-    return rate.with_parts(page, (parts(badges),), 422)
+    return rate.with_parts(page, parts(badges), 422)
 
 
 def _changed(badges: Badges) -> Response:

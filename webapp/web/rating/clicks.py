@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from flask import Response, redirect, request
+from msgspec import Struct
+from sqlalchemy.orm import Session
 from wtforms import BooleanField, Field, Form
 
+from webapp.db.tables.people import Rater
 from webapp.i18n import gettext
 from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
+from webapp.services.evaluations import item_rating
 from webapp.services.judging.events import KEEP, MOST_NOTES, AnswerRating
 from webapp.services.rating.pool import QueryFilter
+from webapp.web.feature import ShownPart
 from webapp.web.frame import htmx
 from webapp.web.frame.access import now
 from webapp.web.frame.forms import (
@@ -27,6 +33,18 @@ from webapp.web.frame.forms import (
 )
 
 LAST_SEQUENCE = 2**31 - 1
+
+
+class CardParts(Struct, frozen=True):
+    """The parts that a feature adds to a rating page: under its cards, by number, and at its end.
+
+    ``styles`` and ``scripts`` are the static files that it needs.
+    """
+
+    styles: tuple[str, ...]
+    scripts: tuple[str, ...]
+    under: Mapping[int, ShownPart]
+    end: ShownPart | None = None
 
 
 class ClickForm(Form):
@@ -130,3 +148,9 @@ def query() -> dict[str, Any]:
     said = wanted()
     open_only = {"open": 1} if said.only_open else {}
     return open_only | ({"category": said.category} if said.category else {})
+
+
+def further_work(session: Session, rater: Rater) -> tuple[ShownPart, ...]:
+    """Return the work beside the questions: evaluations whose items wait for raters."""
+    offers = item_rating.offers(session, rater)
+    return (ShownPart("evaluations/item_rating/_further.html", offers),)

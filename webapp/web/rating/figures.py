@@ -203,7 +203,6 @@ class _Open(Struct, frozen=True):
 
 
 def _open(totals: Totals) -> _Open:
-    """Return in words the judgments that are still open for the figures of a column."""
     cards, lists = totals.n_unjudged, totals.n_unclassified
     parts = [
         ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",

@@ -6,7 +6,6 @@ A form sent without a script is redirected to its card.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -23,9 +22,9 @@ from webapp.services.study import studies
 from webapp.web.feature import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
-from webapp.web.rating import clicks, figures, parts
-from webapp.web.rating.clicks import CardsForm, RatingForm
-from webapp.web.rating.parts import CardParts
+from webapp.web.gold import card_parts
+from webapp.web.rating import clicks, figures
+from webapp.web.rating.clicks import CardParts, CardsForm, RatingForm
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
@@ -48,7 +47,7 @@ def show(run_id: str, query_id: int) -> Response:
         return redirect(address, 303)  # type: ignore[return-value]
     if (elsewhere := _first_in_category(page)) is not None:
         return _to(run_id, elsewhere)
-    return with_parts(page, tuple(parts.on_answer(page)))
+    return with_parts(page, card_parts.on_answer(page))
 
 
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
@@ -63,7 +62,8 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
         page = pages.rating_page(session, rater, run_id, query_id, wanted)
         session.commit()
     card = page.card(str(rank))
-    return _clicked(page, card, page.sharing(card), parts.after_verdict(run_id, query_id, rank))
+    mark = card_parts.after_verdict(run_id, query_id, rank)
+    return _clicked(page, card, page.sharing(card), mark)
 
 
 @blueprint.post("/queries/<int:query_id>/rating")
@@ -79,8 +79,8 @@ def rate(run_id: str, query_id: int) -> Response:
     if form.onward.data and page.place.next_open is not None:
         page = page_of(run_id, page.place.next_open)
     decides = bool(form.empty_outcome.raw_data)
-    marks = parts.after_verdict(run_id, page.query_id, None) if decides else ()
-    return _clicked(page, brought=marks)
+    mark = card_parts.after_verdict(run_id, page.query_id, None) if decides else None
+    return _clicked(page, mark=mark)
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -118,7 +118,7 @@ def add_cards(run_id: str, query_id: int) -> Response:
     return _to(run_id, query_id, None if found else "by-hand")
 
 
-def with_parts(page: RatingPage, shown: tuple[CardParts, ...], status: int = 200) -> Response:
+def with_parts(page: RatingPage, marks: CardParts | None, status: int = 200) -> Response:
     """Return one question with what features show there, as a page or in place of another."""
     with access.reading() as (session, rater):
         background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)
@@ -131,7 +131,7 @@ def with_parts(page: RatingPage, shown: tuple[CardParts, ...], status: int = 200
         reasons=figures.reasons(),
         whole="whole" in request.args,
         background=background,
-        parts=shown,
+        marks=marks,
     )
 
 
@@ -158,7 +158,6 @@ def _first_in_category(page: RatingPage) -> int | None:
 
 
 def _moving(page: RatingPage) -> dict[str, Any]:
-    """Return the values of a page and of a click on it."""
     g.pictures = page.show_pictures
     columns = (
         figures.of_query(page.summary),
@@ -179,14 +178,11 @@ def _clicked(
     page: RatingPage,
     clicked: JudgedCard | None = None,
     changed: tuple[JudgedCard, ...] = (),
-    brought: Iterable[ShownPart] = (),
+    mark: ShownPart | None = None,
 ) -> Response:
-    """Return the parts that a click changed; `brought` are marks on the cards."""
     part = "rating/judgments/_clicked.html"
     moved = _moving(page)
-    return htmx.respond(
-        part, part, **moved, clicked=clicked, changed=changed, brought=tuple(brought)
-    )
+    return htmx.respond(part, part, **moved, clicked=clicked, changed=changed, mark=mark)
 
 
 def _address(run_id: str, query_id: int, action: str, **values: Any) -> str:

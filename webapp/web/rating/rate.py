@@ -24,9 +24,9 @@ from webapp.services.study import studies
 from webapp.web.feature import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
-from webapp.web.rating import clicks, figures, parts
-from webapp.web.rating.clicks import BlindRatingForm
-from webapp.web.rating.parts import CardParts
+from webapp.web.gold import card_parts
+from webapp.web.rating import clicks, figures
+from webapp.web.rating.clicks import BlindRatingForm, CardParts
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -53,17 +53,17 @@ def next_one() -> Response:
             return _to(task_id, **_since_runs_compete(session, rater))
         if wanted.category:  # nothing of it is in this rater's share
             return _to_next({})
-        given = tasks.given_to(session, rater)
+        given, is_owner = tasks.given_to(session, rater), rater.is_owner
         progress = shares.progress(session, rater)
         done = shares.done(session, rater)
-        further = parts.further_work(session, rater)
+        further = clicks.further_work(session, rater)
     return htmx.respond(
         "rating/rate/done.html",
         "rating/rate/_finished.html",
         progress=progress,
         done=done,
         last=given[-1] if given else None,
-        is_owner=rater.is_owner,
+        is_owner=is_owner,
         further=further,
     )
 
@@ -73,13 +73,13 @@ def show(task_id: str) -> Response:
     """Show one question to its rater, as far as it is asked for now."""
     with access.reading() as (session, rater):
         page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
-        shown = tuple(parts.on_task(session, rater, page))
+        marks = card_parts.on_task(session, rater, page)
     if page.filter.category not in {None, page.category}:
         return _to_next()
-    return with_parts(page, shown)
+    return with_parts(page, marks)
 
 
-def with_parts(page: BlindPage, shown: tuple[CardParts, ...], status: int = 200) -> Response:
+def with_parts(page: BlindPage, marks: CardParts | None, status: int = 200) -> Response:
     """Return one question with these parts of features below its cards."""
     with access.reading() as (session, rater):
         background = particulars.of_task(session, rater, page.task_id)
@@ -94,7 +94,7 @@ def with_parts(page: BlindPage, shown: tuple[CardParts, ...], status: int = 200)
         became_blind=request.args.get("because") == "runs",
         is_owner=is_owner,
         background=background,
-        parts=shown,
+        marks=marks,
     )
 
 
@@ -109,11 +109,11 @@ def judge(task_id: str) -> Response:
             session.commit()
             return next_page
         page = blind_page.blind_page(session, rater, task_id, wanted)
-        brought = tuple(parts.after_blind_verdict(session, rater, task_id, said.card))
+        mark = card_parts.after_blind_verdict(session, rater, page, said.card)
         session.commit()
     card = page.card(said.card)
     if htmx.wants_part():
-        return _clicked(page, clicked=card, changed=page.sharing(card), brought=brought)
+        return _clicked(page, clicked=card, changed=page.sharing(card), mark=mark)
     still_here = card is not None and page.stage is TaskStage.CARDS
     return _to(task_id, _anchor=f"card-{card.number}" if card and still_here else "below")
 
@@ -186,7 +186,6 @@ def undo() -> Response:
 
 
 def _onward(session: Session, rater: Rater, task_id: str) -> Response | None:
-    """Return the redirect to the next task once nothing is left in this one; else ``None``."""
     if not tasks.is_done(session, rater, task_id):
         return None
     found = onward(session, rater, access.now(), clicks.wanted())
@@ -217,11 +216,11 @@ def _clicked(
     clicked: JudgedCard | None = None,
     changed: tuple[JudgedCard, ...] = (),
     rated: BlindAnswer | None = None,
-    brought: tuple[ShownPart, ...] = (),
+    mark: ShownPart | None = None,
 ) -> Response:
     part, moved = "rating/rate/_clicked.html", _moving(page)
     return htmx.respond(
-        part, part, **moved, clicked=clicked, changed=changed, rated=rated, brought=brought
+        part, part, **moved, clicked=clicked, changed=changed, rated=rated, mark=mark
     )
 
 
@@ -237,7 +236,6 @@ def _since_runs_compete(session: Session, rater: Rater) -> dict[str, str]:
 
 
 def _to_open_run(listed: list[RunOverview]) -> Response:
-    """Return the redirect to the run that the first page goes on with, else to that page."""
     for run in listed:
         if run.first_open is not None:
             address = url_for("judgments.show", run_id=run.id, query_id=run.first_open)

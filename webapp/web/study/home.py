@@ -22,7 +22,7 @@ from webapp.services.runs.runs import RunOverview
 from webapp.services.study.standing import RaterStanding, rater_standing, rater_standings
 from webapp.web.feature import ShownPart
 from webapp.web.frame import access, formatting, htmx
-from webapp.web.rating import parts
+from webapp.web.rating import clicks
 
 MOST_NAMED = 3
 
@@ -158,4 +158,4 @@ def show() -> str:
 def _rater(session: Session, rater: Rater) -> RaterHome:
     found = rater_standing(session, rater)
     left = formatting.duration(found.seconds_left) if found.seconds_left else ""
-    return RaterHome(found.progress, found.judged, left, parts.further_work(session, rater))
+    return RaterHome(found.progress, found.judged, left, clicks.further_work(session, rater))
