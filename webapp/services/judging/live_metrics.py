@@ -25,12 +25,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from webapp.db.engine import tables
+from webapp.db.engine import tables, upsert
 from webapp.db.tables.judging import Judgment, QueryRating, StoredSummary
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.db.engine import upsert
 from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns
 from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary

@@ -20,9 +20,16 @@ from sqlalchemy import Row, Select, and_, bindparam, case, exists, select
 from sqlalchemy.orm import Session, aliased
 
 from webapp.db.engine import tables
-from webapp.db.tables.judging import JudgedThing, QueryRating, StoredSummary
+from webapp.db.tables.judging import (
+    JudgedThing,
+    QueryRating,
+    Repeat,
+    RepeatRating,
+    StoredSummary,
+    Task,
+    WordingOpened,
+)
 from webapp.db.tables.people import Rater
-from webapp.db.tables.judging import Repeat, RepeatRating, Task, WordingOpened
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import prices, property_cards

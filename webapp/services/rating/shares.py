@@ -47,7 +47,7 @@ from webapp.db.tables.judging import (
     Task,
 )
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.metrics.judging.queries import Undefined, counted, precision
 from webapp.records import QueryState, Relevance
