@@ -12,7 +12,6 @@ from tests.web.template_names import FOLDER, of_names, of_titles
 from webapp.web.agreement import conflicts
 from webapp.web.frame import errors, guides
 from webapp.web.people import raters, sign_in
-from webapp.web.rating import clicks, judgments, rate
 from webapp.web.study import home, study
 
 TEMPLATES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
