@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.cli.relevansi import document, relevansi
+from tests.cli.judged_runs import HYBRID
+from tests.cli.rated_files import rated
+from tests.cli.relevansi import Stream, document, relevansi
+from tests.services.exports.offline_files import change
+from webapp.importers.runs import json_runs
+from webapp.importers.runs.ratings import FORMAT
 
 
 @pytest.mark.parametrize("file_format", ["csv", "long-csv", "qrels", "run", "json"])
@@ -58,3 +67,494 @@ def test_an_export_onto_a_full_disk_says_so_in_one_line(tmp_path: Path, run_id: 
     assert done.stderr == (
         "relevansi: The disk of /dev/full is full or failing. Nothing was stored.\n"
     )
+
+
+ANSWER = """Berikut:
+
+1. **[Rumah A](https://listing.example/properti/rumah-a)**
+   📍 Cemara
+   💰 Rp 650 jt
+2. **Rumah B**
+   📍 Helvetia
+"""
+
+
+def run_file(**top: Any) -> bytes:
+    """Return a run with an answer of every kind, and keys that nobody understands."""
+    results: list[dict[str, Any]] = [
+        {"query_id": 1, "question": "Rumah?", "success": True, "response": ANSWER,
+         "results_count": 2, "latency_ms": 812, "odd": {"kept": True}},
+        {"query_id": 2, "question": "Gudang?", "success": True, "response": "Tidak ada.",
+         "results_count": 0},
+        {"query_id": 3, "question": "Ruko?", "success": False, "response": "", "error": "timeout"},
+        {"query_id": 4, "question": "Tanah?", "success": True, "response": "Ada 3 tanah.",
+         "results_count": 3},
+        {"query_id": 5, "question": "Kos?", "success": True, "response": None},
+        {"query_id": 6, "question": "Yang lain?", "success": "broken", "response": "Ini:"},
+        {"query_id": 7, "question": "Lagi?", "success": True, "response": ANSWER,
+         "context_dependent": True,
+         "properties": [{"name": "Rumah A", "slug": "rumah-a", "bedrooms": 3}]},
+    ]  # fmt: skip
+    whole = {
+        "timestamp": "20260126_141433",
+        "thread_id": "t",
+        "search_method": "hybrid",
+        "total_questions": 7,
+        "note": "mine",
+        "results": [{"category": "harga", **entry} for entry in results],
+    }
+    return json.dumps(whole | top).encode()
+
+
+def entries() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run_file())["results"]
+    return found
+
+
+def imported(instance: Path, folder: Path, *files: bytes) -> list[str]:
+    folder.mkdir(exist_ok=True)
+    for number, data in enumerate(files):
+        (folder / f"run{number}.json").write_bytes(data)
+    found = document(relevansi(instance, "import", folder, "--json"))
+    return [run["id"] for run in found["runs"]]
+
+
+def exported(instance: Path, folder: Path, *options: str) -> dict[str, bytes]:
+    done = relevansi(instance, "export-tree", folder, *options)
+    assert done.returncode == 0, done.stderr
+    return contents(folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def rate(instance: Path, folder: Path) -> None:
+    """Rate question 1 of the run in `folder` as Ani, through a file of ratings."""
+    read = json_runs.read("run0.json", (folder / "run0.json").read_bytes())
+    ratings = {
+        "format": FORMAT,
+        "version": 1,
+        "identity": json_runs.session_key(read),
+        "rater": "Ani",
+        "device": "d",
+        "changes": [
+            change(1, 1, "relevance", "1", rank=1),
+            change(2, 1, "relevance", "0", rank=2),
+            change(3, 1, "quality", 3),
+        ],
+    }
+    path = folder.with_name("ratings.json")
+    path.write_text(json.dumps(ratings), "utf-8")
+    assert relevansi(instance, "import", path).returncode == 0
+
+
+@pytest.fixture(name="rated", scope="module")
+def _rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the database `i`, a run of which is rated in part, and its `tree`."""
+    folder = tmp_path_factory.mktemp("rated")
+    imported(folder / "i", folder / "runs", run_file())
+    rate(folder / "i", folder / "runs")
+    exported(folder / "i", folder / "tree")
+    return folder
+
+
+def test_a_run_gives_the_files_of_the_layout(rated: Path) -> None:
+    files = contents(rated / "tree")
+
+    assert sorted(files) == [
+        "evaluation_report_20260126.md",
+        "hybrid/evaluation_20260126.html",
+        "hybrid/evaluation_rated_20260126.csv",
+        "hybrid/evaluation_template_20260126.csv",
+        "hybrid/full_responses_20260126.txt",
+        "hybrid/test_results_20260126_141433.json",
+        "hybrid/test_results_latest.json",
+    ]
+    lines = files["hybrid/evaluation_rated_20260126.csv"].decode().splitlines()
+    template = files["hybrid/evaluation_template_20260126.csv"].decode().splitlines()
+    assert lines[1] == "1,Rumah?,harga,2,1,1,0.5000,0.5000,1.0000,1,3,"
+    assert template[1] == "1,Rumah?,harga,2,,,,,,,,"
+    assert "Ada 3 tanah." in files["hybrid/full_responses_20260126.txt"].decode()
+    assert "0.5000" in files["evaluation_report_20260126.md"].decode()
+
+
+def test_what_is_read_back_from_the_tree_gives_the_same_tree(tmp_path: Path) -> None:
+    runs = (
+        run_file(),
+        run_file(search_method="api_only", timestamp="2026-01-27T08:00:00"),
+        run_file(search_method=None, timestamp=None, total_questions=6, results=entries()[1:]),
+    )
+    imported(tmp_path / "i", tmp_path / "runs", *runs)
+    files = exported(tmp_path / "i", tmp_path / "tree")
+    done = relevansi(tmp_path / "j", "import", tmp_path / "tree", "--json")
+    back = document(done)["runs"]
+
+    assert [run["already_imported"] for run in back] == [False] * 3 + [True] * 3
+    states = {"queries": 7, "cards": 4, "with_results": 2, "empty": 1, "failed": 1, "unreadable": 3}
+    assert [{name: run[name] for name in states} for run in back[1:3]] == [states, states]
+    assert exported(tmp_path / "j", tmp_path / "again") == files
+    assert "method_not_stated/test_results_undated.json" in files
+
+
+def test_cards_come_back_as_they_were(tmp_path: Path) -> None:
+    (run_id,) = imported(tmp_path / "i", tmp_path / "runs", run_file())
+    exported(tmp_path / "i", tmp_path / "tree")
+    (again, _) = document(relevansi(tmp_path / "j", "import", tmp_path / "tree", "--json"))["runs"]
+
+    def queries(instance: str, run: str) -> Any:
+        done = relevansi(tmp_path / instance, "export", run, "--format", "json")
+        return document(done)["queries"]
+
+    assert queries("j", again["id"]) == queries("i", run_id)
+
+
+def test_runs_of_one_method_and_time_do_not_write_over_each_other(tmp_path: Path) -> None:
+    runs = (
+        run_file(),
+        run_file(llm="gpt", results=entries()[:2]),
+        run_file(llm="claude", results=entries()[:3]),
+        run_file(llm="claude", timestamp="20260126_200000", results=entries()[:4]),
+    )
+    imported(tmp_path / "i", tmp_path / "runs", *runs)
+    files = exported(tmp_path / "i", tmp_path / "tree")
+
+    raw = sorted(name for name in files if "test_results_2" in name)
+    assert raw == [
+        "hybrid/test_results_20260126_141433.json",
+        "hybrid/test_results_20260126_141433_2.json",
+        "hybrid/test_results_20260126_141433_3.json",
+        "hybrid/test_results_20260126_200000.json",
+    ]
+    templates = [name for name in files if "evaluation_template_2" in name]
+    assert len(templates) == len(raw)
+    assert files["hybrid/test_results_latest.json"] == files[raw[-1]]
+
+
+def test_a_folder_with_other_files_of_these_names_is_left_as_it_is(tmp_path: Path) -> None:
+    imported(tmp_path / "i", tmp_path / "runs", run_file())
+    mine = tmp_path / "tree" / "hybrid" / "test_results_latest.json"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine", "utf-8")
+    (mine.parent / "own_notes.txt").write_text("keep", "utf-8")
+    done = relevansi(tmp_path / "i", "export-tree", tmp_path / "tree")
+
+    assert done.returncode == 1
+    assert "hybrid/test_results_latest.json" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert sorted(path.name for path in mine.parent.iterdir()) == [
+        "own_notes.txt",
+        "test_results_latest.json",
+    ]
+    assert mine.read_text("utf-8") == "mine"
+
+    files = exported(tmp_path / "i", tmp_path / "tree", "--replace")
+    assert files["hybrid/own_notes.txt"] == b"keep"
+    assert files["hybrid/test_results_latest.json"] != b"mine"
+
+
+def test_exporting_twice_writes_nothing_the_second_time(rated: Path) -> None:
+    done = relevansi(rated / "i", "export-tree", rated / "tree")
+
+    n_files = len(contents(rated / "tree"))
+    assert f"0 files written, 0 replaced, {n_files} there already" in done.stdout
+
+
+def test_rated_csvs_of_a_tree_are_compared_and_never_taken_for_verdicts(
+    rated: Path, tmp_path: Path
+) -> None:
+    here = document(relevansi(rated / "i", "import", rated / "tree", "--json"))
+    elsewhere = document(relevansi(tmp_path / "j", "import", rated / "tree", "--json"))
+
+    (same,) = here["rated_files"]
+    assert (same["rated_here"], same["differing"]) == (True, [])
+    (lost,) = elsewhere["rated_files"]
+    assert lost["run"] == elsewhere["runs"][0]["id"]
+    assert not lost["rated_here"]
+    told = relevansi(tmp_path / "j", "import", rated / "tree").stdout
+    assert "no verdicts on cards" in told
+
+
+@pytest.mark.parametrize(
+    ("csv", "run_known", "differing"),
+    [
+        (
+            b"query_id,question,category,results_count,relevant_count,first_relevant_rank\n",
+            False,
+            [],
+        ),
+        (b"\xff\xfe nonsense", False, []),
+    ],
+)
+def test_a_csv_of_something_else_harms_nothing(
+    tmp_path: Path, csv: bytes, run_known: bool, differing: list[int]
+) -> None:
+    folder = tmp_path / "tree" / "hybrid"
+    folder.mkdir(parents=True)
+    (folder / "test_results.json").write_bytes(run_file())
+    (folder / "evaluation_rated_20260126.csv").write_bytes(csv)
+    (found,) = document(relevansi(tmp_path / "i", "import", tmp_path / "tree", "--json"))[
+        "rated_files"
+    ]
+
+    assert (found["run"] is not None, found["differing"]) == (run_known, differing)
+
+
+def test_an_empty_study_has_no_tree(tmp_path: Path) -> None:
+    done = relevansi(tmp_path / "i", "export-tree", tmp_path / "tree")
+
+    assert done.returncode == 1
+    assert "relevansi import" in done.stderr
+    assert not (tmp_path / "tree").exists()
+
+
+def test_a_tree_onto_a_full_disk_leaves_what_was_there_and_no_new_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance, old, new = tmp_path / "instance", tmp_path / "old", tmp_path / "new" / "tree"
+    imported(instance, tmp_path / "given", run_file())
+    exported(instance, old)
+    changed = min(old.rglob("*.csv"))
+    changed.write_bytes(b"mine")
+    before = contents(old)
+    write = Path.write_bytes
+    left = 2
+
+    def filling(path: Path, data: bytes) -> int:
+        nonlocal left
+        if not left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        left -= 1
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", filling)
+    onto_new = relevansi(instance, "export-tree", new)
+    left = 0
+    onto_old = relevansi(instance, "export-tree", old, "--replace")
+
+    for done, folder in ((onto_new, new), (onto_old, old)):
+        assert done.returncode == 1
+        assert f"The disk of {folder} is full" in done.stderr
+    assert not new.parent.exists()
+    assert contents(old) == before
+
+
+@pytest.fixture(name="source")
+def _source(tmp_path: Path) -> Path:
+    """A run file in a folder of its own, imported."""
+    folder = tmp_path / "data" / "hybrid"
+    folder.mkdir(parents=True)
+    source = folder / "test_results.json"
+    shutil.copy(HYBRID / "test_results.json", source)
+    document(relevansi(tmp_path, "import", source, "--json"))
+    return source
+
+
+def test_an_untouched_source_file_is_equal(tmp_path: Path, source: Path) -> None:
+    done = relevansi(tmp_path, "check", source.parent.parent)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "Equal: every stored figure is what the judgments make it.",
+        "Equal: 1 source file has the SHA-256 that was recorded.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "remedy", "summary"),
+    [
+        ("en", "Put the original back", "1 source file differs."),
+        ("id", "Kembalikan berkas aslinya", "1 berkas asal berbeda."),
+    ],
+)
+def test_a_changed_source_file_is_named_with_its_run_and_a_remedy(
+    tmp_path: Path, source: Path, language: str, remedy: str, summary: str
+) -> None:
+    (run,) = document(relevansi(tmp_path, "runs", "--json"))["runs"]
+    source.write_bytes(source.read_bytes() + b"\n")
+    done = relevansi(tmp_path, "check", source.parent, language=language)
+
+    assert done.returncode == 1
+    (told,) = (line for line in done.stdout.splitlines() if str(source) in line)
+    assert f"run {run['id']}" in told
+    assert remedy in told
+    assert done.stderr == f"relevansi: {summary}\n"
+
+
+def test_a_file_that_was_never_imported_fails_and_the_recorded_one_is_not_compared(
+    tmp_path: Path, source: Path
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_bytes(b"{}")
+    done = relevansi(tmp_path, "check", other)
+
+    assert done.returncode == 1
+    assert f"{other} is not the file of any run or evaluation" in done.stdout
+    assert "Not compared: hybrid/test_results.json of run " in done.stdout
+    assert source.is_file()
+
+
+def test_a_recorded_file_that_is_not_given_is_no_failure(tmp_path: Path, source: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = relevansi(tmp_path, "check", empty)
+
+    assert done.returncode == 0
+    assert f"Not compared: hybrid/{source.name} of run " in done.stdout
+
+
+FIGURE_KEYS = [
+    "mean_precision_at_5", "mean_overall_precision", "mrr", "mrr_answerable", "success_rate",
+    "coverage", "mean_response_quality", "composite",
+]  # fmt: skip
+
+
+METRICS_KEYS = [
+    "run", "rule", "cannot_tell", "n_queries", "n_complete", "n_with_results", "n_failed",
+    "n_unreadable", "figures", "categories", "queries",
+]  # fmt: skip
+
+
+QUERY_KEYS = [
+    "query_id", "question", "category", "results_count", "judged_count", "relevant_count",
+    "first_relevant_rank", "overall_precision", "precision_at_5", "mrr", "success",
+    "response_quality", "empty_outcome", "notes", "complete",
+]  # fmt: skip
+
+
+def test_metrics_prints_the_agreed_shape_and_the_figures_of_the_judgments(
+    tmp_path: Path, run_id: str
+) -> None:
+    found = document(relevansi(tmp_path, "metrics", "--run", run_id, "--format", "json"))
+
+    assert list(found) == METRICS_KEYS
+    assert list(found["figures"]) == FIGURE_KEYS
+    assert all(
+        list(figure) == ["value", "lower", "upper", "n"] for figure in found["figures"].values()
+    )
+    first = found["queries"][0]
+    assert list(first) == QUERY_KEYS
+    n = first["results_count"]
+    assert first["mrr"] == 0.5
+    assert first["precision_at_5"] == round(1 / min(n, 5), 4)
+    assert first["overall_precision"] == round(2 / n, 4)
+    assert found["figures"]["mrr"] == {
+        "value": 0.5, "n": 1, "lower": round(0.5 / found["n_with_results"], 4),
+        "upper": round(1 - 0.5 / found["n_with_results"], 4),
+    }  # fmt: skip
+
+
+def test_the_exported_csv_read_again_gives_the_same_figures(tmp_path: Path, run_id: str) -> None:
+    rated = tmp_path / "rated.csv"
+    assert relevansi(tmp_path, "export", run_id, "-o", rated).returncode == 0
+    of_run = document(relevansi(tmp_path, "metrics", "--run", run_id, "--format", "json"))
+    of_file = document(relevansi(tmp_path, "metrics", "--input", rated, "--format", "json"))
+
+    for name in FIGURE_KEYS:
+        assert of_file["figures"][name]["value"] == pytest.approx(
+            of_run["figures"][name]["value"], abs=5e-5
+        )
+
+
+def test_a_table_is_printed_for_people(tmp_path: Path, run_id: str) -> None:
+    done = relevansi(tmp_path, "metrics", "--run", run_id)
+
+    assert "Precision@5" in done.stdout
+    assert "0.5000" in done.stdout
+
+
+def test_a_bad_row_of_a_rated_csv_is_named_and_the_good_ones_kept(tmp_path: Path) -> None:
+    rated = tmp_path / "rated.csv"
+    header = (
+        "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
+        "overall_precision,precision_at_5,mrr,success,response_quality,notes"
+    )
+    good, bad = "1,A,c,5,4,1,0.80,0.80,1.00,1,4,", "2,B,c,5,6,1,1.20,1.00,1.00,1,4,"
+    rated.write_text("\n".join([header, good, bad, ""]), "utf-8")
+    done = relevansi(tmp_path, "metrics", "--input", rated, "--format", "json")
+
+    found = document(done)
+    assert [row["query_id"] for row in found["queries"]] == [1]
+    assert "rated.csv" in done.stderr
+    assert "3" in done.stderr
+
+
+def test_a_file_filled_in_by_hand_has_figures_and_says_which_it_lacks_and_why(
+    tmp_path: Path,
+) -> None:
+    """P@5 4/5 of the first alone: of 8 with 4 relevant, 1 to 4 are among the first five."""
+    path = rated(tmp_path, "5,4,1,,,,,4,", "8,4,1,,,,,3,")
+
+    done = relevansi(tmp_path / "i", "metrics", "--input", path, "--format", "json")
+    said = document(done)
+
+    assert (
+        said["figures"]["mean_precision_at_5"] | {"n": 1, "value": 0.8}
+        == (said["figures"]["mean_precision_at_5"])
+    )
+    assert said["figures"]["mean_overall_precision"]["value"] == 0.65  # (4/5 + 4/8) / 2
+    assert said["figures"]["mrr"]["value"] == said["figures"]["success_rate"]["value"] == 1
+    assert said["undefined"] == [{"figure": "precision_at_5", "why": "left_open", "query_ids": [2]}]
+    assert "rated.csv, line 3: precision_at_5 is blank" in done.stderr
+
+
+def test_the_table_says_why_a_figure_has_no_value(tmp_path: Path) -> None:
+    path = rated(tmp_path, "8,4,1,,,,,3,", "0,,,,,,,0,no data exists")
+
+    done = relevansi(tmp_path / "i", "metrics", "--input", path)
+
+    said = " ".join(done.stdout.split())
+    assert "Precision@5 has no value for question 1: The counts in the file leave it open." in said
+    assert "MRR has no value for question 2: There are no results to measure." in said
+
+
+def test_without_a_file_the_newest_rated_csv_of_the_folder_is_taken_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = tmp_path / "data" / "evaluation"
+    rated(tree / "hybrid", "5,5,1,,,,,4,", name="evaluation_rated_20260123.csv")
+    rated(tree / "api_only", "5,2,1,,,,,4,", name="evaluation_rated_20260125.csv")
+    rated(tree / "hybrid", "5,1,1,,,,,4,", name="evaluation_template_20260126.csv")
+    monkeypatch.chdir(tmp_path)
+
+    done = relevansi(tmp_path / "i", "metrics", "--format", "json")
+
+    assert document(done)["figures"]["mean_precision_at_5"]["value"] == 0.4
+    assert "evaluation_rated_20260125.csv is the newest rated CSV here." in done.stderr
+
+
+@pytest.mark.parametrize(("typed", "code"), [("\n", 0), ("y\n", 0), ("n\n", 2)])
+def test_on_a_terminal_the_newest_rated_csv_is_offered_and_not_taken_silently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
+) -> None:
+    rated(tmp_path / "data" / "evaluation", "5,2,1,,,,,4,", name="evaluation_rated_20260125.csv")
+    monkeypatch.chdir(tmp_path)
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    monkeypatch.setattr(Stream, "isatty", lambda _: True)
+
+    done = relevansi(tmp_path / "i", "metrics", "--format", "json")
+
+    assert done.returncode == code
+    assert "evaluation_rated_20260125.csv is the newest rated CSV here." in done.stderr
+    assert "Compute its figures? [Y/n]" in done.stderr
+    if code == 0:
+        assert document(done)["figures"]["mean_precision_at_5"]["value"] == 0.4
+    else:
+        assert (done.stdout, "--run or --input" in done.stderr) == ("", True)
+
+
+def test_where_there_is_none_the_command_asks_for_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert relevansi(tmp_path / "i", "metrics").returncode == 2

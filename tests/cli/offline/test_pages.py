@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.cli.exports.test_exporting import entries, exported, imported, run_file
 from tests.cli.exports.test_rating_files import HYBRID
-from tests.cli.exports.test_trees import entries, exported, imported, run_file
 from tests.cli.relevansi import document, relevansi
 
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
+from fractions import Fraction
+
 import pytest
 
+from tests.importers.runs.blank_signs import NOTHING
 from tests.importers.runs.cards import detail
+from webapp.importers.agreement import manual_input
+from webapp.importers.runs import csv_ratings, json_runs, questions
+from webapp.importers.runs.prices import exact_number, read_number, said
+from webapp.importers.runs.problems import UnusableQuestions
+from webapp.importers.runs.property_cards import read_details
 
 
 @pytest.mark.parametrize(
@@ -65,3 +75,127 @@ def test_a_price_is_read_as_whole_rupiah(written: str, low: int | None, high: in
     card = detail(f"   💰 {written}")
 
     assert (card.price, card.price_max) == (low, high)
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_blank_cell_of_a_rated_csv_may_be_written_in_words(text: str) -> None:
+    header = "query_id,results_count,relevant_count,precision_at_5,mrr,success,notes\n"
+    found = csv_ratings.read("r.csv", f"{header}1,5,4,{text},{text},{text},\n".encode())
+
+    assert [problem.code for problem in found.problems] == ["csv_rank_open"]
+    assert found.report.rows[0].summary.precision_at_5.value == 0.8
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_card_has_no_place_where_none_is_said(text: str) -> None:
+    assert "location" not in (read_details(f"📍 {text}") or {})
+    assert "certificate" not in (read_details(f"📜 Sertifikat: {text}") or {})
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_category_and_a_comment_may_say_nothing(text: str) -> None:
+    asked = json.dumps([{"id": 1, "question": "rumah di medan", "category": text}])
+    manual = {"manual_evaluations": {"1": {"0": {"result": "pass", "comment": text}}}}
+
+    assert questions.read("q.json", asked.encode()).questions[0].category == ""
+    read = manual_input.read("m.json", json.dumps(manual).encode())
+    assert read.evaluations[0].comment == ""
+
+
+def test_words_that_say_something_stay() -> None:
+    for text in ("tidak ada datanya", "none of these fit", "kosong semua", "0"):
+        assert said(f" {text} ") == text
+
+
+def test_a_question_that_is_only_a_dash_is_refused_as_empty() -> None:
+    with pytest.raises(UnusableQuestions) as refused:
+        questions.read("q.json", json.dumps([{"id": 1, "question": "-"}]).encode())
+
+    (problem,) = refused.value.problems
+    assert problem.details["found"] == "empty_text"
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_run_whose_method_is_a_dash_does_not_state_it(text: str) -> None:
+    entry = {"query_id": 1, "question": "rumah?", "category": text, "response": "Tidak ada."}
+    top = {"method": text, "llm": text, "threshold_t": 0.6, "results": [entry]}
+
+    run = json_runs.read("results.json", json.dumps(top).encode())
+
+    assert (run.search_method, run.llm, run.queries[0].category) == (None, None, "")
+
+
+@pytest.mark.parametrize("text", [*NOTHING[:4], "", "null", "kosong"])
+def test_a_decision_that_says_nothing_decides_nothing(text: str) -> None:
+    document = {
+        "manual_evaluations": {"1": {"0": {"result": text}, "1": text}, "2": text},
+        "constraint_overrides": {"1": {"0": {"price": "-", "floors": "N/A", "bedrooms": "na"}}},
+        "override_reasons": {"1": {"0": {"floors": text}}},
+    }
+
+    read = manual_input.read("m.json", json.dumps(document).encode())
+
+    assert read.problems == ()
+    assert [(e.card, e.result.value) for e in read.evaluations] == [(0, "pending")]
+    assert [(o.constraint, o.result.value, o.reason) for o in read.overrides] == [
+        ("floors", "na", ""),
+        ("bedrooms", "na", ""),
+    ]
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_note_in_a_rated_csv_that_says_nothing_is_no_note(text: str) -> None:
+    header = "query_id,category,results_count,relevant_count,first_relevant_rank,notes\n"
+    lines = f"1,{text},3,1,1,{text}\n2,a,3,1,1,cannot tell: rank 3; {text}\n"
+
+    found = csv_ratings.read("r.csv", f"{header}{lines}".encode())
+
+    assert [(row.category, row.notes) for row in found.report.rows] == [("", ""), ("a", "")]
+    assert found.report.rows[1].summary.unsure_count == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ("1.500", "1500"),  # one mark and three digits: thousands
+        ("1,5", "1.5"),
+        ("1.5", "1.5"),
+        ("0,125", "0.125"),  # no group of thousands begins with 0
+        ("1.250,75", "1250.75"),
+        ("1,250.75", "1250.75"),
+        ("1.670.000", "1670000"),
+        ("105.", "105"),
+        ("12.50.000", None),
+        ("1.250,000.5", None),
+        ("1.2.3,4", None),
+        (".,", None),
+        ("", None),
+        ("9" * 1000, None),
+    ],
+)
+def test_marks_are_read_as_thousands_or_decimals(written: str, number: str | None) -> None:
+    assert read_number(written) == (None if number is None else Decimal(number))
+
+
+def test_before_a_unit_a_single_mark_is_decimal() -> None:
+    assert read_number("1,250", single_mark_is_decimal=True) == Decimal("1.250")
+    assert read_number("1.250.000", single_mark_is_decimal=True) == Decimal(1_250_000)
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        (" 0.1 ", Fraction(1, 10)),
+        ("-2/4", Fraction(-1, 2)),
+        ("1e-3", Fraction(1, 1000)),
+        ("1/0", None),
+        ("1e400", None),
+        ("1e99999999999", None),
+        ("nan", None),
+        ("", None),
+    ],
+)
+def test_an_exact_number_is_kept_exact_and_a_huge_one_refused(
+    written: str, number: Fraction | None
+) -> None:
+    assert exact_number(written) == number

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from webapp.metrics.runs.provenance import (
     PROVENANCE,
+    Latency,
+    haversine_km,
+    latency,
     missing_provenance,
     no_hashes,
     stated_provenance,
@@ -55,3 +63,42 @@ def test_a_field_that_should_hold_a_hash_is_named_where_it_does_not(
     name: str, text: str, is_hash: bool
 ) -> None:
     assert no_hashes({name: text}) == (() if is_hash else (name,))
+
+
+def test_the_haversine_is_scikit_learn_s() -> None:
+    from sklearn.metrics.pairwise import haversine_distances  # type: ignore[import-untyped]
+
+    medan, jakarta = (3.5952, 98.6722), (-6.2088, 106.8456)
+    radians = [[math.radians(degrees) for degrees in point] for point in (medan, jakarta)]
+    theirs = haversine_distances(radians)[0][1] * 6371
+
+    assert haversine_km(*medan, *jakarta) == pytest.approx(theirs, rel=1e-12)
+
+
+def test_percentiles_lie_between_the_sorted_values() -> None:
+    # 50 %: position 0.5 x 3 = 1.5 between 3000 and 4000; 95 %: 2.85 between 4000 and 9000.
+    found = latency([9000, 3000, 4000, 1000])
+
+    assert found is not None
+    assert (found.p50, found.mean, found.n) == (3500, 4250, 4)
+    assert found.p95 == pytest.approx(8250)
+
+
+def test_one_duration_is_every_percentile() -> None:
+    assert latency([1200]) == Latency(1200, 1200, 1200, 1)
+
+
+@pytest.mark.parametrize("odd", [None, "3", True, -1, math.nan, math.inf, [], {}])
+def test_what_is_no_duration_is_left_out(odd: object) -> None:
+    assert latency([odd]) is None
+    assert latency([odd, 5]) == Latency(5, 5, 5, 1)
+
+
+@given(st.lists(st.integers(0, 10**7), min_size=1, max_size=40))
+def test_the_percentiles_are_numpys(values: list[int]) -> None:
+    found = latency(values)
+
+    assert found is not None
+    assert found.p50 == pytest.approx(np.percentile(values, 50))
+    assert found.p95 == pytest.approx(np.percentile(values, 95))
+    assert found.mean == pytest.approx(np.mean(values))

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.services.comparisons.stored_runs import stored
 from tests.services.runs.runs import card, click, count, query, run
 from webapp.db.tables.judging import Event, JudgedThing, Judgment
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import QueryState, Relevance
+from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
-from webapp.services.runs.runs import NotUnreadable, UnknownRun
+from webapp.services.runs.runs import FoundFile, NotUnreadable, RecordedFile, UnknownRun
 
 YES = Relevance.RELEVANT
 CARDS = (
@@ -116,3 +121,98 @@ def test_questions_of_the_set_that_a_run_did_not_ask_are_named(
 def test_an_unknown_run_is_not_found(session: Session, study: Study) -> None:
     with pytest.raises(UnknownRun):
         runs.find(session, study, "nothing")
+
+
+def test_search_methods_come_in_the_method_s_order_then_as_they_were_imported(
+    session: Session, study: Study
+) -> None:
+    stored(session, study, "bm25", query(1, card("a")), hour=1)
+    stored(session, study, "hybrid", query(1, card("b")), hour=2)
+    stored(session, study, "dense", query(1, card("c")), hour=3)
+    stored(session, study, "vector_only", query(1, card("d")), hour=4)
+    stored(session, study, "api_only", query(1, card("e")), hour=5)
+
+    chosen = [runs.find(session, study, run) for run in chosen_runs.of_phase(session, study, 1)]
+
+    methods = [run.search_method for run in chosen]
+    assert methods == ["api_only", "vector_only", "hybrid", "bm25", "dense"]
+    assert list(chosen_runs.names_of(chosen).values())[:3] == ["API Only", "Vector Only", "Hybrid"]
+
+
+def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    hybrid = stored(session, study, "hybrid", query(1, card("a")), hour=1)
+    vector = stored(session, study, "vector_only", query(1, card("b")), hour=2)
+    api = stored(session, study, "api_only", query(1, card("c")), hour=3)
+
+    def lists() -> list[tuple[str, ...]]:
+        return [
+            chosen_runs.of_phase(session, study, 1),
+            tuple(one.id for one in runs.overviews(session, rater)),
+            tuple(one.run for one in chosen_runs.candidates(session, study)),
+        ]
+
+    assert lists() == [(api, vector, hybrid)] * 3
+    runs.move(session, study, hybrid, "up")
+    runs.move(session, study, api, "up")  # it is the first already
+    assert lists() == [(api, hybrid, vector)] * 3
+    runs.move(session, study, api, "down")
+    runs.move(session, study, vector, "down")  # it is the last already
+    assert lists() == [(hybrid, api, vector)] * 3
+
+    late = stored(session, study, "api_only", query(1, card("d")), hour=4, llm="two")
+    assert lists()[1:] == [(hybrid, api, vector, late)] * 2  # a new run comes last
+    runs.relabel(session, study, late, "bm25", "one", NOW)
+    assert lists() == [(hybrid, api, vector, late)] * 3
+
+
+A, B = (RecordedFile("run %(id)s", run_id, "api/results.json", run_id * 64) for run_id in "ab")
+
+
+def on_disk(path: str, content: str, *, named: bool = False) -> FoundFile:
+    return FoundFile(Path(path), content * 64, named)
+
+
+def test_files_of_runs_are_recorded(session: Session, study: Study) -> None:
+    imported = run(query(1, card("a")), name="hybrid/test_results.json")
+    stored = imports.store(session, study, imported, Labels(), NOW)
+
+    assert runs.recorded(session) == [
+        RecordedFile("run %(id)s", stored.id, "hybrid/test_results.json", imported.sha256)
+    ]
+
+
+def test_a_file_under_another_name_is_the_same_file() -> None:
+    found = runs.compare([A], [on_disk("kept/elsewhere.json", "a")])
+
+    assert (found.equal, found.differing, found.absent) == ((A,), (), ())
+
+
+def test_a_file_that_was_changed_is_named_beside_the_run_it_was_imported_as() -> None:
+    changed = on_disk("data/results.json", "c")
+    found = runs.compare([A], [changed])
+
+    assert found.differing == ((A, changed),)
+    assert (found.equal, found.absent, found.unknown) == ((), (), ())
+
+
+def test_a_name_with_the_folders_of_windows_is_that_of_the_file() -> None:
+    imported = replace(A, name="C:\\data\\api\\results.json")
+    changed = on_disk("data/results.json", "c")
+
+    assert runs.compare([imported], [changed]).differing == ((imported, changed),)
+
+
+def test_a_file_of_the_same_name_that_is_another_runs_differs_from_none() -> None:
+    found = runs.compare([A, B], [on_disk("b/results.json", "b")])
+
+    assert (found.equal, found.differing, found.absent) == ((B,), (), (A,))
+
+
+def test_only_files_that_the_user_named_are_told_where_nothing_was_made_of_them() -> None:
+    notes = on_disk("data/notes.txt", "c")
+    named = on_disk("other.json", "d", named=True)
+    found = runs.compare([A], [notes, named])
+
+    assert (found.unknown, found.absent) == ((named,), (A,))
