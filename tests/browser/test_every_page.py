@@ -18,7 +18,7 @@ from tests.browser.axe import faults
 from tests.browser.pages import PAGES, Study, visit
 from tests.browser.server import ROOT, Server
 from tests.web.conftest import in_english
-from tests.web.phase_3.demo_visitors import as_participant, personal_link
+from tests.web.phase_3.participants import as_participant, personal_link
 from tests.web.reached import as_rater, reached
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url

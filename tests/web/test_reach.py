@@ -11,7 +11,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from tests.web.conftest import in_english
-from tests.web.phase_3.demo_visitors import agree, as_participant
+from tests.web.phase_3.participants import agree, as_participant
 from tests.web.reached import as_rater, reached
 from webapp.app import create_app
 from webapp.config import JudgeEndpoint, Settings, sqlite_url

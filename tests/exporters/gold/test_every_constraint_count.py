@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from tests.exporters.comparisons.comparisons import DAY, three_runs
+from tests.exporters.explained import unexplained
+from tests.exporters.one_language import READ, foreign, text_of
+from tests.metrics.gold.test_constraint_comparison import DEAR, GOOD, LAND, contender
+from webapp.exporters.comparisons import files as comparison_files
 from webapp.exporters.gold.constraint_reports import constraints_json
+from webapp.i18n import speaking
+from webapp.metrics.comparisons.comparisons import ComparisonPart, ComparisonReport
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Outcome, Range, check_card
-from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion, MissingRule, evaluate
+from webapp.metrics.gold.constraints import (
+    PART,
+    Decisions,
+    Expected,
+    GoldQuestion,
+    MissingRule,
+    compare_constraints,
+    evaluate,
+)
+from webapp.metrics.gold.registry import CONSTRAINT_MEASURES
 
 small = st.integers(0, 4).map(Fraction)
 ranges = st.builds(Range, minimum=st.none() | small, maximum=st.none() | small)
@@ -100,3 +119,33 @@ def test_every_constraint_has_an_outcome_and_na_is_what_is_not_asked(
     for check in check_card(constraints, card):
         assert (check.outcome is Outcome.NA) == (getattr(constraints, check.constraint) is None)
         assert check.automatic is check.outcome
+
+
+def _checked_runs() -> ComparisonReport:
+    """Return a comparison under V2 too, with a pending card and a run without its own list."""
+    runs = (
+        contender("a", (GOOD, DEAR), (GOOD,), (), (GOOD,)),
+        contender("b", (LAND,), (), (LAND,), (), not_run=(4,)),
+        replace(contender("c", (DEAR,), (LAND,), (), (GOOD,)), from_text=True),
+    )
+    compared = compare_constraints(
+        runs, gold="g", version=1, threshold=Fraction(1, 2), settings=Resampling(resamples=200)
+    )
+    return replace(three_runs(), parts=(ComparisonPart(PART, compared),))
+
+
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_a_report_is_in_one_language(name: str, language: str) -> None:
+    with speaking(language):
+        report = comparison_files.FORMATS[name].render(_checked_runs(), DAY)
+
+        assert foreign(text_of(report), language) == []
+
+
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_every_measure_is_explained_in_both_languages(language: str) -> None:
+    measures = CONSTRAINT_MEASURES.values()
+
+    assert measures
+    assert unexplained(measures, language) == []

@@ -11,7 +11,10 @@ from datetime import date
 import openpyxl
 import pytest
 
+from tests.exporters.explained import unexplained
+from tests.exporters.one_language import READ, foreign, text_of
 from tests.exporters.phase_3.user_studies import HOSTILE, user_study_report
+from webapp.exporters.phase_3 import files as user_study_files
 from webapp.exporters.phase_3 import summary
 from webapp.exporters.phase_3.files import (
     COLUMNS,
@@ -22,6 +25,7 @@ from webapp.exporters.phase_3.files import (
     user_study_json,
 )
 from webapp.i18n import speaking
+from webapp.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
 from webapp.metrics.phase_3.user_study import FIGURES
 
 DAY = date(2026, 3, 1)
@@ -153,3 +157,20 @@ def test_every_dot_of_many_equal_values_is_at_a_place_of_its_own() -> None:
 
     hollow = re.findall(r'<circle fill="none"[^>]* cx="(\S+)" cy="(\S+)"', picture.markup)
     assert len(hollow) == len(set(hollow)) == 6 * 9
+
+
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_a_report_is_in_one_language(name: str, language: str) -> None:
+    with speaking(language):
+        report = user_study_files.FORMATS[name].render(user_study_report(), DAY)
+
+        assert foreign(text_of(report), language) == []
+
+
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_every_measure_is_explained_in_both_languages(language: str) -> None:
+    measures = (*USER_MEASURES.values(), *MACHINE_MEASURES.values())
+
+    assert measures
+    assert unexplained(measures, language) == []

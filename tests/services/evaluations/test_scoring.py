@@ -23,7 +23,7 @@ from tests.conftest import NOW
 from tests.services.evaluations.embeddings import BROKEN, VECTORS, of, serving
 from tests.services.evaluations.scored_files import ANSWERS, PROVENANCE, lines
 from tests.services.evaluations.test_evaluations import kept
-from tests.services.gold.json_leaves import leaves
+from tests.services.gold.gold_files import leaves
 from tests.services.runs.runs import card, query, run
 from webapp.db.tables.study import Study
 from webapp.exporters.gold.constraint_reports import constraints_json

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
-from webapp.db.tables.study import Study
+from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import json_runs
 from webapp.services.gold import gold
 from webapp.services.runs import imports
@@ -107,3 +109,24 @@ def stored_run(session: Session, study: Study, rater: Rater, *, with_gold: bool 
     if with_gold:
         gold.import_file(session, rater, run.question_set_id, "gold.json", gold_bytes(), NOW)
     return run
+
+
+def leaves(document: object, place: str = "") -> Iterator[tuple[str, object]]:
+    """Every value of a JSON document with its place."""
+    if isinstance(document, dict):
+        for key, value in document.items():
+            yield from leaves(value, f"{place}.{key}")
+    elif isinstance(document, list):
+        for position, value in enumerate(document):
+            yield from leaves(value, f"{place}[{position}]")
+    else:
+        yield place, round(document, 4) if isinstance(document, float) else document
+
+
+def take_gold(session: Session, rater: Rater, **changed: object) -> None:
+    """Import a gold question for the stored run's question."""
+    question = {**GOLD["questions"][0], **changed}
+    set_id = session.scalars(select(Question.question_set_id)).first()
+    assert set_id is not None
+    data = gold_bytes(questions=[question])
+    gold.import_file(session, rater, set_id, "gold.json", data, NOW)

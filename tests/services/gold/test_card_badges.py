@@ -22,11 +22,13 @@ from webapp.db.tables.evaluations import CardDecision
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
+from webapp.exporters.gold.gold_questions import CARD
 from webapp.importers.runs import json_runs
 from webapp.metrics.gold.constraint_rules import Outcome
-from webapp.services.gold import card_badges, constraints, gold
+from webapp.services.gold import card_badges, card_decisions, constraints, gold
 from webapp.services.gold.card_decisions import POOLED, Decision, DecisionReasonMissing
 from webapp.services.gold.constraints import UnknownListedCard
+from webapp.services.judging import changes
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.people import raters
 from webapp.services.rating import tasks
@@ -395,3 +397,17 @@ def test_reasons_and_comments_survive_export_and_import(
     )
     assert (again.new, again.problems) == (0, ())
     assert answer(session, study, run_id).cards[1].evaluation.checks[3].outcome == Outcome.PASS
+
+
+def test_a_version_and_a_decision_change_the_state(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run = stored_run(session, study, rater, with_gold=False)
+    seen = [changes.state(session, study)]
+    gold.import_file(session, rater, run.question_set_id, "gold.json", gold_bytes(), NOW)
+    seen.append(changes.state(session, study))
+    card_decisions.decide(session, rater, run.queries[0], Decision(0, CARD, "pass", ""), NOW)
+    seen.append(changes.state(session, study))
+
+    assert changes.state(session, study) == seen[-1]
+    assert len(set(seen)) == len(seen)

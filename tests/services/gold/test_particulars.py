@@ -7,8 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.gold.asked_gold import take_gold
-from tests.services.gold.gold_files import GOLD, gold_bytes
+from tests.services.gold.gold_files import GOLD, gold_bytes, take_gold
 from tests.services.rating.blind_raters import set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
 from webapp.db.tables.people import Rater

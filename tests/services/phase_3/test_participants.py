@@ -7,12 +7,14 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.demo import study_of
 from tests.services.phase_3.participants import agreed, only, opened, taking_part
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.phase_3 import ConsentText, Participant, ParticipantLink
 from webapp.db.tables.study import Study
 from webapp.services.phase_3 import links, participants, user_studies
 from webapp.services.phase_3.links import UnknownLink
+from webapp.services.phase_3.own_questions import rater
 from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.phase_3.user_studies import UserStudySettings
 from webapp.services.study import studies
@@ -103,3 +105,15 @@ def test_participants_are_no_raters_of_the_study(session: Session, study: Study)
     assert [rater.name for rater in studies.raters(session, study)] == before
     assert studies.current(session) is study
     assert len(only(session, Rater)) == len(before) + 1
+
+
+def test_eight_participants_asked_rated_and_answered_the_questionnaire(
+    demo_session: Session,
+) -> None:
+    everybody = participants.everybody(demo_session, study_of(demo_session))
+    answers = [participants.of_rater(demo_session, rater(person)) for person in everybody]
+
+    assert len(everybody) == 8
+    assert all(person.finished_at for person in everybody)
+    assert all(not answer.unanswered for answer in answers)
+    assert sum(bool(answer.missing) for answer in answers) == 5

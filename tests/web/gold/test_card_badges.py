@@ -416,3 +416,15 @@ def test_an_invited_rater_decides_on_their_cards_and_nowhere_else(
     with web_database.reading() as session:
         by = session.scalars(select(func.count(CardDecision.rater_id.distinct())))
         assert by.all() == [2]
+
+
+def test_the_switch_is_off_at_first_and_logged(client: FlaskClient, web_database: Database) -> None:
+    assert not re.search(r'name="badges_while_blind"[^>]*checked', client.get("/study/").text)
+    form = {"name": "S", "repeat_percent": "5", "badges_while_blind": "1"}
+    assert client.post("/study/", data=form).status_code == 303
+
+    assert re.search(r'name="badges_while_blind"[^>]*checked', client.get("/study/").text)
+    with web_database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        assert study.badges_while_blind

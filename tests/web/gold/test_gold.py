@@ -7,10 +7,12 @@ import re
 from io import BytesIO
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.conftest import NOW
-from tests.services.gold.gold_files import GOLD, v2_file
+from tests.services.gold.gold_files import GOLD, gold_bytes, v2_file
+from tests.web import places
 from tests.web.conftest import PART, WAYS
 from tests.web.frame.test_hostile_texts import HOSTILE, check
 from tests.web.gold.gold_forms import (
@@ -303,3 +305,52 @@ def test_hostile_text_is_only_text(client: FlaskClient, editor: str, name: str) 
         answer = client.get(address)
         assert answer.status_code == 200
         check(answer.text, address)
+
+
+@pytest.mark.parametrize(
+    ("menu", "endpoint", "marked"),
+    [
+        ("owner", "constraints.question", "runs.index"),
+    ],
+)
+def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> None:
+    assert places.marked(menu, endpoint) == [marked]
+
+
+@pytest.mark.parametrize(
+    ("path", "says", "leads_to"),
+    [
+        ("/gold/", "What every question asks of the cards it gets", "/runs/import"),
+    ],
+)
+def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
+    app: Flask, path: str, says: str, leads_to: str
+) -> None:
+    places.assert_explained(app, path, says, leads_to)
+
+
+def test_one_click_shows_one_gold_note_and_another_click_all(
+    client: FlaskClient, web_database: Database
+) -> None:
+    asked = [{**one, "notes": f"Gold {one['id']} & more"} for one in GOLD["questions"]]
+    file = BytesIO(gold_bytes(questions=asked)), "gold.json"
+    client.post(f"{edited(web_database, with_gold=False)}/import", data={"file": file})
+    page = client.get("/study/notes/").text
+    _, second, third = re.findall(r'name="note-(\d+)"', page)
+    assert "3 gold questions have notes that raters do not see" in page
+
+    answer = client.post("/study/notes/", data={"show": second, f"note-{third}": "Mine"})
+
+    assert answer.location.endswith(f"#note-{second}")
+    page = client.get("/study/notes/").text
+    assert "1 gold question has a note that raters do not see" in page
+    assert "Gold 2 &amp; more</textarea>" in page
+    assert f'name="show" value="{second}"' not in page
+    assert f'name="show" value="{third}"' not in page
+
+    client.post("/study/notes/", data={"show": "all"})
+
+    page = client.get("/study/notes/").text
+    assert "raters do not see" not in page
+    shown = re.findall(r">\n(.*)</textarea>", page)
+    assert shown == ["Gold 1 &amp; more", "Gold 2 &amp; more", "Mine"]

@@ -9,10 +9,12 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 
 from tests.conftest import NOW
+from tests.demo import study_of
 from tests.services.phase_3.participants import SETTINGS
 from tests.web import visitors
+from tests.web.conftest import in_english
 from webapp.db.engine import Database
-from webapp.services.phase_3 import links, user_studies
+from webapp.services.phase_3 import links, participants, user_studies
 from webapp.services.study import studies
 from webapp.web.frame import access
 from webapp.web.frame.workers import workers
@@ -51,3 +53,28 @@ def ask(app: Flask, client: FlaskClient, question: str, **more: str) -> str:
     assert answer.status_code == 303, answer.text
     assert workers(app).is_idle(WAIT)
     return answer.headers["Location"]
+
+
+CARRIED = re.compile(r'name="(consent|personal|offered|pseudonym)" value="([^"]*)"')
+
+
+def as_participant(demo: Flask) -> FlaskClient:
+    """One of the eight, by a new link of their own."""
+    client = in_english(demo)
+    agree(client, personal_link(demo))
+    return client
+
+
+def personal_link(demo: Flask) -> str:
+    """Return a new way back for the first participant."""
+    with demo.extensions["database"].writing() as session:
+        participant = participants.everybody(session, study_of(session))[0]
+        made = links.personal(session, participant, NOW.replace(year=9000))
+        session.commit()
+    return f"/take-part/{made.token}"
+
+
+def agree(client: FlaskClient, address: str) -> None:
+    """Consent to take part, by a link."""
+    carried = dict(CARRIED.findall(client.get(address).text))
+    assert client.post(address, data={**carried, "decision": "yes"}).location == "/ask/"

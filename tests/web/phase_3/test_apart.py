@@ -6,7 +6,9 @@ import re
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
@@ -14,12 +16,16 @@ from tests.services.phase_3.participants import asked, opened, taking_part
 from tests.services.runs.runs import click
 from tests.web import visitors
 from tests.web.conftest import QUERIES, in_english, stored
+from tests.web.phase_3 import participants
+from tests.web.roles import assert_closed, refused_at_open_doors, stored_by_links_from_elsewhere
+from tests.web.template_names import files_named
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
 from webapp.services.judging import events
-from webapp.services.phase_3 import participants
+from webapp.services.phase_3 import participants as use_cases
 from webapp.services.study import studies
+from webapp.web import feature
 
 SEEDS = resource("seeds") / "runs"
 PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments/", "/agreement",
@@ -40,7 +46,7 @@ def phase_3(database: Database) -> None:
             assert person.run_id is not None
             verdict, said = Relevance.RELEVANT, click(f"c{name}", minute=2)
             events.judge(session, rater, person.run_id, position, 1, verdict, said)
-            participants.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
+            use_cases.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
         session.commit()
 
 
@@ -116,3 +122,66 @@ def test_a_run_imported_later_joins_the_study_s_questions_and_no_participant_s(
     shown = visitors.owner(app).get(f"/runs/{run_id}/queries/1").text
     assert "Question 1" in shown
     assert "rumah-cemara" not in shown
+
+
+@pytest.fixture(name="participant")
+def _participant(app: Flask, run_id: str) -> FlaskClient:
+    """A participant of a study with a run, the owner's password and two raters."""
+    assert run_id
+    visitors.lock(app.extensions["database"])
+    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+    return participants.taking_part(app, link)
+
+
+def test_an_open_door_lets_participants_in(app: Flask, participant: FlaskClient) -> None:
+    assert refused_at_open_doors(app, participant, "participant") == []
+
+
+def test_a_closed_door_refuses_participants_changes_nothing_and_tells_nothing(
+    app: Flask, participant: FlaskClient, run_id: str
+) -> None:
+    assert_closed(app, participant, "participant", run_id)
+
+
+def test_a_link_from_elsewhere_stores_nothing(
+    app: Flask, participant: FlaskClient, run_id: str
+) -> None:
+    assert stored_by_links_from_elsewhere(app, participant, run_id) == set()
+
+
+def test_the_worker_keeps_all_that_the_page_of_an_own_question_is_made_of() -> None:
+    named = files_named("phase_3/own_questions/answer.html")
+
+    assert len(named) >= 2
+    assert named <= set(feature.kept_files())
+
+
+def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:
+    """Owner, rater and participant differ, a stranger has none; the same page to page."""
+    visitors.lock(app.extensions["database"])
+    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+    visitors.assert_told_apart(
+        app,
+        (visitors.owner(app), f"/runs/{run_id}/queries/1"),
+        (visitors.invited(app, "Ani"), "/history/"),
+        (participants.taking_part(app, link), "/ask/"),
+    )
+
+
+def test_a_participant_s_error_page_leads_to_their_questions(app: Flask, run_id: str) -> None:
+    assert run_id
+    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+    page = participants.taking_part(app, link).get("/nothing").text
+
+    assert '<a class="button" href="/ask/">Your questions</a>' in page
+    assert 'href="/runs/"' not in page
+
+
+def test_the_foot_of_a_page_leads_a_participant_to_their_guide(app: Flask, run_id: str) -> None:
+    assert run_id
+    visitors.lock(app.extensions["database"])
+    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+
+    page = participants.taking_part(app, link).get("/help/").text
+
+    assert '<a href="/help/participants">Help</a>' in page.partition("<footer")[2]

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.gold.asked_gold import take_gold
+from tests.services.gold.gold_files import take_gold
 from tests.services.rating.particulars import stored
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Question, Study
