@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from webapp.chatbot.failures import LONGEST_EXCERPT, NotTheContract, one_line
+from webapp.i18n import mark
 from webapp.records import LARGEST_INTEGER, CollectedAnswer
 
 
@@ -64,3 +67,74 @@ def answered(asked: CollectedAnswer, answer: Answer) -> CollectedAnswer:
         metadata=answer.metadata,
         properties=answer.properties,
     )
+
+
+DEEPEST_ANSWER = 32
+"""Lists and objects within one another."""
+
+
+def parsed(data: bytes) -> object:
+    """The JSON value in an answer, with null for NaN and the infinities.
+
+    Raises `NotTheContract` for bytes that are not JSON, or nested too deep.
+    """
+    beginning = excerpt(data)
+    if not data.strip():
+        raise NotTheContract(mark("it is empty"))
+    try:
+        text = data.decode("utf-8-sig")
+        value: object = json.loads(text, parse_constant=_null, parse_float=_float)
+    except UnicodeDecodeError as wrong:
+        raise NotTheContract(mark("it is not in UTF-8"), excerpt=beginning) from wrong
+    except (ValueError, RecursionError) as wrong:
+        is_page = beginning.lstrip().startswith("<")
+        what = mark("it is HTML, not JSON") if is_page else mark("it is not readable JSON")
+        raise NotTheContract(what, excerpt=beginning) from wrong
+    if _is_deeper(value, DEEPEST_ANSWER):
+        raise NotTheContract(mark("its JSON is nested too deep"), excerpt=beginning)
+    return value
+
+
+def _null(_constant: str) -> None:
+    """NaN and Infinity, which Python reads and JSON does not have."""
+
+
+def _float(digits: str) -> float | None:
+    number = float(digits)
+    return number if abs(number) != float("inf") else None
+
+
+def _is_deeper(value: object, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit + 1):
+        level = [
+            inner
+            for outer in level
+            for inner in (
+                outer.values()
+                if isinstance(outer, dict)
+                else outer
+                if isinstance(outer, list)
+                else ()
+            )
+        ]
+    return bool(level)
+
+
+def excerpt(data: bytes) -> str:
+    """The beginning of an answer as text."""
+    return data[: 4 * LONGEST_EXCERPT].decode("utf-8", "replace")[:LONGEST_EXCERPT]
+
+
+def detail(data: bytes) -> str:
+    """The chatbot's own words on its failure: ``detail`` or the like, else the text itself."""
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        text = excerpt(data)
+        return mark("an HTML page") if text.lstrip().startswith("<") else one_line(text) or "-"
+    if isinstance(said, dict):
+        said = next((said[key] for key in ("detail", "error", "message") if key in said), said)
+    if isinstance(said, dict) and isinstance(said.get("message"), str):
+        said = said["message"]
+    return one_line(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)) or "-"

@@ -22,8 +22,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
 from webapp.chatbot import mappings
-from webapp.chatbot.answers import Answer, Message
-from webapp.chatbot.bodies import detail, excerpt, parsed
+from webapp.chatbot.answers import Answer, Message, detail, excerpt, parsed
 from webapp.chatbot.failures import (
     CHATBOT,
     LONGEST_EXCERPT,

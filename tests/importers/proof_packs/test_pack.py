@@ -14,8 +14,12 @@ import pytest
 
 from webapp.i18n import LANGUAGES, speaking
 from webapp.importers.proof_packs import pack as proof_pack
-from webapp.importers.proof_packs.messages import PACK_MESSAGES
-from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember, UnusablePack
+from webapp.importers.proof_packs.pack import (
+    PACK_MESSAGES,
+    ProofPack,
+    UnreadableMember,
+    UnusablePack,
+)
 from webapp.metrics.proof_packs.proof_files import FORMAT, PACK_VERSION
 
 MANIFEST: Mapping[str, Any] = {

@@ -27,7 +27,7 @@ from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Property
-from webapp.services.backups import backups, disk, moving, refusals
+from webapp.services.backups import backups, moving
 from webapp.services.study import studies
 
 
@@ -150,7 +150,7 @@ def test_a_file_that_is_there_is_overwritten_only_when_told(
 ) -> None:
     file = tmp_path / "study.backup"
     file.write_bytes(b"mine")
-    with pytest.raises(refusals.BackupExists):
+    with pytest.raises(backups.BackupExists):
         backups.back_up(database, file, NOW)
     assert file.read_bytes() == b"mine"
 
@@ -168,7 +168,7 @@ def test_a_database_with_rows_is_kept_beside_when_it_is_replaced(
     add(other, "slug:here")
     add(other, "slug:too")
     other.close()
-    with pytest.raises(refusals.DatabaseNotEmpty):
+    with pytest.raises(backups.DatabaseNotEmpty):
         restore(other, file, NOW)
     assert count(other) == 2
     other.close()
@@ -201,7 +201,7 @@ def test_another_file_is_no_backup(database: Database, tmp_path: Path, data: byt
     file = tmp_path / "other.zip"
     file.write_bytes(data)
 
-    with pytest.raises(refusals.NotABackup):
+    with pytest.raises(backups.NotABackup):
         restore(database, file, NOW)
 
 
@@ -225,7 +225,7 @@ def test_a_damaged_backup_is_refused_and_changes_nothing(
     else:
         altered(file, sha256="0" * 64)
 
-    with pytest.raises((refusals.DamagedBackup, refusals.NotABackup)):
+    with pytest.raises((backups.DamagedBackup, backups.NotABackup)):
         restore(other, file, NOW, replace=True)
     assert count(other) == 1
     assert other.version() == HEAD
@@ -236,7 +236,7 @@ def test_a_backup_of_a_newer_version_is_refused(database: Database, tmp_path: Pa
     backups.back_up(database, file, NOW)
     altered(file, schema_version="9999", product="99.0")
 
-    with pytest.raises(refusals.NewerBackup, match=r"99\.0"):
+    with pytest.raises(backups.NewerBackup, match=r"99\.0"):
         restore(database, file, NOW, replace=True)
 
 
@@ -289,7 +289,7 @@ def test_a_database_too_damaged_to_open_is_kept_and_replaced(
     backups.back_up(database, file, NOW)
     broken = Database(sqlite_url(tmp_path / "broken.sqlite"))
     Path(broken.description).write_bytes(b"no database at all" * 300)
-    with pytest.raises(refusals.DatabaseNotEmpty):
+    with pytest.raises(backups.DatabaseNotEmpty):
         restore(broken, file, NOW)
 
     kept = restore(broken, file, NOW, replace=True).kept
@@ -324,7 +324,7 @@ def test_without_tables_there_is_nothing_to_back_up(database: Database, tmp_path
         pytest.skip("one engine is enough")
     missing = Database(sqlite_url(tmp_path / "none.sqlite"))
 
-    with pytest.raises(refusals.NoDatabaseYet):
+    with pytest.raises(backups.NoDatabaseYet):
         backups.back_up(missing, tmp_path / "x.backup", NOW)
     assert not (tmp_path / "none.sqlite").exists()
 
@@ -340,7 +340,7 @@ def test_a_zip_bomb_fills_no_disk(database: Database, tmp_path: Path) -> None:
         archive.writestr(backups.CONTENT, bytes(10_000_000))
     file.write_bytes(buffer.getvalue())
 
-    with pytest.raises(refusals.DamagedBackup):
+    with pytest.raises(backups.DamagedBackup):
         restore(database, file, NOW, replace=True)
 
 
@@ -348,17 +348,17 @@ def test_a_backup_that_states_its_bomb_fills_no_disk(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three megabytes do not become three gigabytes, although the file says so itself."""
-    monkeypatch.setattr(backups, "SMALL", disk.PIECE)
+    monkeypatch.setattr(backups, "SMALL", backups.PIECE)
     file = tmp_path / "study.backup"
     backups.back_up(database, file, NOW)
     about = json.loads(zipfile.ZipFile(file).read("backup.json"))
-    bomb = bytes(backups.SMALL + 2 * disk.PIECE)
+    bomb = bytes(backups.SMALL + 2 * backups.PIECE)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         stated = {"size": len(bomb), "sha256": sha256(bomb).hexdigest()}
         archive.writestr("backup.json", json.dumps(about | stated))
         archive.writestr(backups.CONTENT, bomb)
 
-    with pytest.raises(refusals.DamagedBackup, match=r"study\.backup"):
+    with pytest.raises(backups.DamagedBackup, match=r"study\.backup"):
         restore(database, file, NOW, replace=True)
 
 
@@ -369,7 +369,7 @@ def test_a_superuser_of_postgresql_restores_only_when_told_to(
     file = tmp_path / "study.backup"
     backups.back_up(other, file, NOW)
 
-    with pytest.raises(refusals.RestoresAsSuperuser):
+    with pytest.raises(backups.RestoresAsSuperuser):
         backups.restore(other, file, NOW, replace=True)
     other.close()
 

@@ -20,7 +20,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.judging import Judgment, Property
 from webapp.db.tables.people import Attempt
 from webapp.db.tables.study import Assignment, Study
-from webapp.services.backups import backups, refusals
+from webapp.services.backups import backups
 from webapp.services.study import studies
 
 RUNS = "INSERT INTO attempts (source, at) VALUES ('ran by the file', '2026-01-01 00:00:00')"
@@ -147,7 +147,7 @@ def test_a_backup_with_what_no_table_of_ours_holds_is_refused(content: Path, for
     here.write_bytes(b"the database that is here")
     database = Database(sqlite_url(here))
 
-    with pytest.raises(refusals.DamagedBackup):
+    with pytest.raises(backups.DamagedBackup):
         backups.restore(database, file, NOW, replace=True)
 
     assert here.read_bytes() == b"the database that is here"

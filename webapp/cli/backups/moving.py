@@ -71,7 +71,7 @@ def _opened(url: str) -> Database:
     """Return the database in use, which is neither made nor upgraded here."""
     source = Database(url)
     if source.is_missing():
-        from webapp.services.backups.refusals import NoDatabaseYet
+        from webapp.services.backups.backups import NoDatabaseYet
 
         raise NoDatabaseYet(source.description)
     if source.version() != HEAD:

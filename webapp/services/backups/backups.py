@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import sqlite3
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, get_args
+from typing import IO, Any, get_args
 
 from msgspec import Struct
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, ValidationError
@@ -36,17 +38,102 @@ from webapp.db.outages import Outage, outage
 from webapp.db.tables.judging import Adjudication, Judgment, QueryRating, StoredSummary
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
+from webapp.failures import Conflict, Missing, Refused
+from webapp.i18n import mark
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
-from webapp.services.backups import disk, moving
-from webapp.services.backups.refusals import (
-    BackupExists,
-    DamagedBackup,
-    DatabaseNotEmpty,
-    NewerBackup,
-    NoDatabaseYet,
-    NotABackup,
-    RestoresAsSuperuser,
-)
+from webapp.services.backups import moving
+
+OTHER_BACKUP = mark("Restore another backup.")
+
+
+class NoDatabaseYet(Missing):
+    """There is no database yet, or one without tables; the argument says where."""
+
+    message = mark("There is no database yet: %(name)s")
+    remedy = mark("Begin a study first, or set RELEVANSI_DATABASE_URL to the one there is.")
+
+
+class BackupExists(Conflict):
+    """A file of this name is there already; the argument is its name."""
+
+    message = mark("%(name)s is there already")
+    remedy = mark("--replace overwrites it.")
+
+
+class NotABackup(Refused):
+    """The file is not a backup of ours; the argument is its name."""
+
+    message = mark("%(name)s is not a backup of Relevansi, or not the whole of one")
+    remedy = OTHER_BACKUP
+
+
+class DamagedBackup(Refused):
+    """The file is a backup, but not whole or not as it was written; the argument says why."""
+
+    message = mark("The backup is damaged, nothing was restored: %(name)s")
+    remedy = OTHER_BACKUP
+
+
+class NewerBackup(Refused):
+    """The backup is of a newer version of the tables; the argument is the product's version."""
+
+    message = mark("The backup was made by a newer Relevansi (%(name)s)")
+    remedy = mark("Install that one first.")
+
+
+class RestoresAsSuperuser(Refused):
+    """The role of PostgreSQL may do anything on its server; the argument is the database."""
+
+    message = mark("The role of %(name)s is a superuser of its server")
+    remedy = mark("Restore as a role that owns only this database, or add --as-superuser.")
+
+
+class DatabaseNotEmpty(Conflict):
+    """The database to restore into holds rows; the argument says where it is."""
+
+    message = mark("%(name)s holds data")
+    remedy = mark("--replace puts the backup in its place and keeps it beside.")
+
+
+PIECE = 2**20
+
+
+def sha256_of(content: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    digest = sha256()
+    with content.open("rb") as opened:
+        for piece in pieces(opened):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def pieces(opened: IO[bytes]) -> Iterator[bytes]:
+    """Yield an open file in pieces that fit in memory."""
+    while piece := opened.read(PIECE):
+        yield piece
+
+
+def sync(file: Path) -> None:
+    """Bring a file and its name to the disk."""
+    with file.open("rb+") as opened:
+        os.fsync(opened.fileno())
+    with suppress(OSError):  # Windows cannot open a folder, and need not
+        folder = os.open(file.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def folder_beside(file: Path) -> Iterator[Path]:
+    """Yield a new private folder on the disk of `file`, which is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix=f".{file.name}.", dir=file.absolute().parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
 
 KIND = "relevansi backup"
 ABOUT = "backup.json"
@@ -104,7 +191,7 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
         raise BackupExists(str(file))
     if database.is_missing():
         raise NoDatabaseYet(database.description)
-    with disk.folder_beside(file) as folder:
+    with folder_beside(file) as folder:
         content = folder / CONTENT
         schema_version, counts = _taken(database, content)
         about = About(
@@ -113,7 +200,7 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
             engine=database.url.get_backend_name(),
             schema_version=schema_version,
             created_at=now,
-            sha256=disk.sha256_of(content),
+            sha256=sha256_of(content),
             size=content.stat().st_size,
             counts=counts,
         )
@@ -161,7 +248,7 @@ def restore(
         raise DatabaseNotEmpty(database.description)
     name = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
     beside = Path(database.description) if database.is_sqlite else file
-    with disk.folder_beside(beside) as folder:
+    with folder_beside(beside) as folder:
         unknown, content = folder / "unknown.sqlite", folder / CONTENT
         _unpack(file, about, unknown)
         _accept(unknown, content, about)
@@ -268,7 +355,7 @@ def _put_sqlite(database: Database, content: Path, about: About, name: str | Non
     kept = None if name is None else target.with_name(f"{target.stem}.{name}{target.suffix}")
     database.close()
     sqlite_files.put(fresh, target, kept)
-    disk.sync(target)
+    sync(target)
     return None if kept is None else str(kept)
 
 
@@ -326,7 +413,7 @@ def _unpack(file: Path, about: About, content: Path) -> None:
             archive.open(CONTENT) as member,
             content.open("wb") as output,
         ):
-            for piece in disk.pieces(member):
+            for piece in pieces(member):
                 size += len(piece)
                 if size > most:
                     break
@@ -340,7 +427,7 @@ def _unpack(file: Path, about: About, content: Path) -> None:
 
 def _name(packed: Path, file: Path, *, replace: bool) -> None:
     """Give a finished backup its name, for good."""
-    disk.sync(packed)
+    sync(packed)
     if replace:
         packed.replace(file)
     else:
@@ -350,4 +437,4 @@ def _name(packed: Path, file: Path, *, replace: bool) -> None:
             raise BackupExists(str(file)) from exists
         except OSError:  # a file system without links
             packed.replace(file)
-    disk.sync(file)
+    sync(file)

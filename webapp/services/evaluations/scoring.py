@@ -411,7 +411,8 @@ def packaged() -> VectorEmbedder:
 
 def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> Vectors:
     # Imported here, since only callers of an endpoint need them.
-    from webapp.chatbot import bodies, client
+    from webapp.chatbot import answers as bodies
+    from webapp.chatbot import client
     from webapp.chatbot import failures as failed
 
     try:

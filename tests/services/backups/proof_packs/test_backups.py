@@ -13,7 +13,7 @@ from tests.services.other_database import on_postgres, on_sqlite
 from tests.services.proof_packs.packs import verified
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
-from webapp.services.backups import backups, refusals
+from webapp.services.backups import backups
 from webapp.services.proof_packs import packs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
@@ -60,5 +60,5 @@ def test_a_proof_pack_is_no_backup(database: Database, tmp_path: Path) -> None:
     file = tmp_path / "proof_pack.zip"
     file.write_bytes(pack(database))
 
-    with pytest.raises(refusals.NotABackup):
+    with pytest.raises(backups.NotABackup):
         restore(database, file, NOW, replace=True)
