@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import stats  # type: ignore[import-untyped]
 
 from webapp.metrics.comparisons.significance import NO_INTERVAL
 from webapp.metrics.judging.queries import Undefined
@@ -71,9 +71,6 @@ def test_answering_the_other_way_round_turns_the_score_round(answers: list[int])
 
 def test_there_are_ten_items_each_with_a_place_to_be_stored() -> None:
     assert len(set(ITEMS)) == len(USABILITY_ITEMS) == 10
-
-
-# type: ignore[import-untyped]
 
 
 @pytest.mark.parametrize("degrees", [*range(1, 31), 99, 250])
