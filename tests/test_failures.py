@@ -18,7 +18,7 @@ INTERNAL = {
     "CallFailed": "why a question got no answer, kept with the question",
     "FileReplaced": "an outage of the database, as SQLAlchemy's own errors are",
     "WriterBusy": "an outage of the database, as SQLAlchemy's own errors are",
-    "GivenUp": "ends a work in its worker",
+    "Cancelled": "ends a job in its worker",
     "NotQuestions": "the page of assignments says it at the field, with what there is",
     "OpenedElsewhere": "leads to a page with a button",
     "SimilaritiesDoNotFit": "becomes a problem of the file",
@@ -28,7 +28,7 @@ INTERNAL = {
     "UnreadableMember": "becomes a difference that a verification reports",
     "UnreadableVerdict": "kept with the call of a machine judge",
     "UnusableSetting": "of settings, which are below the failures; it says itself what to write",
-    "WrongPlace": "becomes a difference that a verification reports",
+    "UnfitRows": "becomes a difference that a verification reports",
 }
 """Exceptions that are not failures, and why: what a user meets is said by another."""
 NOT_IMPORTED = ("webapp.__main__", "webapp.db.migrations")

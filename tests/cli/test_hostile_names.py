@@ -349,7 +349,7 @@ def test_a_terminal_gets_no_bytes_that_are_not_text(
 @pytest.mark.parametrize(
     ("written", "modules"),
     [
-        (r"^\s*(from|import) rich\b", {"cli/frame/tables.py", "cli/frame/progress.py"}),
+        (r"^\s*(from|import) rich\b", {"cli/frame/output.py"}),
         (r"\bcsv\.(DictW|w)riter\(|\.to_csv\(", {"exporters/frame/csv_cells.py"}),
     ],
 )

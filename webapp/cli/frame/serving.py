@@ -216,8 +216,9 @@ def _answer(app: Flask, listener: socket.socket) -> None:
     """Answer all who come to `listener` until Ctrl+C or a signal to end."""
     from waitress.server import create_server
 
-    # "Task queue depth": that requests wait a moment is what the queue is for.
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    # That requests wait a moment, and are not begun at the end, is what the queue is for.
+    for name in ("waitress", "waitress.queue"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     largest = app.config["MAX_CONTENT_LENGTH"] + 1  # the app refuses it in the sender's language
     server = create_server(
         app, sockets=[listener], max_request_body_size=largest, backlog=BACKLOG, **WAITRESS

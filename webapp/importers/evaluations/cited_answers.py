@@ -55,7 +55,7 @@ def count_lines(name: str, file: BinaryIO) -> int:
     r"""The number of lines that ``read`` would yield.
 
     >>> import io
-    >>> count("a.jsonl", io.BytesIO(b"{}\n\n{bad"))
+    >>> count_lines("a.jsonl", io.BytesIO(b"{}\n\n{bad"))
     2
     """
     return sum(1 for _ in read_lines(name, file))
@@ -193,7 +193,7 @@ def count_answers(name: str, file: BinaryIO) -> int:
     r"""The number of rows of a file, usable or not; a line of settings is not a row.
 
     >>> import io
-    >>> count("a.jsonl", io.BytesIO(b'{"top_p": 0}\n{"id": 1}\n{bad'))
+    >>> count_answers("a.jsonl", io.BytesIO(b'{"top_p": 0}\n{"id": 1}\n{bad'))
     2
     """
     lines = read_lines(name, file)

@@ -122,7 +122,7 @@ def match_gold(answer: str, gold: str) -> GoldMatch:
     F1 = 2 PR / (P + R) = 2 common / (words of the answer + words of gold). Both empty: 1
     and 1; one empty: 0 and 0.
 
-    >>> found = match("rumah dua kamar", "rumah tiga kamar")
+    >>> found = match_gold("rumah dua kamar", "rumah tiga kamar")
     >>> found.em, round(found.f1, 4)
     (0, 0.6667)
     """

@@ -416,7 +416,7 @@ def canonical(questions: Sequence[object]) -> bytes:
 def eval_set_version(name: str, questions: Sequence[object]) -> str:
     """``name@<sha1>`` of a set, the SHA-1 being that of its canonical JSON.
 
-    >>> version("dev", [])
+    >>> eval_set_version("dev", [])
     'dev@97d170e1550eee4afc0af065b78cda302a97674c'
     """
     return f"{name}@{sha1(canonical(questions), usedforsecurity=False).hexdigest()}"
@@ -445,7 +445,8 @@ def draw_dev_set(topics: Sequence[str], n: int, *, seed: int) -> list[int]:
 
     Within a topic each question is as likely as the next; the same seed draws the same.
 
-    >>> draw(["a", "b", "a", "b"], 2, seed=42) == draw(["a", "b", "a", "b"], 2, seed=42)
+    >>> topics = ["a", "b", "a", "b"]
+    >>> draw_dev_set(topics, 2, seed=42) == draw_dev_set(topics, 2, seed=42)
     True
     """
     chance = random.Random(seed)  # noqa: S311 - a sample that can be repeated, no secret
