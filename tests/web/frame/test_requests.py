@@ -99,5 +99,5 @@ def test_what_a_stranger_sends_is_not_kept(app: Flask, header: str, status: str)
     for number in range(5):
         ask(number, 14_000)
     short = kept(1) if status != "400" else 0  # a short host is a host
-    # What something else of this process takes meanwhile, as a thread of an earlier test, comes once.
+    # What a thread of an earlier test takes meanwhile is taken once, a leak every time.
     assert min(kept(14_000) for _ in range(3)) - short < 20 * 14_000 / 2
