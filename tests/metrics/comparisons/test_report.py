@@ -1,4 +1,4 @@
-"""A comparison carries the wings' comparisons of the same runs."""
+"""A comparison carries the features' comparisons of the same runs."""
 
 from __future__ import annotations
 

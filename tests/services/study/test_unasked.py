@@ -1,4 +1,4 @@
-"""A study asks all its questions unless a wing leaves some out."""
+"""A study asks all its questions unless a sample leaves some out."""
 
 from __future__ import annotations
 

@@ -295,7 +295,7 @@ def export_command(
 def _brought(
     create_app: AppFactory, brought: ExportFormat, run_id: str | None, rule: str | None
 ) -> bytes:
-    """Return the file of a format that a wing brings; print what it has to say."""
+    """Return the file of a format that a feature has; print what it has to say."""
     with brought.opened(create_app) as written, options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule)
         data = written(session, study, run_id, chosen)

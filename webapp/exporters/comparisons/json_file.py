@@ -38,7 +38,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     ``{study, phase, rule, cannot_tell, raters: [{name, judgments}], judged_until, blindness,
     badged, record_shown, suggested, wordings_opened: {times, raters}, version, settings, composite,
     runs: [...], differences: [...], signed_rank: [...], stability, questions: [...]}``, and then
-    each wing's own comparison, under its name.
+    each feature's own comparison, under its name.
     A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
     {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
     bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
@@ -46,7 +46,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     headline, reverses_headline, test, exact, p, p_holm, wins, ties, losses, small}; its values are
     over the n questions where both runs have one. ``signed_rank`` is Wilcoxon's test of the same
     differences. The answers of a question are by run id, null where it was not run.
-    A wing's comparison is null where it has nothing to compare. Of rated files there are also
+    A feature's comparison is null where it has nothing to compare. Of rated files there are also
     {files, unsaid}, and study is null.
     """
     comparison = report.comparison

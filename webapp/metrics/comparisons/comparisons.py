@@ -256,11 +256,7 @@ class RaterShare(Struct, frozen=True):
 
 
 class ComparisonPart(Struct, frozen=True):
-    """A wing's own comparison of the same runs, under its name in files.
-
-    The wing's modules ``comparison_part`` make it (services), write it (exporters) and show it
-    (web).
-    """
+    """A feature's own comparison of the same runs, under its name in files."""
 
     name: str
     value: Any
@@ -278,7 +274,7 @@ class ComparisonReport(Struct, frozen=True):
     study; the files do not name study, raters or blindness.
     ``wordings_opened`` says how often blind raters opened answers as written, and how many did.
     ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
-    ``parts`` are the wings' own comparisons of the same runs.
+    ``parts`` are the features' own comparisons of the same runs.
     """
 
     study: str
@@ -298,5 +294,5 @@ class ComparisonReport(Struct, frozen=True):
     cannot_tell: CannotTell | None = None
 
     def part(self, name: str) -> Any:
-        """Return the wing's comparison of this name; ``None`` where there is none."""
+        """Return the feature's comparison of this name; ``None`` where there is none."""
         return next((part.value for part in self.parts if part.name == name), None)

@@ -13,14 +13,10 @@ from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraints import (
     PART,
     CheckedContender,
-    ConstraintComparison,
     compare_constraints,
 )
 from webapp.services.gold import constraints, gold
 from webapp.services.runs.reports import Rule
-
-VALUE = ConstraintComparison
-"""The type of the part's value, for reading a comparison that was kept."""
 
 
 def compared(

@@ -345,11 +345,6 @@ def shown_cards(session: Session, run: Run) -> dict[int, tuple[ShownCard, ...]]:
     return {number: shown_in_text(facts[number], query) for number, query in queries.items()}
 
 
-def card_facts(session: Session, run: Run) -> dict[int, tuple[CardFacts, ...]]:
-    """Return the facts of a run's cards that constraints check, by number of the question."""
-    return facts_of_cards(_queries(session, run))
-
-
 def _checked(
     session: Session,
     run: Run,

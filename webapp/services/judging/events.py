@@ -139,7 +139,7 @@ class Target(NamedTuple):
     """The value that one event changes.
 
     ``field`` is "verdict" (on a judged thing), "quality" or "notes" (of a query), or one of
-    ``AGAIN`` (the same in a task that asks once more), or a field of a wing
+    ``AGAIN`` (the same in a task that asks once more), or one of ``QUESTIONNAIRE``
     (of nothing else). For a verdict, ``query_key`` or
     ``task_id`` name the place of the click.
     """

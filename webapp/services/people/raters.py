@@ -47,7 +47,7 @@ class OwnerStays(Conflict):
 class RaterLine(Struct, frozen=True):
     """One rater in a list, with the numbers of current judgments and grades and the last click.
 
-    Judgments are verdicts and what wings have raters judge, as in ``RemovalCost``.
+    Judgments are verdicts and what raters judged in evaluations, as in ``RemovalCost``.
     """
 
     id: int

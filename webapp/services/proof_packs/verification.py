@@ -71,9 +71,6 @@ _NO_STUDY = (
 )
 """What rows that no study has may lead to, however well each fits its table."""
 
-_SOME_TIME = "2000-01-01T00:00:00+00:00"
-"""Of judgments whose time is in no figure."""
-
 Key = tuple[int, int]
 """A rater and a judged thing, or a rater and an answer."""
 

@@ -1,6 +1,6 @@
 """The owner's note on a question, which raters read above its cards.
 
-A note that a wing offers may reveal the expected answer ("no_data because ..."), so raters read
+A note of a gold question may reveal the expected answer ("no_data because ..."), so raters read
 it only after the owner chose to show it: it then is the owner's note, like one that was typed.
 """
 
@@ -25,7 +25,7 @@ LONGEST = 2000
 
 
 class QuestionNote(Struct, frozen=True):
-    """One question with the note that raters read, and the one that a wing offers."""
+    """One question with the note that raters read, and that of its gold question."""
 
     id: int
     position: int

@@ -137,7 +137,7 @@ class RunPage(Struct, frozen=True):
 class DeletionCost(Struct, frozen=True):
     """The numbers of questions and of all raters' judgments that go with a run, and that stay.
 
-    ``others_lost`` are the losses of the wings, in words.
+    ``others_lost`` are decisions by hand, in words.
     """
 
     questions_lost: int

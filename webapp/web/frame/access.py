@@ -129,7 +129,7 @@ class AnotherRater(Conflict):
 
 
 class Visitor(NamedTuple):
-    """The person who makes a request. A stranger and a guest of a wing have no ``rater_id``.
+    """The person who makes a request. A stranger and a participant have no ``rater_id``.
 
     ``is_local``: nobody signs in here, so the person at this machine may be any rater.
     ``is_shut_out``: the request is from another machine, and those are refused until somebody

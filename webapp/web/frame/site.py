@@ -106,7 +106,7 @@ class Site(Struct, frozen=True):
     """The frame of a page; the names are empty for a stranger.
 
     ``is_owner`` opens the owner's sections; ``is_local`` is true where nobody signs in.
-    ``guest`` is the name of a guest of a wing, ``key`` names the person whose
+    ``guest`` is the name of a participant, ``key`` names the person whose
     things the browser keeps (see ``access.Visitor``). ``rater_menu`` is the menu of a rater.
     ``ratios`` is the notation of ratios, ``ways`` an example of each notation.
     ``home`` is the endpoint of the page that the name of the product leads to, ``guide`` the

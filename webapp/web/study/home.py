@@ -132,7 +132,7 @@ class Home(Struct, frozen=True):
 class RaterHome(Struct, frozen=True):
     """How far a rater is, and how long the rest takes at their own pace (empty if unknown).
 
-    ``further`` is the work beside the questions that wings have for the rater.
+    ``further`` is the work beside the questions that waits for the rater.
     """
 
     blind: Progress

@@ -150,7 +150,7 @@ class StandingPage(Struct, frozen=True):
     again, and ``waiting`` were and are not answered yet.
     ``plan`` is set in a blind study, where raters are given their questions. ``machines`` counts
     the machines, which nothing else on this page counts. ``brought`` are the parts of
-    wings, ``styles`` their style sheets.
+    features, ``styles`` their style sheets.
     """
 
     at: datetime
