@@ -184,7 +184,6 @@ def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
 
 
 def _first_key(path: Path) -> str:
-    """The key now at `path`: a new one, unless another process has just put its own there."""
     key = secrets.token_hex(32)
     draft = path.with_name(f"secret_key.{key[:8]}")
     draft.touch(mode=0o600)

@@ -102,7 +102,6 @@ def ngettext(singular: str, plural: str, n: int, **values: object) -> str:
 
 
 def _count(n: int) -> str:
-    """`n` with its thousands apart, as the language in force writes them."""
     if abs(n) < 1000:
         return str(n)
     from babel.numbers import format_decimal
@@ -112,14 +111,12 @@ def _count(n: int) -> str:
 
 @cache
 def _catalogue(code: str) -> NullTranslations:
-    """The translations into `code`; none for the source language."""
     if code == SOURCE_LANGUAGE:
         return NullTranslations()
     return GNUTranslations(BytesIO(_current(TRANSLATIONS / code / "messages.po")))
 
 
 def _current(source: Path) -> bytes:
-    """The compiled catalogue of `source`, compiled anew in a checkout where the source is newer."""
     kept = source.with_suffix(".mo")
     if _changed_at(kept) >= _changed_at(source):
         return kept.read_bytes()

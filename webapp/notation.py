@@ -108,7 +108,6 @@ def decimals(value: float, places: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _decimals(value: str, places: int, mark: str) -> str:
-    """Return the same, kept: a page has sixty of them, and the next one nearly the same."""
     # Babel's "0.00" writes the same in ten times the time.
     return f"{Decimal(value):.{places}f}".replace(".", mark)
 
@@ -127,14 +126,12 @@ def _in_percent(unit: str) -> bool:
 
 
 def _hundredfold(value: float, places: int) -> str:
-    """Return a ratio in hundredths: the digits that it has with so many decimals."""
     digits = round(Decimal(str(value)), places)
     return f"{100 * digits:.{places - 2}f}".replace(".", decimal_mark())
 
 
 @cache
 def _mark(code: str) -> str:
-    """Return the decimal mark of a language."""
     return get_decimal_symbol(code)
 
 
@@ -151,7 +148,6 @@ def number(value: float) -> str:
 
 @lru_cache(maxsize=1024)
 def _count(value: int, code: str) -> str:
-    """Return a count in a language, kept: pages have the same few again and again."""
     return format_decimal(value, locale=code)
 
 
@@ -207,7 +203,6 @@ def interval(
 
 
 def _signed(value: float, unit: str) -> str:
-    """Return a difference with its sign, of percentages without their unit."""
     in_percent = _in_percent(unit)
     size, nothing = (
         _hundredfold(one, 2) if in_percent else decimals(one, 2) for one in (abs(value), 0.0)

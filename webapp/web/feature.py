@@ -135,5 +135,4 @@ def is_current(entry: MenuEntry, endpoint: str | None) -> bool:
 
 @cache
 def _owner_entries() -> dict[str, str]:
-    """Return, by blueprint, the entry of the owner's menu under which its pages are."""
     return {name: entry for feature in features() for name, entry in feature.under.items()}

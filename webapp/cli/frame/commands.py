@@ -158,7 +158,6 @@ def _tell(message: str) -> None:
 
 
 def _known(failure: Exception) -> str | None:
-    """Return the sentence for a failure that is not a programming error, else ``None``."""
     from sqlalchemy.exc import OperationalError
 
     from webapp.config import UnusableSetting
@@ -202,7 +201,6 @@ def _named(failure: Exception) -> str:
 
 
 def _language() -> str:
-    """Return the user's language as the environment states it, else English."""
     stated = os.environ.get("RELEVANSI_LANGUAGE") or _locale() or ""
     code = stated[:2].lower()
     return code if code in LANGUAGES else SOURCE_LANGUAGE

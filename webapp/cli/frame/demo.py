@@ -64,7 +64,6 @@ def prepared_demo(*, fresh: bool = False) -> Settings:
 
 
 def _prepare(demo: Database) -> None:
-    """Make the tables of the demo, or bring them to this version."""
     try:
         demo.prepare()
     except DatabaseOutOfDate:

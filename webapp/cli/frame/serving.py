@@ -103,7 +103,6 @@ def chosen(settings: Settings, base_url: str | None) -> tuple[str, str]:
 
 
 def _left(folder: Path) -> Iterator[ServedAddress]:
-    """Yield what the servers in `folder` left; files of processes that ended are deleted."""
     for file in folder.glob(PATTERN):
         with suppress(OSError, ValueError, TypeError):
             served = ServedAddress(**json.loads(file.read_text("utf-8")))
@@ -114,7 +113,6 @@ def _left(folder: Path) -> Iterator[ServedAddress]:
 
 
 def _is_running(pid: int) -> bool:
-    """Whether a process has this number; on Windows only the address itself shows it."""
     if os.name != "posix":
         return True
     try:
@@ -127,7 +125,6 @@ def _is_running(pid: int) -> bool:
 
 
 def _answers(base_url: str) -> bool:
-    """Whether a Relevansi answers at the address, or at the same port of this computer."""
     parts = urlsplit(base_url)
     host = "127.0.0.1" if parts.hostname in EVERYWHERE else parts.hostname
     connection = http.client.HTTPConnection(host or "", parts.port, timeout=SECONDS)
@@ -213,7 +210,6 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
 
 
 def _answer(app: Flask, listener: socket.socket) -> None:
-    """Answer all who come to `listener` until Ctrl+C or a signal to end."""
     from waitress.server import create_server
 
     # That requests wait a moment, and are not begun at the end, is what the queue is for.
@@ -232,12 +228,10 @@ def _answer(app: Flask, listener: socket.socket) -> None:
 
 
 def _stop(_number: int, _frame: object) -> NoReturn:
-    """End waitress's loop, as Ctrl+C does: its threads finish what they have begun."""
     raise SystemExit(0)
 
 
 def _name_leftovers(opened: Database) -> None:
-    """Name the folders that a backup or restore left behind when it was cut off."""
     left = cut_off_beside(Path(opened.description)) if opened.is_sqlite else []
     for folder in left:
         say(

@@ -82,7 +82,6 @@ def lines(text: str, size: float, room: float, *, most: int = 100) -> tuple[str,
 
 
 def _broken(text: str, size: float, room: float) -> Iterator[str]:
-    """Yield the lines of `text`, which joined are `text` again."""
     line = ""
     for piece in _PIECES.findall(text):
         if line and width((line + piece).rstrip(), size) > room:
@@ -289,7 +288,6 @@ class Canvas:
         return Picture(said, told, self.width, height, svg)
 
     def _hatch(self, corner: Point, size: Point, stroke: str) -> None:
-        """Draw slanted lines within a rectangle, so that it is recognised without colour."""
         (left, top), (width, height) = corner, size
         step, offset = 5.0, 5.0
         while offset < width + height:
@@ -312,7 +310,6 @@ class Canvas:
 
 
 def _number(value: float) -> str:
-    """`value` with two decimals at most: the same on every machine, and short."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 

@@ -52,7 +52,6 @@ def html(found: Document) -> bytes:
 
 @cache
 def _style() -> Markup:
-    """The style of the file as it is: a browser reads no entities inside <style>."""
     style = resource("static").joinpath("comparisons", "report.css")
     return Markup(style.read_text("utf-8"))  # noqa: S704 - a file of our own
 

@@ -188,7 +188,6 @@ def _notes(table: Table) -> Iterator[str]:
 
 
 def _line(table: Table) -> int:
-    """How many letters a line of a table has: more where its words would not fit else."""
     words = sum(_letters(table, place)[0] + GAP for place in range(len(table.columns)))
     return LINE if words <= LINE else SMALL_LINE
 
@@ -199,7 +198,6 @@ def _size(table: Table) -> str:
 
 
 def _columns(table: Table) -> str:
-    """The columns as shares of the line, each with its gap; a small table does not fill it."""
     words, texts = zip(
         *(_letters(table, place) for place in range(len(table.columns))), strict=True
     )
@@ -213,7 +211,6 @@ def _columns(table: Table) -> str:
 
 
 def _filling(words: Sequence[int], texts: Sequence[int], line: float) -> list[float]:
-    """The widths of columns that share a line: room for the longest word, then for the rest."""
     rest = max(0.0, line - sum(words))
     longer = sum(texts) - sum(words)
     return [
@@ -237,7 +234,6 @@ def _letters(table: Table, place: int) -> tuple[int, int]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the parts that cannot be broken between two lines; at least one."""
     yield ""
     for word in text.split():
         yield from word.split("_") if len(word) > LONG_WORD else [word]

@@ -65,7 +65,6 @@ def workbook(sheets: Sequence[Sheet]) -> bytes:
 
 
 def _undated(data: bytes) -> bytes:
-    """The same workbook without the time of its making, in the archive or its properties."""
     buffer = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(data)) as dated,
@@ -87,7 +86,6 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _value(cell: Cell) -> Cell:
-    """`cell` without the characters that a workbook cannot hold or would run."""
     return neutralised(_CONTROLS.sub("", cell)) if isinstance(cell, str) else cell
 
 
@@ -108,7 +106,6 @@ def _said(found: Document) -> Sheet:
 
 
 def _sheet(table: Table) -> Sheet:
-    """The table with one column per value, so that a spreadsheet can reckon with each."""
     columns = [heading for column in table.columns for heading in _headings(column)]
     rows = [[value for cell in row for value in cell.values] for row in table.rows]
     blank = [""] * (len(columns) - 1)

@@ -151,7 +151,6 @@ def escaped(text: str) -> str:
 
 
 def _literal(found: re.Match[str]) -> str:
-    """The start of a list or heading, escaped: the mark after a number, else the mark itself."""
     return f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}"
 
 

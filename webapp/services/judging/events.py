@@ -56,13 +56,13 @@ class Placed(Protocol):
     """The device and times of an event, which decide its place in the order."""
 
     @property
-    def device(self) -> str: ...  # noqa: D102
+    def device(self) -> str: ...
     @property
-    def sequence(self) -> int: ...  # noqa: D102
+    def sequence(self) -> int: ...
     @property
-    def client_time(self) -> datetime | None: ...  # noqa: D102
+    def client_time(self) -> datetime | None: ...
     @property
-    def received_at(self) -> datetime: ...  # noqa: D102
+    def received_at(self) -> datetime: ...
 
 
 PlacedT = TypeVar("PlacedT", bound=Placed)
@@ -119,9 +119,9 @@ class Made(Placed, Protocol):
     """The parts of an event that decide a row: its id, its value, and its place in the order."""
 
     @property
-    def event_id(self) -> str: ...  # noqa: D102
+    def event_id(self) -> str: ...
     @property
-    def new(self) -> str | None: ...  # noqa: D102
+    def new(self) -> str | None: ...
 
 
 class _New(NamedTuple):

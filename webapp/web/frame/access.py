@@ -214,8 +214,6 @@ def now() -> datetime:
 
 
 def _with_deadline(answer: WSGIApplication) -> WSGIApplication:
-    """Return `answer` with one deadline for all that a request waits for."""
-
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         with engine.shared():
             return answer(environ, start)
@@ -224,7 +222,6 @@ def _with_deadline(answer: WSGIApplication) -> WSGIApplication:
 
 
 def _set_headers(response: Response) -> Response:
-    """Set the headers of every response: security, caching, policy, person."""
     headers, asking = response.headers, visitor()
     headers.extend(HEADERS if htmx.wants_part() else {**HEADERS, **OF_PAGES})
     headers["Cache-Control"] = _caching()
@@ -237,7 +234,6 @@ def _set_headers(response: Response) -> Response:
 
 
 def _check() -> None:
-    """Look up the visitor; raise the refusal if they may not make the request."""
     if request.endpoint in FACELESS:
         return
     with database().reading() as session:
@@ -317,7 +313,6 @@ def name_of_guest() -> str:
 
 @lru_cache(maxsize=1024)
 def _key(study_id: int, study_made_at: datetime, kind: str, number: int) -> str:
-    """Return a name for one person in one study, the same wherever its database moves."""
     made = study_made_at.astimezone(UTC).isoformat()
     said = f"{study_id}/{made}/{kind}/{number}"
     return hashlib.sha256(said.encode()).hexdigest()[:16]
@@ -389,7 +384,6 @@ def _limit() -> None:
 
 
 def _limits() -> BodyLimits:
-    """Return the limits of this request: the upload limit is for files that the owner sends."""
     largest, sender = current_app.config["MAX_CONTENT_LENGTH"], visitor()
     if sender.is_owner and request.mimetype == UPLOAD:
         return BodyLimits(largest, OF_KNOWN.fields)

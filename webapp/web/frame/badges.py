@@ -66,7 +66,6 @@ class _Sessions(SecureCookieSessionInterface):
         return self.session_class(content if is_fresh else None)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        """Set the cookie if it changed; a response that depends on it says so in ``Vary``."""
         if session.modified:
             super().save_session(app, session, response)
             if g.get("is_to_be_known"):

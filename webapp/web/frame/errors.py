@@ -173,7 +173,6 @@ def _http(error: HTTPException) -> Response:
 
 
 def _limit(status: int) -> tuple[str, ...]:
-    """Return how much is read at once, for a request that sent more."""
     most = current_app.config["MAX_CONTENT_LENGTH"]
     if status != 413 or most is None:
         return ()
@@ -181,7 +180,6 @@ def _limit(status: int) -> tuple[str, ...]:
 
 
 def _database(error: Exception) -> Response:
-    """Return the page for a database that does not answer; the log gets one line."""
     found = outages.outage(error)
     if found is None:
         return _fault(error)

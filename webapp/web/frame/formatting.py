@@ -174,7 +174,6 @@ def _price(card: Card, *, short: bool) -> str:
 
 
 def _has_unit_of_its_own(lowest: int, highest: int) -> bool:
-    """Whether nobody reads the start of a range in the unit of its end: Rp 1 – Rp 312,5 M."""
     return lowest >= LOWEST_IN_FULL or highest < MILLION
 
 

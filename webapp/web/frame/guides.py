@@ -84,14 +84,12 @@ def picture(name: str) -> Response:
 
 
 def _source(name: str) -> Path | None:
-    """Return the file of a guide, ``None`` if there is none of this name."""
     folder = resource("docs")
     places = (folder / language() / f"{name}.md", folder / f"{name}.md")
     return next((path for path in places if NAME.fullmatch(name) and path.is_file()), None)
 
 
 def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
-    """Return the heading of a guide, the headings below it by their ids, and its text as HTML."""
     from markdown_it import MarkdownIt  # 60 modules that the first page need not pay for
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -114,7 +112,6 @@ def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
 
 
 def _name_cells(tokens: Iterable[Token]) -> None:
-    """Give the cells of wide tables the names of their columns, which blocks show beside them."""
     headings: list[str] = []
     for opening, words in pairwise(tokens):
         if opening.type == "table_open":
@@ -130,7 +127,6 @@ def _name_cells(tokens: Iterable[Token]) -> None:
 
 
 def _unbroken(code: re.Match[str]) -> str:
-    """Return a command whose options no line ends within; browsers break after hyphens."""
     return OPTION.sub(r'<span class="option">\g<0></span>', code[0])
 
 
@@ -144,7 +140,6 @@ def _anchor(heading: str) -> str:
 
 
 def _lead_inside(words: Iterable[Token]) -> None:
-    """Let links and pictures between files lead to our pages; a link to no page is mere text."""
     is_link = True
     for token in words:
         if token.type == "image" and (found := TO_PICTURE.fullmatch(str(token.attrs["src"]))):
@@ -160,7 +155,6 @@ def _lead_inside(words: Iterable[Token]) -> None:
 
 
 def _size(picture: str) -> dict[str, str | int | float]:
-    """Return the size at which a PNG is shown, so that the text does not move while it is read."""
     if not picture.endswith(".png"):
         return {}
     with (resource("docs") / "screenshots" / picture).open("rb") as file:
@@ -170,7 +164,6 @@ def _size(picture: str) -> dict[str, str | int | float]:
 
 
 def _address(target: str) -> str | None:
-    """Return where a link of a file leads on our pages, ``None`` if there is nothing."""
     if target.startswith(("#", "http://", "https://")):
         return target
     found = TO_GUIDE.fullmatch(target)

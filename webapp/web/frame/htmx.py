@@ -49,7 +49,6 @@ def names(context: Struct | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _varying(body: str, status: int = 200) -> Response:
-    """Return an answer that is another one where the other form is wanted."""
     response = Response(body, status)
     response.headers.add("Vary", REQUEST_TYPE)
     return response

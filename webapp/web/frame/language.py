@@ -55,7 +55,6 @@ def chosen() -> str:
 
 @lru_cache(maxsize=1024)
 def _preferred(languages: str) -> str:
-    """Return the one of our languages that a browser prefers."""
     accepted = parse_accept_header(languages, LanguageAccept)
     return accepted.best_match(i18n.LANGUAGES) or i18n.DEFAULT_LANGUAGE
 
@@ -94,8 +93,6 @@ def _begin() -> None:
 
 
 def _apart(answer: WSGIApplication) -> WSGIApplication:
-    """Return `answer` in a context of its own: what was put in force ends with the request."""
-
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         return copy_context().run(answer, environ, start)
 

@@ -111,7 +111,6 @@ def _cleaned(html: str, under: int, *, pictures: bool) -> str:
 
 
 def _lowered_headings(html: str, under: int) -> str:
-    """Return `html` with its headings below one of level `under`, and no level left out."""
     levels = sorted(set(re.findall(r"<h([1-6])>", html)))
     lowered = {level: min(place, 6) for place, level in enumerate(levels, start=under + 1)}
     return re.sub(r"(</?h)([1-6])>", lambda m: f"{m[1]}{lowered.get(m[2], m[2])}>", html)

@@ -78,7 +78,6 @@ def join(app: Flask, database_url: str) -> None:
 
 
 def _opened(database_url: str) -> Database:
-    """Return the database, ready, with the study that pages are about."""
     database = Database(database_url)
     database.prepare()
     with database.writing() as session:
@@ -88,14 +87,12 @@ def _opened(database_url: str) -> Database:
 
 
 def _plain(value: object) -> object:
-    """Return what a template is to print: text without control characters or reordering marks."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value)
     return value
 
 
 def _set_up_templates(app: Flask) -> None:
-    """Give templates our words, our way to write values, and no tolerance for missing ones."""
     environment = app.jinja_env
     folder = Path(app.instance_path, "compiled_templates")
     environment.bytecode_cache = site.CompiledTemplates(folder)

@@ -73,7 +73,6 @@ def joined_text(name: str) -> str:
 
 
 def _with_imports(file: str, known: dict[str, str]) -> dict[str, str]:
-    """Return a file after those that it imports from, without the `known` ones."""
     if file in known:
         return {}
     source = _source(file)
@@ -189,7 +188,6 @@ def _names() -> tuple[str, str, tuple[MenuEntry, ...]]:
 
 
 def _guide(rater: str, guest: str) -> str:
-    """Return the name of the guide for the reader; the list of guides for owner and stranger."""
     if access.visitor().is_owner:
         return "index"
     return "raters" if rater else "participants" if guest else "index"

@@ -23,7 +23,6 @@ MOST_THREADS = 64
 
 
 def _left(session: Session, app: Flask) -> Iterator[tuple[OutsideWork[Any, Any], int]]:
-    """Yield the work that the last process left, and how many threads it is to get."""
     from webapp.services.machine_judges import calls
     from webapp.services.machine_judges.calls import JudgeWork
     from webapp.services.phase_3 import own_questions
