@@ -58,15 +58,13 @@ def thorough(session: nox.Session) -> None:
 @nox.session(default=False)
 def explore(session: nox.Session) -> None:
     """Try new inputs, forty times as many, in a new order; `-- SEED` repeats what it found."""
-    install(session)
-    seed, *rest = session.posargs or [str(random.randrange(10**6))]
-    seeds = (f"--hypothesis-seed={seed}", f"--randomly-seed={seed}")
-    which = ("-m", "not browser and not journey", "--hypothesis-profile=explore")
-    patience = ("-o", "faulthandler_timeout=3600")
-    try:
-        session.run("pytest", *which, *seeds, *patience, *EVERY_CORE, *rest)
-    finally:
-        session.log(f"To repeat this: nox -s explore -- {' '.join((seed, *rest))}")
+    try_new_inputs(session, "-m", "not browser and not journey")
+
+
+@nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Put in what nobody meant: files, answers, requests, roles; `-- SEED` repeats it."""
+    try_new_inputs(session, "tests/fuzzing")
 
 
 @nox.session
@@ -135,13 +133,6 @@ def faults(session: nox.Session) -> None:
     page = () if "--only" in session.posargs else ("-o", "docs/faults.md")
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
     session.run("python", "-m", "tests.faults", *page, *session.posargs, env=found)
-
-
-@nox.session(default=False)
-def fuzz(session: nox.Session) -> None:
-    """Put in what nobody meant: files, answers, requests, roles, from a seed."""
-    install(session)
-    session.run("python", "-m", "tests.fuzzing", *session.posargs)
 
 
 @nox.session(default=False)
@@ -255,6 +246,18 @@ def run_tests(session: nox.Session, *which: str) -> None:
     install(session)
     found = {"RELEVANSI_CHROMIUM": chromium(session, CHROMIUM_SHELL), **COMPILED}
     session.run("pytest", *which, *EVERY_CORE, *REPEATED, *session.posargs, env=found)
+
+
+def try_new_inputs(session: nox.Session, *which: str) -> None:
+    """Run the property tests that `which` selects with new inputs, from a seed that is told."""
+    install(session)
+    seed, *rest = session.posargs or [str(random.randrange(10**6))]
+    seeds = (f"--hypothesis-seed={seed}", f"--randomly-seed={seed}", "--hypothesis-profile=explore")
+    patience = ("-o", "faulthandler_timeout=3600")
+    try:
+        session.run("pytest", *which, *seeds, *patience, *EVERY_CORE, *rest)
+    finally:
+        session.log(f"To repeat this: nox -s {session.name} -- {' '.join((seed, *rest))}")
 
 
 def install(session: nox.Session) -> None:

@@ -144,37 +144,6 @@ def written(document: Any, random: Random) -> bytes:
     return said.encode("utf-8", "surrogatepass" if random.random() < 0.5 else "replace")
 
 
-def smaller_bytes(data: bytes) -> Any:
-    """Yield `data` with ever shorter parts of it left out."""
-    size = len(data) // 2
-    while size >= 1:
-        for start in range(0, len(data), size):
-            yield data[:start] + data[start + size :]
-        size //= 2
-        if len(data) // max(size, 1) > 64 and len(data) > 4_000:
-            return
-
-
-def smaller_json(data: bytes) -> Any:
-    """Yield a JSON file with parts of it left out, large parts first; nothing if it is none."""
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError):
-        return
-    for path in sorted(_paths(document), key=len):
-        less = deepcopy(document)
-        try:
-            inner = less
-            for step in path[:-1]:
-                inner = inner[step]
-            if not path:
-                continue
-            del inner[path[-1]]
-        except (LookupError, TypeError):
-            continue
-        yield json.dumps(less).encode()
-
-
 def _line_spoiled(line: bytes, random: Random) -> bytes:
     try:
         return spoiled_json(line, random).replace(b"\n", b" ")

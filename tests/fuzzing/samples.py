@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,9 +16,8 @@ from webapp.config import resource
 from webapp.db.engine import Database
 from webapp.exporters.frame.csv_cells import CsvStyle
 from webapp.importers.runs import json_runs
-from webapp.metrics.evaluations import json_answers as eval_sets
 from webapp.services.exports import exports
-from webapp.services.proof_packs import packs as proof_packs
+from webapp.services.proof_packs import packs
 from webapp.services.runs import reports
 from webapp.services.study import studies
 
@@ -38,19 +38,14 @@ PLACES = {
 MAPPING = {
     "send": {"q": "{message}", "chat": "{session_id}", "turns": "{messages}"},
     "read": {"text": "data.0.answer", "items": "data.0.items", "session": "id", "usage": "usage"},
-    "item": {"name": "title", "price": "cost.idr"},
+    "item": {"name": "title", "price": "cost"},
     "headers": {"X-Method": "{method}"},
     "assigns_sessions": True,
 }
 ANSWERED = {
     "id": "s1",
     "usage": {"total_tokens": 7},
-    "data": [
-        {
-            "answer": "1. **Rumah**\n   Rp 1 M",
-            "items": [{"title": "Rumah", "cost": {"idr": 1}}],
-        }
-    ],
+    "data": [{"answer": "1. **Rumah**\n   Rp 1 M", "items": [{"title": "Rumah", "cost": 1}]}],
 }
 COLLECTED = {
     "timestamp": "20260301_090000",
@@ -99,21 +94,35 @@ def run(method: str, name: str, *, first: int = 0, most: int = 4) -> bytes:
     return json.dumps(document, ensure_ascii=False).encode()
 
 
-def runs() -> tuple[bytes, ...]:
-    """Return runs in both forms, with empty lists and failed calls among their answers."""
-    seeds = [
-        run(method, name, first=first)
-        for method in ("hybrid", "api_only", "vector_only")
-        for name in ("test_results.json", "results.json")
-        for first in (0, 12, 24)
-    ]
-    return (*seeds, gold_files.v2_file(), as_bytes(COLLECTED))
+def as_bytes(document: object) -> bytes:
+    """Return a value as a JSON file."""
+    return json.dumps(document, ensure_ascii=False).encode()
 
 
-def questions() -> bytes:
-    """Return the sample study's question file, shortened."""
-    listed = json.loads((resource("seeds") / "questions.json").read_text("utf-8"))
-    return as_bytes(listed[:6])
+OUTPUTS = b'{"id": "j1", "output": "{}"}\n{"id": "j2", "output": null}\n'
+QUESTIONS = resource("seeds") / "questions.json"
+RUNS = [
+    run(method, name, first=first)
+    for method in ("hybrid", "api_only", "vector_only")
+    for name in ("test_results.json", "results.json")
+    for first in (0, 12, 24)
+]
+FILES: Mapping[str, Sequence[bytes]] = {
+    "runs": [*RUNS, gold_files.v2_file(), as_bytes(COLLECTED)],
+    "collections": [as_bytes(COLLECTED)],
+    "questions": [as_bytes(json.loads(QUESTIONS.read_bytes())[:6])],
+    "gold": [gold_files.gold_bytes()],
+    "places": [as_bytes(PLACES)],
+    "listed": [gold_files.v2_file()],
+    "manual": [as_bytes(MANUAL)],
+    "answers": [scored_files.lines(*scored_files.ANSWERS)],
+    "chunks": [scored_files.lines(*scored_files.CHUNKS)],
+    "json-v2": [as_bytes(scored_files.JSON_SET)],
+    "outputs": [OUTPUTS, b'["j1", "j2"]'],
+    "mappings": [as_bytes(MAPPING)],
+    "chatbot": [as_bytes(ANSWERED)],
+}
+"""Valid files by format; runs in both forms, with empty lists and failed calls among them."""
 
 
 def rated(database: Database) -> tuple[tuple[bytes, ...], bytes]:
@@ -127,7 +136,7 @@ def rated(database: Database) -> tuple[tuple[bytes, ...], bytes]:
             for run_id in (first, second)
             for style in CsvStyle
         )
-        pack = proof_packs.of_study(session, study, rule).data
+        pack = packs.of_study(session, study, rule).data
         session.rollback()
     return csvs, pack
 
@@ -145,30 +154,3 @@ def ratings(data: bytes) -> bytes:
         ),
     ]
     return offline_files.ratings(read, *said)
-
-
-def answers() -> bytes:
-    """Return cited answers as JSON Lines."""
-    return scored_files.lines(*scored_files.ANSWERS)
-
-
-def chunks() -> bytes:
-    """Return retrieved chunks as JSON Lines."""
-    return scored_files.lines(*scored_files.CHUNKS)
-
-
-def json_answers() -> bytes:
-    """Return a set of JSON answers."""
-    return as_bytes(scored_files.JSON_SET)
-
-
-def outputs() -> bytes:
-    """Return an output apart from the set of JSON answers, with its provenance."""
-    version = eval_sets.eval_set_version("json", scored_files.JSON_SET["items"])
-    stated = scored_files.PROVENANCE | {"eval_set_version": version}
-    return scored_files.lines(stated, {"id": "j1", "output": "{}"})
-
-
-def as_bytes(document: object) -> bytes:
-    """Return a value as a JSON file."""
-    return json.dumps(document, ensure_ascii=False).encode()

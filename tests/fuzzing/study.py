@@ -7,14 +7,19 @@ with what is right.
 from __future__ import annotations
 
 import logging
+import random
 import re
+import secrets
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from base64 import urlsafe_b64encode
+from collections import Counter
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from typing import NamedTuple
+from unittest import mock
+from urllib.parse import urlsplit
 
 from flask.testing import FlaskClient
 from sqlalchemy import text
@@ -22,8 +27,7 @@ from werkzeug.exceptions import HTTPException
 from wtforms import Form
 
 from tests.conftest import NOW, copied
-from tests.fuzzing import confined, samples
-from tests.fuzzing.kinds import Wrong
+from tests.fuzzing import samples
 from tests.services.gold import gold_files
 from tests.services.judging import rated_studies
 from tests.web import visitors
@@ -46,15 +50,11 @@ ROLES = ("owner", "rater", "participant", "stranger")
 NOBODY = "http://127.0.0.1:9"
 """A chatbot and a judge that are never there."""
 IDLE_SECONDS = 20
-FILES = {
-    "answers": samples.answers(),
-    "chunks": samples.chunks(),
-    "json-v2": samples.json_answers(),
-}
+MOST_PAGES = 90
+NO_PAGE = re.compile(r"\.|/static|/language|proof-pack")
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """A link or a form that somebody was shown."""
 
     role: str
@@ -64,46 +64,40 @@ class Seen:
     has_file: bool = False
 
 
-@dataclass(slots=True)
-class Gathered:
-    """The requests that can be made: links, forms, and names and values of parts of addresses."""
-
-    seen: list[Seen] = field(default_factory=list)
-    places: dict[str, set[str]] = field(default_factory=dict)
-    names: list[str] = field(default_factory=list)
-    arguments: list[str] = field(default_factory=list)
-
-
 class Ground:
     """The application, its database as it was at first, and the browsers of each role."""
 
-    def __init__(self, folder: Path, seed: int, *, most_pages: int) -> None:
-        self.seed, self.most_pages = seed, most_pages
-        confined.no_network()
-        confined.draw_tokens_from(str(seed))
+    def __init__(self, folder: Path) -> None:
         settings = Settings(
             sqlite_url(folder / "web.sqlite"), folder, judge=JudgeEndpoint(NOBODY, "model")
         )
-        sign_in.COST = 2**4  # what takes a tenth of a second by purpose would take it every time
+        self.patched = mock.patch.object(sign_in, "COST", 2**4)  # slow on purpose, every time
+        self.patched.start()
+        self.drawn = random.Random()
+        self._draw_tokens()
         self.app = create_app(settings)
+        self.cookie_name = self.app.config["SESSION_COOKIE_NAME"]
+        self.database: Database = self.app.extensions["database"]
         self.errors = _Errors()
         self.app.logger.handlers = [self.errors]
         self.app.logger.propagate = False
+        self.rules = sorted(self.app.url_map.iter_rules(), key=lambda one: (one.rule, one.endpoint))
         self.cookies = self._fill()
-        self.gathered = self._gather()
+        self.seen = [one for role in ROLES for one in _crawled(self.browser(role), role)]
+        self.values = [value for one in self.seen for _, value in one.fields]
+        self.names, self.arguments, self.places = _field_names(), _argument_names(), self._places()
         self.at_first = Path(shutil.copy(self._closed(), folder / "at_first.sqlite"))
         self.clients: dict[str, FlaskClient] = {}
 
-    @property
-    def database(self) -> Database:
-        """The application's database."""
-        found: Database = self.app.extensions["database"]
-        return found
+    def close(self) -> None:
+        """Let go of the database and of what was put in the place of the product's own."""
+        self.database.close()
+        mock.patch.stopall()
 
     def begin(self) -> None:
         """Put everything back as it was at first."""
         self._idle()
-        confined.draw_tokens_from(f"{self.seed}/later")
+        self.drawn.seed(1)
         copied(self.at_first, self.database)
         self._closed()
         copied(self.at_first, self.database)
@@ -111,43 +105,49 @@ class Ground:
         self.clients = {role: self.browser(role) for role in ROLES}
 
     def check(self) -> None:
-        """Look at what is stored; raises ``Wrong`` if it does not hold together."""
+        """Look at what is stored: it holds together."""
         self._idle()
         with self.database.reading() as session:
-            damage = [
-                *session.scalars(text("PRAGMA integrity_check")),
-                *map(str, session.execute(text("PRAGMA foreign_key_check"))),
-            ]
-            if damage != ["ok"]:
-                raise Wrong(f"damaged: {damage[:2]}")
-            if wrong := live_metrics.check(session):
-                raise Wrong(f"check: {wrong[0]}")
+            assert session.scalars(text("PRAGMA integrity_check")).all() == ["ok"]
+            assert session.execute(text("PRAGMA foreign_key_check")).all() == []
+            assert live_metrics.check(session) == []
         self.raise_logged()
 
     def raise_logged(self) -> None:
         """Raise the error that was written to the log, if one was."""
-        if not self.errors.records:
-            return
-        record = self.errors.records[0]
-        self.errors.records.clear()
-        if record.exc_info and record.exc_info[1]:
-            raise record.exc_info[1]
-        raise Wrong(f"logged: {record.getMessage()[:200]}")
+        logged, self.errors.records = self.errors.records, []
+        for record in logged:
+            if record.exc_info and record.exc_info[1]:
+                raise record.exc_info[1]
+            raise AssertionError(record.getMessage()[:200])
 
     def browser(self, role: str) -> FlaskClient:
         """Return a fresh browser of somebody with that role."""
         client = visitors.browser(self.app)
         if cookie := self.cookies.get(role):
-            client.set_cookie(self.app.config["SESSION_COOKIE_NAME"], cookie)
+            client.set_cookie(self.cookie_name, cookie)
         return client
+
+    def _draw_tokens(self) -> None:
+        """Let every token be drawn from one seed, so that a found fault can be had again."""
+        self.drawn.seed(0)
+        drawn = self.drawn.randbytes
+        ways = {
+            "token_bytes": lambda nbytes=None: drawn(nbytes or 32),
+            "token_hex": lambda nbytes=None: drawn(nbytes or 32).hex(),
+            "token_urlsafe": lambda nbytes=None: (
+                urlsafe_b64encode(drawn(nbytes or 32)).rstrip(b"=").decode()
+            ),
+        }
+        for name, way in ways.items():
+            mock.patch.object(secrets, name, way).start()
 
     def _closed(self) -> Path:
         self.database.close()
         return Path(self.database.description)
 
     def _idle(self) -> None:
-        if not workers(self.app).is_idle(IDLE_SECONDS):
-            raise Wrong("hang: what works beside the requests does not come to an end")
+        assert workers(self.app).is_idle(IDLE_SECONDS), "a worker does not come to an end"
 
     def _fill(self) -> dict[str, str]:
         """Make the study; return the cookie of each role."""
@@ -171,28 +171,26 @@ class Ground:
                 self.app, participants.opened(self.database, NOBODY)
             ),
         }
-        for kind, data in FILES.items():
-            form = {"kind": kind, "file": (BytesIO(data), "some.jsonl")}
+        for kind in ("answers", "chunks", "json-v2"):
+            form = {"kind": kind, "file": (BytesIO(samples.FILES[kind][0]), "some.jsonl")}
             clients["owner"].post("/evaluations/", data=form, content_type="multipart/form-data")
         waiting = {"file": (BytesIO(samples.run("hybrid", "results.json")), "waits.json")}
         clients["owner"].post("/runs/import", data=waiting, content_type="multipart/form-data")
         participants.ask(self.app, clients["participant"], "Rumah di Cemara?")
-        name = self.app.config["SESSION_COOKIE_NAME"]
-        cookies = {role: client.get_cookie(name) for role, client in clients.items()}
+        cookies = {role: client.get_cookie(self.cookie_name) for role, client in clients.items()}
         return {role: cookie.value for role, cookie in cookies.items() if cookie is not None}
 
-    def _gather(self) -> Gathered:
-        found = Gathered(names=_field_names(), arguments=_argument_names())
-        for role in ROLES:
-            found.seen.extend(_crawled(self.browser(role), role, self.most_pages))
+    def _places(self) -> dict[str, set[str]]:
+        """Return the values that stand in the places of the addresses that pages show."""
+        found: dict[str, set[str]] = {}
         adapter = self.app.url_map.bind("localhost")
-        for one in found.seen:
+        for one in self.seen:
             try:
                 _endpoint, values = adapter.match(urlsplit(one.path).path, method=one.method)
             except HTTPException:
                 continue
             for name, value in values.items():
-                found.places.setdefault(name, set()).add(str(value))
+                found.setdefault(name, set()).add(str(value))
         return found
 
 
@@ -241,29 +239,29 @@ class _Page(HTMLParser):
             self.form = None
 
 
-def _crawled(client: FlaskClient, role: str, most_pages: int) -> Iterator[Seen]:
+def _crawled(client: FlaskClient, role: str) -> Iterator[Seen]:
     """Yield what the pages show to somebody, page by page from the first."""
-    waiting, known, patterns = ["/", "/ask/", "/rate/", "/sign-in"], set[str](), dict[str, int]()
-    shown: set[Seen] = set()
-    n_pages = 0
-    while waiting and n_pages < most_pages:
+    waiting, patterns = ["/", "/ask/", "/rate/", "/sign-in"], Counter[str]()
+    shown: dict[Seen, None] = {}
+    asked: set[str] = set()
+    while waiting and len(asked) < MOST_PAGES:
         path = waiting.pop(0)
         pattern = re.sub(r"[0-9a-f]{10,}|\d+", "*", path)
-        patterns[pattern] = patterns.get(pattern, 0) + 1
-        if path in known or patterns[pattern] > 3:
+        patterns[pattern] += 1
+        if path in asked or patterns[pattern] > 3:
             continue
-        known.add(path)
-        n_pages += 1
+        asked.add(path)
         answer = client.get(path, follow_redirects=True)
-        if answer.mimetype != "text/html":
-            continue
-        for one in _Page(role, path, answer.text).found:
-            if one not in shown:
-                shown.add(one)
-                yield one
-            is_page = not re.search(r"\.|/static|/language|proof-pack", one.path)
-            if one.method == "GET" and is_page:
-                waiting.append(one.path)
+        if answer.mimetype == "text/html":
+            found = _Page(role, path, answer.text).found
+            shown |= dict.fromkeys(found)
+            waiting += [
+                one.path
+                for one in found
+                if one.method == "GET"
+                and not re.search(r"\.|/static|/language|proof-pack", one.path)
+            ]
+    yield from shown
 
 
 def _field_names() -> list[str]:
@@ -282,12 +280,6 @@ def _field_names() -> list[str]:
 def _argument_names() -> list[str]:
     """Return the names that are looked for behind the ``?`` of an address."""
     found = set()
-    for path in (resource("templates").parent / "webapp" / "web").glob("*.py"):
+    for path in (resource("templates").parent / "webapp" / "web").rglob("*.py"):
         found |= set(re.findall(r'args(?:\.get|\.getlist)?[(\[]"(\w+)"', path.read_text("utf-8")))
     return sorted(found)
-
-
-def query_of(path: str) -> tuple[str, Sequence[tuple[str, str]]]:
-    """Return an address without what stands behind its ``?``, and that."""
-    parts = urlsplit(path)
-    return parts.path, parse_qsl(parts.query, keep_blank_values=True)
