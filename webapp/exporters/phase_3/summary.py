@@ -10,15 +10,7 @@ from webapp import labels, notation
 from webapp.exporters.comparisons import pictures
 from webapp.exporters.comparisons.pictures import Track
 from webapp.exporters.comparisons.words import figure_name, suggestion, unit_of, until
-from webapp.exporters.frame.canvas import (
-    LARGE,
-    PAGE,
-    SMALL,
-    WIDE,
-    Canvas,
-    Palette,
-    Picture,
-)
+from webapp.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Palette, Picture
 from webapp.exporters.frame.tables import (
     Cell,
     Column,
@@ -377,10 +369,7 @@ def per_person(report: UserStudyReport) -> Table:
             *(Column(figure_name(name), numeric=True, parts=parts) for name in PERSON_FIGURES),
         ),
         tuple((word(person.pseudonym), *_own(person)) for person in report.taking_part),
-        (
-            gettext("n counts the participant's questions that have a value."),
-            provenance(report),
-        ),
+        (gettext("n counts the participant's questions that have a value."), provenance(report)),
     )
 
 

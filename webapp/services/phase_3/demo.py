@@ -21,10 +21,7 @@ from webapp.services.phase_3.own_questions import QuestionCall, QuestionWork, ra
 from webapp.services.phase_3.user_studies import UserStudySettings
 
 SETTINGS = UserStudySettings(
-    is_open=True,
-    endpoint="http://127.0.0.1:8810/chat",
-    search_method="hybrid",
-    llm="openai",
+    is_open=True, endpoint="http://127.0.0.1:8810/chat", search_method="hybrid", llm="openai"
 )
 VERDICTS = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE}
 STEP = timedelta(minutes=1)

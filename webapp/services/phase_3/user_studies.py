@@ -166,11 +166,7 @@ def write_consent(session: Session, study: Study, texts: Mapping[str, str], now:
     for language, text in wanted.items():
         session.add(
             ConsentText(
-                study_id=study.id,
-                number=number + 1,
-                language=language,
-                text=text,
-                created_at=now,
+                study_id=study.id, number=number + 1, language=language, text=text, created_at=now
             )
         )
     session.flush()

@@ -281,9 +281,7 @@ def note_opened(
     subjects = [f"{run_id}/{position}" for run_id in run_ids]
     known = session.scalars(
         select(LogEntry.subject).where(
-            LogEntry.study_id == study.id,
-            LogEntry.action == OPENED,
-            LogEntry.subject.in_(subjects),
+            LogEntry.study_id == study.id, LogEntry.action == OPENED, LogEntry.subject.in_(subjects)
         )
     ).all()
     for subject in subjects:

@@ -15,15 +15,7 @@ from webapp.db.engine import one_at_a_time
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
-from webapp.i18n import (
-    LANGUAGES,
-    SOURCE_LANGUAGE,
-    gettext,
-    language,
-    mark,
-    speaking,
-    texts_of,
-)
+from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, language, mark, speaking, texts_of
 from webapp.records import CannotTell
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.verdicts import Scope

@@ -16,12 +16,7 @@ from webapp import notation
 from webapp.db.tables.study import Study
 from webapp.exporters.phase_3 import summary
 from webapp.metrics.judging.queries import Undefined
-from webapp.metrics.phase_3.user_study import (
-    Comment,
-    OwnAnswer,
-    Person,
-    UserStudyReport,
-)
+from webapp.metrics.phase_3.user_study import Comment, OwnAnswer, Person, UserStudyReport
 from webapp.services.phase_3 import findings, participants, user_studies
 from webapp.services.phase_3.findings import LONGEST
 from webapp.web.frame import access, htmx
@@ -131,10 +126,7 @@ def set_category(participant_id: int, number: int) -> Response:
         person = findings.person(session, participant, access.now())
     if htmx.wants_part():
         (line,) = (one for one in _of_person(person) if one.answer.number == number)
-        part = {
-            "one": replace(line, saved=True),
-            "longest": LONGEST,
-        }
+        part = {"one": replace(line, saved=True), "longest": LONGEST}
         return make_response(render_template("phase_3/findings/_question.html", **part))
     anchor = f"question-{participant_id}-{number}"
     return redirect(url_for("findings.questions", _anchor=anchor), 303)  # type: ignore[return-value]
@@ -171,10 +163,7 @@ def tag(participant_id: int, comment: str) -> Response:
         person = findings.person(session, participant, access.now())
     lines = [_comment(person, one) for one in person.comments if one.name == comment]
     if htmx.wants_part() and lines:
-        part = {
-            "one": lines[0],
-            "longest": LONGEST,
-        }
+        part = {"one": lines[0], "longest": LONGEST}
         return make_response(render_template("phase_3/findings/_comment.html", **part))
     anchor = f"comment-{participant_id}-{comment.replace(' ', '-')}"
     return redirect(url_for("findings.comments", _anchor=anchor), 303)  # type: ignore[return-value]

@@ -8,16 +8,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from flask import (
-    Blueprint,
-    Response,
-    g,
-    make_response,
-    redirect,
-    render_template,
-    request,
-    url_for,
-)
+from flask import Blueprint, Response, g, make_response, redirect, render_template, request, url_for
 from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.orm import Session

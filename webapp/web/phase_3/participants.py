@@ -6,15 +6,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from flask import (
-    Blueprint,
-    Response,
-    make_response,
-    redirect,
-    render_template,
-    request,
-    url_for,
-)
+from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
 from markupsafe import Markup
 from msgspec import Struct
@@ -137,9 +129,7 @@ def decide(token: str) -> Response:
 def declined() -> str:
     """Thank a person who does not take part."""
     with access.database().reading() as session:
-        context = {
-            "study": studies.shown_name(access.study(session)),
-        }
+        context = {"study": studies.shown_name(access.study(session))}
     return render_template("phase_3/participants/declined.html", **context)
 
 
@@ -164,9 +154,7 @@ def link() -> Response:
     with writing() as (session, participant):
         made = links.personal(session, participant, access.now())
         session.commit()
-    context = {
-        "link": shown(made.token),
-    }
+    context = {"link": shown(made.token)}
     return make_response(render_template("phase_3/participants/link.html", **context))
 
 
@@ -306,13 +294,7 @@ def answer() -> Response:
         session.commit()
     if htmx.wants_part():
         part = "phase_3/questionnaires/_saved.html"
-        return htmx.respond(
-            part,
-            part,
-            {
-                "item": form.item.typed,
-            },
-        )
+        return htmx.respond(part, part, {"item": form.item.typed})
     return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
 
 
