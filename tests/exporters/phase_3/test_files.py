@@ -14,16 +14,8 @@ import pytest
 from tests.exporters.explained import unexplained
 from tests.exporters.one_language import READ, foreign, text_of
 from tests.exporters.phase_3.user_studies import HOSTILE, user_study_report
-from webapp.exporters.phase_3 import files as user_study_files
 from webapp.exporters.phase_3 import summary
-from webapp.exporters.phase_3.files import (
-    COLUMNS,
-    DATA,
-    FORMATS,
-    csv_file,
-    file_name,
-    user_study_json,
-)
+from webapp.exporters.phase_3.summary import COLUMNS, DATA, FORMATS, data_file, file_name, user_study_json
 from webapp.i18n import speaking
 from webapp.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
 from webapp.metrics.phase_3.user_study import FIGURES
@@ -33,7 +25,7 @@ TEXTS = ("markdown", "latex", "html")
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    data = csv_file(user_study_report(), name).decode()
+    data = data_file(user_study_report(), f"{name}.csv")[0].decode()
     return list(csv.DictReader(io.StringIO(data, newline="")))
 
 
@@ -69,9 +61,9 @@ def test_nothing_hostile_survives_in_html_latex_or_a_spreadsheet() -> None:
     assert "<script>alert" not in html
     assert "\\input{x}" not in latex
     for file in ("cards.csv", "answers.csv", "comments.csv"):
-        cells = csv.reader(io.StringIO(DATA[file].render(report).decode(), newline=""))
+        cells = csv.reader(io.StringIO(data_file(report, file)[0].decode(), newline=""))
         assert not any(cell.startswith("=") for row in cells for cell in row)
-    book = openpyxl.load_workbook(io.BytesIO(DATA["phase3.xlsx"].render(report)))
+    book = openpyxl.load_workbook(io.BytesIO(data_file(report, "phase3.xlsx")[0]))
     assert book.sheetnames == list(COLUMNS)
     assert not any(
         cell.data_type == "f" for sheet in book for row in sheet.iter_rows() for cell in row
@@ -126,10 +118,10 @@ def test_before_anybody_took_part_every_format_says_so() -> None:
 
     for name in FORMATS:
         assert FORMATS[name].render(report, DAY)
-    for data in DATA.values():
-        assert data.render(report)
+    for name in DATA:
+        assert data_file(report, name)[0]
     assert report.figures["mrr"].value is None
-    assert summary.usability(report.usability, 0.95)
+    assert summary.usability(report)
 
 
 def test_one_participant_has_no_interval_and_the_table_says_why() -> None:
@@ -163,7 +155,7 @@ def test_every_dot_of_many_equal_values_is_at_a_place_of_its_own() -> None:
 @pytest.mark.parametrize("language", ["id", "en"])
 def test_a_report_is_in_one_language(name: str, language: str) -> None:
     with speaking(language):
-        report = user_study_files.FORMATS[name].render(user_study_report(), DAY)
+        report = FORMATS[name].render(user_study_report(), DAY)
 
         assert foreign(text_of(report), language) == []
 

@@ -8,18 +8,16 @@ from datetime import timedelta
 from tests.conftest import NOW
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import QueryRow
-from webapp.metrics.judging.queries import QueryJudgments, Undefined, summarise
-from webapp.metrics.phase_3.usability import usability_score
+from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.metrics.phase_3.user_study import (
     Comment,
     OwnAnswer,
-    ParticipantCard,
     Person,
     UserStudyReport,
     by_category,
     by_theme,
     clustered_figures,
-    usability_of,
+    usability_summary,
 )
 from webapp.records import Card, QueryState, Relevance
 
@@ -39,7 +37,7 @@ def answer(
     text = question or f"Question {number}"
     row = QueryRow(number, text, category, notes, summary, verdicts)
     cards = tuple(
-        ParticipantCard(rank, Card(f"House {rank}", url=f"https://example.org/{rank}"), verdict)
+        (rank, Card(f"House {rank}", url=f"https://example.org/{rank}"), verdict)
         for rank, verdict in enumerate(verdicts, start=1)
     )
     return OwnAnswer(
@@ -63,10 +61,8 @@ def person(
         consent=1,
         agreed_at=NOW,
         finished_at=NOW if usability else None,
-        questions_left=3,
         answers=tuple(answers),
         usability=given,
-        usability_score=usability_score(given) if usability else Undefined.INCOMPLETE,
         comments=comments,
     )
 
@@ -89,7 +85,9 @@ def user_study_report(people: Sequence[Person] | None = None) -> UserStudyReport
         figures=clustered_figures([one.totals for one in found], settings),
         categories=by_category(found, settings),
         themes=by_theme(found),
-        usability=usability_of(found),
+        usability=usability_summary(
+            [one.usability_score for one in found if one.usability_score is not None]
+        ),
         cannot_tell="left_out",
     )
 

@@ -12,7 +12,6 @@ from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
-from webapp.metrics.judging.queries import Undefined
 from webapp.records import USABILITY_ITEMS
 from webapp.services.judging import events
 from webapp.services.phase_3 import participants
@@ -32,13 +31,12 @@ def _melati(person: Participant) -> Rater:
 def test_ten_answers_make_a_score_and_nine_do_not(session: Session, melati: Rater) -> None:
     for number, item in enumerate(USABILITY_ITEMS):
         said = participants.of_rater(session, melati)
-        assert said.score is Undefined.INCOMPLETE
         assert said.unanswered == tuple(range(number + 1, 11))
         participants.answer(session, melati, item, "4", click(item))
     participants.answer(session, melati, "helped", "Cepat", click("h"))
 
     said = participants.of_rater(session, melati)
-    assert said.score == 50.0  # (3 + 1) * 5 * 2.5
+    assert said.usability == (4,) * 10
     assert (said.helped, said.missing, said.unanswered) == ("Cepat", "", ())
 
 

@@ -19,7 +19,6 @@ from webapp.db.tables.phase_3 import Participant, UserStudy
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.phase_3 import findings, participants
-from webapp.services.phase_3.participants import Copy
 from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
@@ -58,8 +57,7 @@ def test_every_row_and_event_goes_and_a_count_stays(
     participants.withdraw(session, kenari, NOW)
 
     # Two cards judged, quality and notes of one answer, five items and a text; an event each.
-    assert (cost.questions, cost.judgments, cost.ratings, cost.answers) == (2, 2, 1, 6)
-    assert cost.events == 10
+    assert list(cost.values()) == [2, 2, 1, 6, 10]
     after = rows(session)
     # The link that was everybody's is the study's own and stays.
     assert after.pop("participant_links") == before.pop("participant_links") + 1
@@ -86,12 +84,13 @@ def test_the_files_made_while_somebody_took_part_are_named(
     participants.note_export(session, study, "before.csv", NOW - DAY)
     participants.note_export(session, study, "cards.csv", NOW + DAY)
 
-    assert participants.copies(session, melati) == (Copy("cards.csv", NOW + DAY),)
-    assert participants.copies_before_last(session, study) == ()
+    (copy,) = participants.copies(session, melati)
+    assert (copy.subject, copy.at) == ("cards.csv", NOW + DAY)
+    assert participants.copies_before_last(session, study) == []
     participants.withdraw(session, melati, NOW + 2 * DAY)
     participants.note_export(session, study, "after.csv", NOW + 3 * DAY)
 
-    assert [one.name for one in participants.copies_before_last(session, study)] == [
+    assert [one.subject for one in participants.copies_before_last(session, study)] == [
         "before.csv",
         "cards.csv",
     ]
@@ -105,7 +104,7 @@ def test_who_is_invited_and_never_came_leaves_nothing_either(
     jalak = participants.everybody(session, study)[1]
 
     assert participants.copies(session, jalak) == ()
-    assert participants.cost(session, jalak).events == 0
+    assert participants.cost(session, jalak)["events"] == 0
     participants.withdraw(session, jalak, NOW)
 
     assert [one.pseudonym for one in participants.everybody(session, study)] == ["Melati"]

@@ -46,7 +46,7 @@ def test_a_whole_form_ends_with_thanks(client: FlaskClient, web_database: Databa
 
     assert answer.headers["Location"] == "/closing/thanks"
     assert "Thank you" in client.get("/closing/thanks").text
-    assert said(web_database).score == 50.0
+    assert not said(web_database).unanswered
     assert said(web_database).helped == "Cepat"
     assert finished(web_database)
 

@@ -1,23 +1,34 @@
-"""The sentences of phase 3: one place for the page and every file of it."""
+"""Phase 3 as a document and as files: its sentences, its tables, and all that was given."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
+from types import MappingProxyType
+from typing import Any
+
+from msgspec.structs import asdict
 
 from webapp import labels, notation
 from webapp.exporters.comparisons import pictures
+from webapp.exporters.comparisons.document import CATEGORY_FIGURES
+from webapp.exporters.comparisons.files import XLSX, formats
+from webapp.exporters.comparisons.json_file import interval_json, moment_json
 from webapp.exporters.comparisons.pictures import Track
 from webapp.exporters.comparisons.words import figure_name, suggestion, unit_of, until
-from webapp.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Palette, Picture
+from webapp.exporters.exports.json_runs import VERDICTS, whole
+from webapp.exporters.frame import csv_cells
+from webapp.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
+from webapp.exporters.frame.csv_cells import csv_bytes, rounded
+from webapp.exporters.frame.spreadsheets import Sheet, workbook
 from webapp.exporters.frame.tables import (
     Cell,
     Column,
     Document,
     Section,
     Table,
-    Value,
     settings_table,
     stacked,
     whole_number,
@@ -27,10 +38,10 @@ from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.judging.figures import Figure
 from webapp.metrics.judging.queries import EXPLANATIONS, Undefined
 from webapp.metrics.judging.registry import Unit
-from webapp.metrics.phase_3.usability import TOO_FEW_SCORES, UsabilitySummary
 from webapp.metrics.phase_3.user_study import (
     FIGURES,
     TOO_FEW_CLUSTERS,
+    TOO_FEW_SCORES,
     ClusteredMean,
     Comment,
     OwnAnswer,
@@ -38,7 +49,7 @@ from webapp.metrics.phase_3.user_study import (
     Person,
     UserStudyReport,
 )
-from webapp.records import QueryState
+from webapp.records import USABILITY_ITEMS
 
 FEW = 20
 """Below so many participants a report says that they are few."""
@@ -49,17 +60,7 @@ STAGES = {
     ParticipantStage.ASKING: mark("asking"),
     ParticipantStage.FINISHED: mark("finished"),
 }
-STATES = {
-    "waiting": mark("waiting"),
-    "asking": mark("being asked"),
-    "interrupted": mark("interrupted"),
-    "failed": mark("call failed"),
-    "answered": mark("answered"),
-    "given up": mark("given up"),
-}
 COMMENTS = {"helped": mark("What helped"), "missing": mark("What was missing")}
-NO_CATEGORY = mark("no category yet")
-NO_THEME = mark("no theme yet")
 BANGOR = mark(
     "Adjective and grade are a rule of thumb after Bangor, Kortum & Miller (2009): the adjective "
     "whose mean score is nearest (worst imaginable 12.5, awful 20.3, poor 35.7, OK 50.9, good "
@@ -73,36 +74,6 @@ SUS_INTERVAL = mark(
 SCORE: Unit = "score 0-100"
 
 
-def stage(found: ParticipantStage) -> str:
-    """Return how far somebody has come."""
-    return gettext(STAGES[found])
-
-
-def state(found: str) -> str:
-    """Return the state of a question in words."""
-    return gettext(STATES[found])
-
-
-def rating(found: OwnAnswer) -> str:
-    """Return how far an answer is rated, or why it asks for no rating; "" without an answer."""
-    if found.row is None:
-        return ""
-    if not found.asks_for_a_rating:
-        failed = found.row.summary.state is QueryState.FAILED
-        return gettext("call failed") if failed else gettext("unreadable")
-    return gettext("rated") if found.is_rated else gettext("not rated yet")
-
-
-def category(name: str) -> str:
-    """Return a category, or that there is none yet."""
-    return labels.category(name) or gettext(NO_CATEGORY)
-
-
-def theme(name: str) -> str:
-    """Return a theme, or that there is none yet."""
-    return name or gettext(NO_THEME)
-
-
 def comment_name(comment: Comment) -> str:
     """Return the subject of a comment."""
     if comment.name in COMMENTS:
@@ -112,62 +83,58 @@ def comment_name(comment: Comment) -> str:
 
 def counts(report: UserStudyReport) -> str:
     """Return how many took part and asked how much, and who is no longer here."""
-    people, asked = len(report.taking_part), report.n_questions
+    totals, declined, withdrawn = report.totals, report.declined, report.withdrawn
     said = [
-        ngettext("%(n)s participant", "%(n)s participants", people),
-        ngettext("%(n)s question", "%(n)s questions", asked),
+        ngettext("%(n)s participant", "%(n)s participants", len(report.taking_part)),
+        ngettext("%(n)s question", "%(n)s questions", report.n_questions),
     ]
-    if report.n_failed:
-        said.append(ngettext("%(n)s failed call", "%(n)s failed calls", report.n_failed))
-    if report.n_unreadable:
-        said.append(
-            ngettext("%(n)s unreadable answer", "%(n)s unreadable answers", report.n_unreadable)
-        )
-    if report.declined:
-        said.append(ngettext("%(n)s declined", "%(n)s declined", report.declined))
-    if report.withdrawn:
-        said.append(ngettext("%(n)s withdrew", "%(n)s withdrew", report.withdrawn))
+    if failed := totals.n_failed:
+        said.append(ngettext("%(n)s failed call", "%(n)s failed calls", failed))
+    if unreadable := totals.n_unreadable:
+        said.append(ngettext("%(n)s unreadable answer", "%(n)s unreadable answers", unreadable))
+    if declined:
+        said.append(ngettext("%(n)s declined", "%(n)s declined", declined))
+    if withdrawn:
+        said.append(ngettext("%(n)s withdrew", "%(n)s withdrew", withdrawn))
     return " · ".join(said)
 
 
 def figure_in_words(found: ClusteredMean, unit: Unit) -> tuple[str, ...]:
-    """Return a figure over all in parts: value, interval or that there is none, both n."""
-    if found.value is None:
-        return (notation.UNDEFINED, _n(found))
-    lower, upper = found.interval.lower, found.interval.upper
+    """Return a figure over all in parts: value, interval if there is one, both n."""
+    people = ngettext("%(n)s participant", "%(n)s participants", found.clusters)
+    questions = ngettext("%(n)s question", "%(n)s questions", found.n)
+    lower, upper = _bounds(found)
     bounds = (notation.interval(lower, upper, unit),) if lower is not None else ()
-    return (notation.figure(found.value, unit), *bounds, _n(found))
+    return (notation.figure(found.value, unit), *bounds, f"n = {people}, {questions}")
 
 
-def why_not(found: ClusteredMean) -> str:
-    """Return why a figure has no value or no interval; "" where it has both."""
-    if found.value is None:
-        return gettext(EXPLANATIONS[Undefined.NO_QUERY])
-    return gettext(TOO_FEW_CLUSTERS) if found.why_no_interval else ""
+def _bounds(found: ClusteredMean) -> tuple[float | None, float | None]:
+    return found.interval.lower, found.interval.upper
 
 
-def usability(found: UsabilitySummary, confidence: float) -> str:
+def usability(report: UserStudyReport) -> str:
     """Return the SUS mean with interval, n, adjective and grade in a sentence."""
+    found = report.usability
     if found.mean is None or found.adjective is None:
         return gettext("SUS: nobody has answered all ten items yet.")
-    mean, n = notation.figure(found.mean, SCORE), notation.number(found.n)
-    word = {"adjective": gettext(found.adjective), "grade": found.grade}
+    said = {
+        "mean": notation.figure(found.mean, SCORE),
+        "n": notation.number(found.n),
+        "adjective": gettext(found.adjective),
+        "grade": found.grade,
+    }
     if found.interval.lower is None:
         return gettext(
             "SUS: mean %(mean)s, n = %(n)s: %(adjective)s, grade %(grade)s. No interval: %(why)s",
-            mean=mean,
-            n=n,
             why=gettext(TOO_FEW_SCORES),
-            **word,
+            **said,
         )
     return gettext(
         "SUS: mean %(mean)s, %(share)s interval %(interval)s, n = %(n)s: %(adjective)s, grade "
         "%(grade)s.",
-        mean=mean,
-        share=notation.percent(confidence),
+        share=notation.percent(report.settings.confidence),
         interval=notation.interval(found.interval.lower, found.interval.upper, SCORE),
-        n=n,
-        **word,
+        **said,
     )
 
 
@@ -193,14 +160,6 @@ def provenance(report: UserStudyReport) -> str:
         )
         + f" {labels.cannot_tell(report.cannot_tell)}"
     )
-
-
-def consent(person: Person) -> str:
-    """Return which version of the consent somebody agreed to and when; "-" before that."""
-    if person.agreed_at is None:
-        return notation.UNDEFINED
-    when = notation.moment(person.agreed_at)
-    return gettext("%(when)s (version %(version)s)", when=when, version=person.consent)
 
 
 def notes(report: UserStudyReport) -> Iterator[str]:
@@ -231,15 +190,6 @@ def notes(report: UserStudyReport) -> Iterator[str]:
     )
 
 
-def _n(found: ClusteredMean) -> str:
-    people = ngettext("%(n)s participant", "%(n)s participants", found.clusters)
-    questions = ngettext("%(n)s question", "%(n)s questions", found.n)
-    return f"n = {people}, {questions}"
-
-
-CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
-"""The figures that are given per category."""
-
 PERSON_FIGURES = (
     "mean_precision_at_5",
     "mean_overall_precision",
@@ -248,33 +198,23 @@ PERSON_FIGURES = (
     "coverage",
     "mean_response_quality",
 )
-"""The figures that are given per participant."""
+"""The figures that are given per participant and drawn."""
 
 
 def document(report: UserStudyReport, on: date) -> Document:
     """Return `report` as a document dated `on`, in the language in force."""
-    date_line = gettext(
-        "Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study
-    )
-    confidence = report.settings.confidence
+    people = (standing(report), per_person(report))
+    sus = (usability(report), gettext(BANGOR))
     return Document(
         title=gettext("Phase 3: users with questions of their own"),
-        subtitle=date_line,
+        subtitle=gettext(
+            "Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study
+        ),
         sections=(
             Section("configuration", gettext("Configuration"), (), (configuration(report),)),
             Section("summary", gettext("Summary"), (), (summary(report),), (draw(report),)),
-            Section(
-                "participants",
-                gettext("By participant"),
-                (),
-                (standing(report), per_person(report)),
-            ),
-            Section(
-                "usability",
-                gettext("Usability"),
-                (usability(report.usability, confidence), gettext(BANGOR)),
-                (),
-            ),
+            Section("participants", gettext("By participant"), (), people),
+            Section("usability", gettext("Usability"), sus, ()),
             Section("categories", gettext("By category"), (), (by_category(report),)),
             Section("comments", gettext("Comments by theme"), (), (comments(report),)),
             Section("notes", gettext("Notes"), tuple(notes(report)), ()),
@@ -301,7 +241,11 @@ def configuration(report: UserStudyReport) -> Table:
 def summary(report: UserStudyReport) -> Table:
     """Return every figure over all participants with its interval and both n."""
     share = notation.percent(report.settings.confidence)
-    whys = dict.fromkeys(filter(None, map(why_not, report.figures.values())))
+    whys = dict.fromkeys(
+        gettext(EXPLANATIONS[Undefined.NO_QUERY] if one.value is None else TOO_FEW_CLUSTERS)
+        for one in report.figures.values()
+        if one.interval.lower is None
+    )
     return Table(
         "phase3_summary",
         gettext("Figures over all participants"),
@@ -317,8 +261,15 @@ def summary(report: UserStudyReport) -> Table:
             Column(gettext("Questions"), numeric=True),
         ),
         tuple(
-            (word(figure_name(name)), *_estimate(report.figures[name], unit_of(name)))
+            (
+                word(figure_name(name)),
+                Cell(notation.figure(found.value, unit), (found.value,)),
+                Cell(notation.interval(*_bounds(found), unit), _bounds(found)),
+                whole_number(found.clusters),
+                whole_number(found.n),
+            )
             for name in FIGURES
+            for found, unit in [(report.figures[name], unit_of(name))]
         ),
         (*whys, settings(report), provenance(report)),
     )
@@ -343,19 +294,30 @@ def standing(report: UserStudyReport) -> Table:
         tuple(
             (
                 word(person.pseudonym),
-                word(stage(person.stage)),
-                word(consent(person)),
+                word(gettext(STAGES[person.stage])),
+                word(_consent(person)),
                 whole_number(len(person.answers)),
                 whole_number(person.n_rated),
-                whole_number(person.n_failed),
-                whole_number(person.n_unreadable),
+                whole_number(person.totals.n_failed),
+                whole_number(person.totals.n_unreadable),
                 whole_number(sum(answer is not None for answer in person.usability)),
-                _score(person),
+                _score(person.usability_score),
             )
             for person in report.people
         ),
         (provenance(report),),
     )
+
+
+def _consent(person: Person) -> str:
+    if person.agreed_at is None:
+        return notation.UNDEFINED
+    when = notation.moment(person.agreed_at)
+    return gettext("%(when)s (version %(version)s)", when=when, version=person.consent)
+
+
+def _score(score: float | None) -> Cell:
+    return Cell(notation.UNDEFINED if score is None else notation.number(score), (score,))
 
 
 def per_person(report: UserStudyReport) -> Table:
@@ -368,7 +330,13 @@ def per_person(report: UserStudyReport) -> Table:
             Column(gettext("Participant")),
             *(Column(figure_name(name), numeric=True, parts=parts) for name in PERSON_FIGURES),
         ),
-        tuple((word(person.pseudonym), *_own(person)) for person in report.taking_part),
+        tuple(
+            (
+                word(person.pseudonym),
+                *(_own(person.figures[name], unit_of(name)) for name in PERSON_FIGURES),
+            )
+            for person in report.taking_part
+        ),
         (gettext("n counts the participant's questions that have a value."), provenance(report)),
     )
 
@@ -394,7 +362,7 @@ def by_category(report: UserStudyReport) -> Table:
         ),
         tuple(
             (
-                word(category(line.category)),
+                word(labels.category(line.category) or gettext("no category yet")),
                 whole_number(line.n_questions),
                 whole_number(line.n_people),
                 *(_lines(line.figures[name], unit_of(name)) for name in CATEGORY_FIGURES),
@@ -418,7 +386,7 @@ def comments(report: UserStudyReport) -> Table:
         ),
         tuple(
             (
-                word(theme(line.theme)),
+                word(line.theme or gettext("no theme yet")),
                 word(person.pseudonym),
                 word(comment_name(comment)),
                 word(comment.text),
@@ -430,55 +398,26 @@ def comments(report: UserStudyReport) -> Table:
     )
 
 
-def _estimate(found: ClusteredMean, unit: Unit) -> Iterable[Cell]:
-    lower, upper = found.interval.lower, found.interval.upper
-    yield Cell(notation.figure(found.value, unit), (found.value,))
-    yield Cell(notation.interval(lower, upper, unit), (lower, upper))
-    yield whole_number(found.clusters)
-    yield whole_number(found.n)
-
-
 def _lines(found: ClusteredMean, unit: Unit) -> Cell:
-    lines = figure_in_words(found, unit)
-    interval = found.interval
-    values = (found.value, interval.lower, interval.upper, found.clusters, found.n)
-    return stacked(lines, values)
+    values = (found.value, *_bounds(found), found.clusters, found.n)
+    return stacked(figure_in_words(found, unit), values)
 
 
-def _own(person: Person) -> Iterable[Cell]:
-    found = person.figures
-    return (_figure(found[name], unit_of(name)) for name in PERSON_FIGURES)
-
-
-def _figure(found: Figure, unit: Unit) -> Cell:
+def _own(found: Figure, unit: Unit) -> Cell:
     lines = (notation.figure(found.value, unit), f"n = {notation.number(found.n)}")
     return stacked(lines, (found.value, found.n))
 
 
-def _score(person: Person) -> Cell:
-    score = person.usability_score
-    value: Value = None if isinstance(score, Undefined) else score
-    return Cell(notation.UNDEFINED if value is None else notation.number(float(value)), (value,))
-
-
-DRAWN = (
-    "mean_precision_at_5",
-    "mean_overall_precision",
-    "mrr",
-    "success_rate",
-    "coverage",
-    "mean_response_quality",
-)
 EACH, ALL, AXIS, HEIGHT = 46.0, 66.0, 76.0, 116.0
 """How far below a panel's top the participants, the figure and the axis lie; its height."""
 STEP, HIGHEST = 7.0, 21.0
 """How far apart equal values of two participants are drawn, and how high all of them go."""
 
 
-def draw(report: UserStudyReport, palette: Palette = PAGE) -> Picture:
+def draw(report: UserStudyReport) -> Picture:
     """Return the figures over all with intervals, above each those of the participants."""
-    canvas = Canvas(WIDE, palette)
-    for figure, top, track in pictures.panels(DRAWN, HEIGHT):
+    canvas = Canvas(WIDE, PAGE)
+    for figure, top, track in pictures.panels(PERSON_FIGURES, HEIGHT):
         found = report.figures[figure]
         said = pictures.value_with_interval(found.value, found.interval, track.unit)
         track.named(canvas, top + LARGE, figure_name(figure), said, LARGE)
@@ -486,7 +425,7 @@ def draw(report: UserStudyReport, palette: Palette = PAGE) -> Picture:
         track.labels(canvas, top + AXIS + SMALL + 5)
         _everybody(canvas, report, figure, track, top + EACH)
         track.estimate(canvas, found.value, found.interval, top + ALL)
-    bottom = pictures.below(DRAWN, HEIGHT)
+    bottom = pictures.below(PERSON_FIGURES, HEIGHT)
     share = notation.percent(report.settings.confidence)
     key = gettext(
         "Hollow dots: each participant's own figure. Dot and line: the figure over all questions "
@@ -497,7 +436,11 @@ def draw(report: UserStudyReport, palette: Palette = PAGE) -> Picture:
     title = gettext(
         "Figures over all participants with %(share)s intervals, and each one's", share=share
     )
-    return canvas.picture("participants", title, _description(report), bottom + 4)
+    description = " ".join(
+        f"{figure_name(name)}: {' '.join(figure_in_words(report.figures[name], unit_of(name)))}."
+        for name in PERSON_FIGURES
+    )
+    return canvas.picture("participants", title, description, bottom + 4)
 
 
 def _everybody(
@@ -506,21 +449,252 @@ def _everybody(
     """A hollow dot for each participant; dots of equal values are stacked, many more densely."""
     values = (person.figures[figure].value for person in report.taking_part)
     dots = [track.at(value) for value in values if value is not None]
-    of_place = Counter(_place(where) for where in dots)
+    of_place = Counter(round(where / STEP) for where in dots)
     seen: Counter[int] = Counter()
     for where in dots:
-        place = _place(where)
+        place = round(where / STEP)
         step = min(STEP, HIGHEST / max(of_place[place] - 1, 1))
         canvas.dot((where, middle - seen[place] * step), radius=3.5, fill="", stroke="edge")
         seen[place] += 1
 
 
-def _place(where: float) -> int:
-    return round(where / STEP)
+QUERY_FIGURES = (
+    *("precision_at_5", "overall_precision", "reciprocal_rank", "success", "response_quality"),
+)
+ASKED = ("participant", "question_number", "question", "category", "conversation")
+COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "participants": (
+            *("participant", "number", "stage", "consent_version", "agreed_at", "finished_at"),
+            *("questions", "rated", "failed", "unreadable", "sus_score", *FIGURES),
+        ),
+        "answers": (
+            *(*ASKED, "asked_at", "answered_at", "question_state", "answer_state"),
+            *("results_count", "judged_count", "relevant_count", "unsure_count"),
+            *("first_relevant_rank", "empty_outcome", "rated", *QUERY_FIGURES),
+            *("notes", "response"),
+        ),
+        "cards": (
+            *(*ASKED, "rank", "title", "url", "price", "location", "relevance"),
+            *("results_count", "response_quality"),
+        ),
+        "questionnaire": ("participant", "item", "answer"),
+        "comments": ("participant", "comment", "question", "theme", "text"),
+    }
+)
+"""Every sheet with its columns; "answers" and "cards" have one row per answer and per card."""
 
 
-def _description(report: UserStudyReport) -> str:
-    return " ".join(
-        f"{figure_name(name)}: {' '.join(figure_in_words(report.figures[name], unit_of(name)))}."
-        for name in DRAWN
-    )
+def sheet(report: UserStudyReport, name: str) -> Sheet:
+    """Return one of the sheets; raises ``KeyError`` for an unknown name."""
+    rows = {
+        "participants": _participants,
+        "answers": _answers,
+        "cards": _cards,
+        "questionnaire": _questionnaire,
+        "comments": _comments,
+    }[name]
+    return Sheet(name, COLUMNS[name], [row for person in report.people for row in rows(person)])
+
+
+def _participants(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    yield [
+        *_who(person).values(),
+        len(person.answers),
+        person.n_rated,
+        person.totals.n_failed,
+        person.totals.n_unreadable,
+        person.usability_score,
+        *(person.figures[name].value for name in FIGURES),
+    ]
+
+
+def _answers(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    for answer in person.answers:
+        known = answer.row.summary._asdict() if answer.row else {}
+        known |= _answer(answer)
+        known |= {"question_state": answer.state, "rated": known["rated"] and int(known["rated"])}
+        yield [*_asked(person, answer), *(known.get(name) for name in COLUMNS["answers"][5:])]
+
+
+def _cards(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    for answer in person.answers:
+        found = answer.row.summary if answer.row else None
+        for rank, card, verdict in answer.cards:
+            yield [
+                *_asked(person, answer),
+                *(rank, card.title, card.url, card.price, card.location),
+                verdict.value if verdict else None,
+                found.results_count if found else None,
+                found.quality if found else None,
+            ]
+
+
+def _questionnaire(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    for item, answer in zip(USABILITY_ITEMS, person.usability, strict=True):
+        if answer is not None:
+            yield [person.pseudonym, item, answer]
+
+
+def _comments(person: Person) -> Iterator[list[csv_cells.Cell]]:
+    for comment in person.comments:
+        for theme in comment.themes or (None,):
+            yield [person.pseudonym, comment.name, comment.question, theme, comment.text]
+
+
+def _asked(person: Person, answer: OwnAnswer) -> tuple[csv_cells.Cell, ...]:
+    category = answer.category or None
+    return (person.pseudonym, answer.number, answer.question, category, answer.conversation)
+
+
+def user_study_json(report: UserStudyReport) -> dict[str, Any]:
+    """Return `report` as plain values.
+
+    ``{study, phase, search_method, llm, version, settings, cannot_tell, judged_until, suggested,
+    counts, figures: {name: {value, interval, participants, questions}}, usability,
+    categories: [...], participants: [{participant, stage, consent_version, ..., figures,
+    usability, comments, questions: [{..., results: [...]}]}]}``.
+    """
+    return {
+        "study": report.study,
+        "phase": 3,
+        "search_method": report.search_method or None,
+        "llm": report.llm or None,
+        "version": report.version,
+        "settings": {
+            "resamples": report.settings.resamples,
+            "seed": report.settings.seed,
+            "confidence": report.settings.confidence,
+            "interval": "percentile bootstrap over participants",
+            "usability_interval": "Student's t over participants, cut at 0 and 100",
+        },
+        "cannot_tell": report.cannot_tell,
+        "judged_until": moment_json(report.judged_until),
+        "suggested": [moment_json(when) for when in report.suggested],
+        "counts": {
+            "participants": len(report.taking_part),
+            "questions": report.n_questions,
+            "failed": report.totals.n_failed,
+            "unreadable": report.totals.n_unreadable,
+            "declined": report.declined,
+            "withdrawn": report.withdrawn,
+        },
+        "figures": _figures(report.figures),
+        "usability": asdict(report.usability)
+        | {"interval": interval_json(report.usability.interval)},
+        "categories": [
+            {
+                "category": line.category or None,
+                "questions": line.n_questions,
+                "participants": line.n_people,
+                "figures": _figures(line.figures),
+            }
+            for line in report.categories
+        ],
+        "participants": [
+            {
+                **_who(person),
+                "figures": {
+                    name: {"value": one.value, "n": one.n} for name, one in person.figures.items()
+                },
+                "usability": {"answers": list(person.usability), "score": person.usability_score},
+                "comments": [
+                    {"comment": said.name, "text": said.text, "themes": list(said.themes)}
+                    for said in person.comments
+                ],
+                "questions": [
+                    _answer(answer) | {"results": _results(answer)} for answer in person.answers
+                ],
+            }
+            for person in report.people
+        ],
+    }
+
+
+def _who(person: Person) -> dict[str, Any]:
+    return {
+        "participant": person.pseudonym,
+        "number": person.number,
+        "stage": str(person.stage),
+        "consent_version": person.consent,
+        "agreed_at": moment_json(person.agreed_at),
+        "finished_at": moment_json(person.finished_at),
+    }
+
+
+def _answer(answer: OwnAnswer) -> dict[str, Any]:
+    found = answer.row.summary if answer.row else None
+    return {
+        "number": answer.number,
+        "question": answer.question,
+        "category": answer.category or None,
+        "conversation": answer.conversation,
+        "state": answer.state,
+        "asked_at": moment_json(answer.asked_at),
+        "answered_at": moment_json(answer.answered_at),
+        "response": answer.response,
+        "answer_state": found.state.value if found else None,
+        "empty_outcome": found.empty_outcome.value if found and found.empty_outcome else None,
+        "rated": answer.is_rated if answer.asks_for_a_rating else None,
+        "precision_at_5": found.precision_at_5.value if found else None,
+        "overall_precision": found.overall_precision.value if found else None,
+        "reciprocal_rank": found.reciprocal_rank.value if found else None,
+        "success": whole(found.success.value) if found else None,
+        "response_quality": whole(found.response_quality.value) if found else None,
+        "notes": answer.row.notes if answer.row else "",
+    }
+
+
+def _results(answer: OwnAnswer) -> list[dict[str, Any]]:
+    return [
+        {
+            "rank": rank,
+            "title": card.title,
+            "url": card.url,
+            "price": card.price,
+            "location": card.location,
+            "relevance": VERDICTS[verdict],
+        }
+        for rank, card, verdict in answer.cards
+    ]
+
+
+def _figures(found: Mapping[str, ClusteredMean]) -> dict[str, Any]:
+    return {
+        name: {
+            "value": one.value,
+            "interval": interval_json(one.interval),
+            "participants": one.clusters,
+            "questions": one.n,
+        }
+        for name, one in found.items()
+    }
+
+
+def user_study_bytes(report: UserStudyReport) -> bytes:
+    """Return ``user_study_json`` as a file, to four decimals."""
+    found = rounded(user_study_json(report))
+    return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+DATA = (*(f"{name}.csv" for name in COLUMNS), "phase3.xlsx", "phase3.json")
+"""Every file of the participants' data."""
+
+
+def data_file(report: UserStudyReport, name: str) -> tuple[bytes, str]:
+    """Return one of the files of ``DATA`` and its media type."""
+    if name == "phase3.xlsx":
+        return workbook([sheet(report, one) for one in COLUMNS]), XLSX
+    if name == "phase3.json":
+        return user_study_bytes(report), "application/json"
+    found = sheet(report, name.removesuffix(".csv"))
+    return csv_bytes([found.columns, *found.rows]), "text/csv; charset=utf-8"
+
+
+FORMATS = formats(document, user_study_bytes)
+"""Every format of the summary by the name that the command line and the page give it."""
+
+
+def file_name(file_format: str, on: date) -> str:
+    """Return the name of a summary's file; raises ``KeyError`` for an unknown format."""
+    return f"phase3_summary_{notation.file_day(on)}.{FORMATS[file_format].extension}"

@@ -2,7 +2,13 @@
 
 It is a summary, not a comparison: every participant asks their own questions, so nothing is
 paired. A figure over all is the mean over all questions, as everywhere; its interval is over
-the participants who asked them (see ``clustered``).
+the participants who asked them.
+
+How usable the chatbot was to them is the System Usability Scale: Brooke (1996), SUS: A "quick
+and dirty" usability scale. In: Jordan et al. (eds.), Usability Evaluation in Industry, 189-194.
+An Indonesian version was found reliable (Cronbach's alpha 0.841) by Sharfina & Santoso (2016),
+An Indonesian Adaptation of the System Usability Scale (SUS), ICACSIS; the Indonesian wording
+here is our own translation.
 """
 
 from __future__ import annotations
@@ -10,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from math import fsum
-from typing import TYPE_CHECKING
+from math import fsum, sqrt
 
 from msgspec import Struct
 
@@ -26,13 +31,122 @@ from webapp.metrics.comparisons.significance import (
     weighed,
 )
 from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, QueryRow, Sum, Totals, figures
-from webapp.metrics.judging.queries import Undefined
-from webapp.metrics.phase_3.usability import UsabilitySummary, usability_summary
+from webapp.metrics.planning.power import t_quantile
 from webapp.records import CannotTell, Card, QueryState, Relevance
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+ITEMS = (
+    mark("I think that I would like to use this system frequently."),
+    mark("I found the system unnecessarily complex."),
+    mark("I thought the system was easy to use."),
+    mark(
+        "I think that I would need the support of a technical person to be able to use this system."
+    ),
+    mark("I found the various functions in this system were well integrated."),
+    mark("I thought there was too much inconsistency in this system."),
+    mark("I would imagine that most people would learn to use this system very quickly."),
+    mark("I found the system very cumbersome to use."),
+    mark("I felt very confident using the system."),
+    mark("I needed to learn a lot of things before I could get going with this system."),
+)
+"""The ten items in their standard wording and order, as message ids."""
+
+LEAST, MOST = 1, 5
+"""Strongly disagree and strongly agree."""
+
+
+def usability_score(answers: Sequence[int | None]) -> float | None:
+    """The SUS score of one person, 0 to 100, from the answers (1 to 5) to the ten items.
+
+    ``SUS = 2.5 * (sum of (a - 1) over items 1, 3, 5, 7, 9 + sum of (5 - a) over items 2, 4, 6,
+    8, 10)``: *a* the answer to an item; the odd items praise and the even ones complain
+    (Brooke 1996). It is not a percentage. An item without an answer leaves no score.
+
+    >>> usability_score([4, 2, 4, 1, 4, 2, 5, 2, 4, 2])
+    80.0
+    >>> usability_score([4, 2, 4, 1, 4, 2, 5, 2, 4, None]) is None
+    True
+    """
+    given = [answer for answer in answers if answer is not None]
+    if len(given) < len(ITEMS):
+        return None
+    praise = sum(answer - LEAST for answer in given[::2])
+    complaint = sum(MOST - answer for answer in given[1::2])
+    return 2.5 * (praise + complaint)
+
+
+LOWEST, HIGHEST = 0.0, 100.0
+
+ADJECTIVES = (
+    (12.5, mark("worst imaginable")),
+    (20.3, mark("awful")),
+    (35.7, mark("poor")),
+    (50.9, mark("OK")),
+    (71.4, mark("good")),
+    (85.5, mark("excellent")),
+    (90.9, mark("best imaginable")),
+)
+"""The mean score of those who chose each adjective (Bangor et al. 2009), as message ids."""
+
+GRADES = ((90.0, "A"), (80.0, "B"), (70.0, "C"), (60.0, "D"), (LOWEST, "F"))
+"""The lowest score of each school grade (Bangor et al. 2009)."""
+
+TOO_FEW_SCORES = mark("Fewer than two people answered all ten items.")
+
+
+class UsabilitySummary(Struct, frozen=True):
+    """The mean of `n` scores with its t interval, the adjective nearest to it and the grade.
+
+    All are ``None`` without a score; the interval is empty of fewer than two. Adjective and
+    grade are a rule of thumb for the mean.
+    """
+
+    n: int
+    mean: float | None
+    interval: Interval
+    adjective: str | None
+    grade: str | None
+
+
+def usability_summary(scores: Sequence[float], *, confidence: float = 0.95) -> UsabilitySummary:
+    """The mean of SUS scores with its two-sided t interval, which ends where the scale ends.
+
+    ``m +- t(n - 1) * s / sqrt(n)``: *m* the mean, *s* the standard deviation of the sample,
+    *t* the ``(1 + confidence) / 2`` quantile of Student's distribution. With 5 to 10 people
+    the t interval is wider than a bootstrap over them, which at such sizes is too narrow.
+
+    >>> found = usability_summary([80.0, 70.0, 75.0])
+    >>> found.mean, found.adjective, found.grade
+    (75.0, 'good', 'C')
+    >>> round(found.interval.lower, 2), round(found.interval.upper, 2)  # 75 +- 4.303 x 5 / 1.732
+    (62.58, 87.42)
+    """
+    n = len(scores)
+    if not n:
+        return UsabilitySummary(0, None, NO_INTERVAL, None, None)
+    mean, interval = fsum(scores) / n, NO_INTERVAL
+    if n >= MIN_UNITS:
+        spread = sqrt(fsum((score - mean) ** 2 for score in scores) / (n - 1))
+        reach = t_quantile((1 + confidence) / 2, n - 1) * spread / sqrt(n)
+        interval = Interval(max(LOWEST, mean - reach), min(HIGHEST, mean + reach), 0)
+    return UsabilitySummary(n, mean, interval, adjective(mean), grade(mean))
+
+
+def adjective(mean: float) -> str:
+    """The adjective whose mean is nearest to `mean`, as a message id; of two, the lower.
+
+    >>> adjective(61.0), adjective(62.0)  # halfway between OK and good is 61.15
+    ('OK', 'good')
+    """
+    return min(ADJECTIVES, key=lambda known: abs(known[0] - mean))[1]
+
+
+def grade(mean: float) -> str:
+    """The school grade of a mean score: A from 90, B from 80, C from 70, D from 60, else F.
+
+    >>> grade(90.0), grade(89.9), grade(12.0)
+    ('A', 'B', 'F')
+    """
+    return next(name for lowest, name in GRADES if mean >= lowest)
 
 
 TOO_FEW_CLUSTERS = mark(
@@ -75,28 +189,21 @@ def clustered_mean(clusters: Sequence[Sum], resampling: Resampling) -> Clustered
     present = [cluster for cluster in clusters if cluster.n]
     n = sum(cluster.n for cluster in present)
     value = fsum(cluster.total for cluster in present) / n if n else None
-    return ClusteredMean(value, _interval(present, resampling), len(present), n)
-
-
-def _interval(clusters: Sequence[Sum], resampling: Resampling) -> Interval:
-    if len(clusters) < MIN_UNITS:
-        return NO_INTERVAL
+    if len(present) < MIN_UNITS:
+        return ClusteredMean(value, NO_INTERVAL, len(present), n)
     import numpy as np
 
-    totals = np.array([cluster.total for cluster in clusters], dtype=np.float64)
-    counts = np.array([cluster.n for cluster in clusters], dtype=np.float64)
-    means: list[NDArray[np.float64]] = [
+    totals = np.array([cluster.total for cluster in present], dtype=np.float64)
+    counts = np.array([cluster.n for cluster in present], dtype=np.float64)
+    means = [
         weighed(times, totals) / weighed(times, counts)
-        for times in times_drawn(len(clusters), resampling)
+        for times in times_drawn(len(present), resampling)
     ]
-    return percentiles(np.concatenate(means), resampling)
+    return ClusteredMean(value, percentiles(np.concatenate(means), resampling), len(present), n)
 
 
 FIGURES = tuple(name for name in HEADLINES if name != "composite")
 """The figures of phase 3: all but the composite, which is for comparing with older reports."""
-
-
-_NOTHING_TO_RATE = {QueryState.FAILED, QueryState.UNREADABLE}
 
 
 class ParticipantStage(StrEnum):
@@ -108,19 +215,11 @@ class ParticipantStage(StrEnum):
     FINISHED = "finished"
 
 
-class ParticipantCard(Struct, frozen=True):
-    """One property that was shown, and the participant's verdict on it; ``None`` is unjudged."""
-
-    rank: int
-    card: Card
-    verdict: Relevance | None
-
-
 class OwnAnswer(Struct, frozen=True):
     """A question as it was asked; ``row`` is the answer judged, ``None`` while there is none.
 
-    ``number`` counts the participant's questions from 1. ``state`` is the question's: waiting,
-    asking, interrupted, failed, answered, given up.
+    ``number`` counts the participant's questions from 1. ``cards`` are the properties shown: the
+    rank of each and the participant's verdict on it, ``None`` if unjudged.
     """
 
     number: int
@@ -132,12 +231,13 @@ class OwnAnswer(Struct, frozen=True):
     answered_at: datetime | None
     response: str
     row: QueryRow | None
-    cards: tuple[ParticipantCard, ...]
+    cards: tuple[tuple[int, Card, Relevance | None], ...]
 
     @property
     def asks_for_a_rating(self) -> bool:
         """Whether there is an answer to rate: not after a failed call, nor if unreadable."""
-        return self.row is not None and self.row.summary.state not in _NOTHING_TO_RATE
+        nothing_to_rate = {QueryState.FAILED, QueryState.UNREADABLE}
+        return self.row is not None and self.row.summary.state not in nothing_to_rate
 
     @property
     def is_rated(self) -> bool:
@@ -165,10 +265,8 @@ class Person(Struct, frozen=True):
     consent: int | None
     agreed_at: datetime | None
     finished_at: datetime | None
-    questions_left: int
     answers: tuple[OwnAnswer, ...]
     usability: tuple[int | None, ...]
-    usability_score: float | Undefined
     comments: tuple[Comment, ...]
 
     @property
@@ -181,9 +279,9 @@ class Person(Struct, frozen=True):
         return ParticipantStage.INVITED if self.agreed_at is None else ParticipantStage.AGREED
 
     @property
-    def rows(self) -> tuple[QueryRow, ...]:
-        """The questions that got an answer or were given up."""
-        return tuple(answer.row for answer in self.answers if answer.row is not None)
+    def usability_score(self) -> float | None:
+        """The SUS score, once all ten items are answered."""
+        return usability_score(self.usability)
 
     @property
     def n_rated(self) -> int:
@@ -191,24 +289,9 @@ class Person(Struct, frozen=True):
         return sum(answer.is_rated for answer in self.answers)
 
     @property
-    def n_to_rate(self) -> int:
-        """How many answers ask for a rating, rated ones among them."""
-        return sum(answer.asks_for_a_rating for answer in self.answers)
-
-    @property
-    def n_failed(self) -> int:
-        """How many questions were left after their call failed."""
-        return sum(row.summary.state is QueryState.FAILED for row in self.rows)
-
-    @property
-    def n_unreadable(self) -> int:
-        """How many answers could not be read."""
-        return sum(row.summary.state is QueryState.UNREADABLE for row in self.rows)
-
-    @property
     def totals(self) -> Totals:
-        """The totals from which this participant's figures are computed."""
-        return Totals.of(row.summary for row in self.rows)
+        """The totals over the questions that got an answer or were given up."""
+        return Totals.of(answer.row.summary for answer in self.answers if answer.row)
 
     @property
     def figures(self) -> Mapping[str, Figure]:
@@ -271,14 +354,9 @@ class UserStudyReport(Struct, frozen=True):
         return sum(len(person.answers) for person in self.people)
 
     @property
-    def n_failed(self) -> int:
-        """How many questions were left after their call failed."""
-        return sum(person.n_failed for person in self.people)
-
-    @property
-    def n_unreadable(self) -> int:
-        """How many answers could not be read."""
-        return sum(person.n_unreadable for person in self.people)
+    def totals(self) -> Totals:
+        """The totals over the questions of all participants."""
+        return Totals.together(person.totals for person in self.people)
 
 
 def clustered_figures(people: Sequence[Totals], settings: Resampling) -> dict[str, ClusteredMean]:
@@ -286,7 +364,15 @@ def clustered_figures(people: Sequence[Totals], settings: Resampling) -> dict[st
 
     A question whose rating is open is in no figure it is open for, as in a figure so far.
     """
-    return {name: clustered_mean([_sum(own, name) for own in people], settings) for name in FIGURES}
+
+    def summed(own: Totals, figure: str) -> Sum:
+        if figure == "coverage":
+            return Sum(own.n_with_results, own.n_counted)
+        return own.sums[MEANS[figure]]
+
+    return {
+        name: clustered_mean([summed(own, name) for own in people], settings) for name in FIGURES
+    }
 
 
 def by_category(people: Sequence[Person], settings: Resampling) -> tuple[CategoryLine, ...]:
@@ -313,18 +399,6 @@ def by_theme(people: Iterable[Person]) -> tuple[ThemeLine, ...]:
         for theme, said in found.items()
     )
     return tuple(sorted(lines, key=lambda line: (not line.theme, -len(line.comments), line.theme)))
-
-
-def usability_of(people: Iterable[Person]) -> UsabilitySummary:
-    """The usability scores of those who answered all ten items, summed up."""
-    scores = (person.usability_score for person in people)
-    return usability_summary([score for score in scores if not isinstance(score, Undefined)])
-
-
-def _sum(totals: Totals, figure: str) -> Sum:
-    if figure == "coverage":
-        return Sum(totals.n_with_results, totals.n_counted)
-    return totals.sums[MEANS[figure]]
 
 
 def _category(people: Sequence[Person], name: str, settings: Resampling) -> CategoryLine:

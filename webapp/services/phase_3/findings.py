@@ -6,43 +6,39 @@ Only phase 3 is read here, by way of ``participants``; phases 1 and 2 and this o
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from importlib.metadata import version
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from webapp import failures
 from webapp.db.tables.judging import Event
-from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import CommentTheme, OwnQuestion, Participant
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.metrics.judging.figures import QueryRow
 from webapp.metrics.phase_3.user_study import (
     Comment,
     OwnAnswer,
-    ParticipantCard,
     Person,
     UserStudyReport,
     by_category,
     by_theme,
     clustered_figures,
-    usability_of,
+    usability_summary,
 )
-from webapp.records import COMMENTS, Card
+from webapp.records import COMMENTS
 from webapp.services.judging import judged_things
 from webapp.services.phase_3 import links, own_questions, participants, user_studies
 from webapp.services.phase_3.participants import Questionnaire
 from webapp.services.runs import reports
 from webapp.services.study import assignments, studies
-
-NOTE = "note"
 
 Themes = Mapping[tuple[int, str], tuple[str, ...]]
 """The themes of a comment, by participant and the comment's name."""
@@ -65,13 +61,19 @@ def report(
         people=people,
         declined=phase.declined,
         withdrawn=phase.withdrawn,
-        judged_until=_judged_until(session, study),
+        judged_until=session.scalar(
+            select(func.max(Event.received_at))
+            .join(Participant, Participant.rater_id == Event.rater_id)
+            .where(Participant.study_id == study.id)
+        ),
         settings=resampling,
         version=version("relevansi"),
         figures=clustered_figures([person.totals for person in people], resampling),
         categories=by_category(people, resampling),
         themes=by_theme(people),
-        usability=usability_of(people),
+        usability=usability_summary(
+            [score for one in people if (score := one.usability_score) is not None]
+        ),
         suggested=tuple(time.since for time in assignments.suggested(session, study)),
         cannot_tell=study.cannot_tell,
     )
@@ -102,7 +104,8 @@ def _person(
 ) -> Person:
     closing = said.get(participant.rater_id or 0, Questionnaire((None,) * 10, "", ""))
     answers = tuple(_answers(session, participant, now))
-    comments = (*_notes(answers), *_texts(closing))
+    notes = [(f"note {one.number}", one.row.notes, one.question) for one in answers if one.row]
+    comments = [*notes, ("helped", closing.helped, ""), ("missing", closing.missing, "")]
     return Person(
         id=participant.id,
         number=participant.number,
@@ -110,10 +113,8 @@ def _person(
         consent=participant.consent.number if participant.consent else None,
         agreed_at=participant.agreed_at,
         finished_at=participant.finished_at,
-        questions_left=_left(session, participant),
         answers=answers,
         usability=closing.usability,
-        usability_score=closing.score,
         comments=tuple(
             Comment(name, text, themes.get((participant.id, name), ()), question)
             for name, text, question in comments
@@ -122,21 +123,27 @@ def _person(
     )
 
 
-def _left(session: Session, participant: Participant) -> int:
-    if participant.rater is None or participant.finished_at is not None:
-        return 0
-    return own_questions.allowance(session, participant).left
-
-
 def _answers(session: Session, participant: Participant, now: datetime) -> Iterator[OwnAnswer]:
     """Yield a participant's questions in the order they were asked."""
     if participant.rater is None:
         return
-    rows = _rows(session, participant, participant.rater)
-    shown = _shown(session, participant.run_id)
+    run_id, rows = participant.run_id, {}
+    if run_id is not None:
+        rule = reports.of_rater(participant.rater)
+        report = reports.report(session, participant.rater.study, run_id, rule)
+        rows = {row.query_id: row for row in report.rows}
+    cards = defaultdict(list)
+    for number, rank, card in session.execute(
+        select(Query.query_id, Result.rank, Result.card)
+        .join_from(Result, Query)
+        .where(Query.run_id == run_id)
+        .order_by(Query.id, Result.rank)
+    ):
+        cards[number].append((rank, judged_things.from_row(card)))
+    answered = select(Query.query_id, Query.response).where(Query.run_id == run_id)
+    words = {number: response for number, response in session.execute(answered)}  # noqa: C416
     for line in own_questions.lines(session, participant, now):
         row = rows.get(line.position)
-        response, cards = shown.get(line.position, ("", ()))
         verdicts = row.verdicts if row else ()
         yield OwnAnswer(
             number=line.position,
@@ -146,46 +153,13 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
             state=str(line.state),
             asked_at=line.put_at,
             answered_at=line.answered_at,
-            response=response,
+            response=words.get(line.position, ""),
             row=row,
             cards=tuple(
-                ParticipantCard(rank, card, verdict)
-                for (rank, card), verdict in zip(cards, verdicts, strict=True)
+                (rank, card, verdict)
+                for (rank, card), verdict in zip(cards[line.position], verdicts, strict=True)
             ),
         )
-
-
-def _rows(session: Session, participant: Participant, rater: Rater) -> dict[int, QueryRow]:
-    if participant.run_id is None:
-        return {}
-    rule = reports.of_rater(rater)
-    found = reports.report(session, rater.study, participant.run_id, rule)
-    return {row.query_id: row for row in found.rows}
-
-
-def _shown(
-    session: Session, run_id: str | None
-) -> dict[int, tuple[str, tuple[tuple[int, Card], ...]]]:
-    """Return the chatbot's words and the cards in rank order, by the question's number."""
-    cards: dict[int, list[tuple[int, Card]]] = defaultdict(list)
-    wanted = select(Query.query_id, Result.rank, Result.card).join_from(Result, Query)
-    for number, rank, card in session.execute(
-        wanted.where(Query.run_id == run_id).order_by(Query.id, Result.rank)
-    ):
-        cards[number].append((rank, judged_things.from_row(card)))
-    words = session.execute(select(Query.query_id, Query.response).where(Query.run_id == run_id))
-    return {number: (response, tuple(cards[number])) for number, response in words}
-
-
-def _notes(answers: Sequence[OwnAnswer]) -> Iterator[tuple[str, str, str]]:
-    for answer in answers:
-        if answer.row is not None:
-            yield f"{NOTE} {answer.number}", answer.row.notes, answer.question
-
-
-def _texts(closing: Questionnaire) -> Iterator[tuple[str, str, str]]:
-    for name, text in zip(COMMENTS, (closing.helped, closing.missing), strict=True):
-        yield name, text, ""
 
 
 def _themes(session: Session, study: Study) -> Themes:
@@ -199,13 +173,6 @@ def _themes(session: Session, study: Study) -> Themes:
     for row in rows:
         found[row.participant_id, row.comment] += (row.theme,)
     return found
-
-
-def _judged_until(session: Session, study: Study) -> datetime | None:
-    raters = select(Participant.rater_id).where(
-        Participant.study_id == study.id, Participant.rater_id.is_not(None)
-    )
-    return session.scalar(select(func.max(Event.received_at)).where(Event.rater_id.in_(raters)))
 
 
 LONGEST = 60
@@ -258,13 +225,18 @@ def add(
     wanted = _tidy(theme)
     if not wanted:
         raise UnfitTheme(theme)
-    known = session.scalars(_of(participant, comment)).all()
-    if wanted.casefold() in {row.theme.casefold() for row in known}:
+    known = session.scalars(
+        select(CommentTheme.theme).where(
+            CommentTheme.participant_id == participant.id, CommentTheme.comment == comment
+        )
+    )
+    if wanted.casefold() in map(str.casefold, known):
         return
     session.add(
         CommentTheme(participant_id=participant.id, comment=comment, theme=wanted, created_at=now)
     )
-    _log(session, participant, comment, None, wanted, now)
+    about = f"{links.subject(participant)}, {comment}"
+    studies.log(session, participant.study, "phase 3 theme", about, None, wanted, now)
     session.flush()
 
 
@@ -273,34 +245,21 @@ def remove(
 ) -> None:
     """Take a comment from under a theme, logged; nothing where it is not under it."""
     _need_known(comment)
-    under = _of(participant, comment).where(CommentTheme.theme == theme)
-    found = session.scalar(under)
+    found = session.scalar(
+        select(CommentTheme).where(
+            CommentTheme.participant_id == participant.id,
+            CommentTheme.comment == comment,
+            CommentTheme.theme == theme,
+        )
+    )
     if found is not None:
         session.execute(delete(CommentTheme).where(CommentTheme.id == found.id))
-        _log(session, participant, comment, theme, None, now)
-
-
-def _of(participant: Participant, comment: str) -> Select[CommentTheme]:
-    return select(CommentTheme).where(
-        CommentTheme.participant_id == participant.id, CommentTheme.comment == comment
-    )
-
-
-def _log(
-    session: Session,
-    participant: Participant,
-    comment: str,
-    old: str | None,
-    new: str | None,
-    now: datetime,
-) -> None:
-    about = f"{links.subject(participant)}, {comment}"
-    studies.log(session, participant.study, "phase 3 theme", about, old, new, now)
+        about = f"{links.subject(participant)}, {comment}"
+        studies.log(session, participant.study, "phase 3 theme", about, theme, None, now)
 
 
 def _need_known(comment: str) -> None:
-    kind, _, number = comment.partition(" ")
-    if comment not in COMMENTS and not (kind == NOTE and number.isdecimal() and len(number) < 10):
+    if comment not in COMMENTS and not re.fullmatch("note [0-9]{1,9}", comment):
         raise UnknownComment(comment)
 
 

@@ -6,10 +6,11 @@ Each one's questions and judgments live in a study of their own (docs/decisions/
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import Select, delete, func, select, text, update
 from sqlalchemy.orm import Session
 
 from webapp import failures
@@ -26,8 +27,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Busy, Conflict, Missing, Refused
 from webapp.i18n import mark
-from webapp.metrics.judging.queries import Undefined
-from webapp.metrics.phase_3.usability import LEAST, MOST, usability_score
+from webapp.metrics.phase_3.user_study import LEAST, MOST
 from webapp.printable import look_alike
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging import events
@@ -251,11 +251,6 @@ class Questionnaire(Struct, frozen=True):
     missing: str
 
     @property
-    def score(self) -> float | Undefined:
-        """The SUS score; undefined while an item has no answer."""
-        return usability_score(self.usability)
-
-    @property
     def unanswered(self) -> tuple[int, ...]:
         """The numbers (from 1) of the scale's items without an answer."""
         return tuple(n for n, answer in enumerate(self.usability, start=1) if answer is None)
@@ -305,32 +300,18 @@ EXPORTED = "phase 3 export"
 WITHDRAWN = "phase 3 withdrawal"
 
 
-class WithdrawalCost(Struct, frozen=True):
-    """How much goes with a participant."""
-
-    questions: int
-    judgments: int
-    ratings: int
-    answers: int
-    events: int
-
-
-class Copy(Struct, frozen=True):
-    """A file made from the data of phase 3, and when it was made."""
-
-    name: str
-    at: datetime
-
-
-def cost(session: Session, participant: Participant) -> WithdrawalCost:
+def cost(session: Session, participant: Participant) -> dict[str, int]:
     """Return the counts of the data that a withdrawal would delete."""
-    asked = select(func.count()).where(OwnQuestion.participant_id == participant.id)
-    said = {
-        table: select(func.count()).where(table.rater_id == participant.rater_id)
-        for table in (Judgment, QueryRating, QuestionnaireAnswer, Event)
+    mine = {
+        "questions": OwnQuestion.participant_id == participant.id,
+        "judgments": Judgment.rater_id == participant.rater_id,
+        "ratings": QueryRating.rater_id == participant.rater_id,
+        "answers": QuestionnaireAnswer.rater_id == participant.rater_id,
+        "events": Event.rater_id == participant.rater_id,
     }
-    counts = [session.scalar(wanted) or 0 for wanted in (asked, *said.values())]
-    return WithdrawalCost(*counts)
+    return {
+        name: session.scalar(select(func.count()).where(rows)) or 0 for name, rows in mine.items()
+    }
 
 
 def note_export(session: Session, study: Study, name: str, now: datetime) -> None:
@@ -338,21 +319,25 @@ def note_export(session: Session, study: Study, name: str, now: datetime) -> Non
     studies.log(session, study, EXPORTED, name, None, None, now)
 
 
-def copies(session: Session, participant: Participant) -> tuple[Copy, ...]:
-    """Return the files made since a participant agreed, which may hold their data."""
+def copies(session: Session, participant: Participant) -> Sequence[LogEntry]:
+    """Return the log of the files made since a participant agreed, which may hold their data."""
     if participant.agreed_at is None:
         return ()
-    return _made(session, participant.study, participant.agreed_at, None)
+    since = LogEntry.at >= participant.agreed_at
+    return session.scalars(_made(participant.study).where(since)).all()
 
 
-def copies_before_last(session: Session, study: Study) -> tuple[Copy, ...]:
-    """Return the files made before the last withdrawal: they may hold the withdrawn data."""
-    last = session.scalar(
-        select(func.max(LogEntry.at)).where(
-            LogEntry.study_id == study.id, LogEntry.action == WITHDRAWN
-        )
+def copies_before_last(session: Session, study: Study) -> Sequence[LogEntry]:
+    """Return the log of the files made before the last withdrawal: they may hold that data."""
+    last = select(func.max(LogEntry.at)).where(
+        LogEntry.study_id == study.id, LogEntry.action == WITHDRAWN
     )
-    return () if last is None else _made(session, study, None, last)
+    return session.scalars(_made(study).where(LogEntry.at <= last.scalar_subquery())).all()
+
+
+def _made(study: Study) -> Select[LogEntry]:
+    made = LogEntry.action == EXPORTED
+    return select(LogEntry).where(LogEntry.study_id == study.id, made).order_by(LogEntry.id)
 
 
 def withdraw(session: Session, participant: Participant, now: datetime) -> None:
@@ -377,17 +362,6 @@ def withdraw(session: Session, participant: Participant, now: datetime) -> None:
     studies.log(session, study, WITHDRAWN, about, None, None, now)
     session.flush()
     session.expire_all()
-
-
-def _made(
-    session: Session, study: Study, since: datetime | None, until: datetime | None
-) -> tuple[Copy, ...]:
-    wanted = select(LogEntry).where(LogEntry.study_id == study.id, LogEntry.action == EXPORTED)
-    if since is not None:
-        wanted = wanted.where(LogEntry.at >= since)
-    if until is not None:
-        wanted = wanted.where(LogEntry.at <= until)
-    return tuple(Copy(row.subject, row.at) for row in session.scalars(wanted.order_by(LogEntry.id)))
 
 
 def _delete_room(session: Session, room: int) -> None:

@@ -18,7 +18,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import ConsentText, Participant
 from webapp.db.tables.study import Study
 from webapp.i18n import DEFAULT_LANGUAGE, gettext, language
-from webapp.metrics.phase_3.usability import ITEMS, LEAST, MOST
+from webapp.metrics.phase_3.user_study import ITEMS, LEAST, MOST
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging.events import MOST_NOTES
 from webapp.services.phase_3 import links, own_questions, participants, user_studies
