@@ -23,7 +23,7 @@ from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.services.study import studies
-from webapp.web import feature
+from webapp.web.features import role_for
 
 NOBODY = "http://127.0.0.1:9"
 """A chatbot that is never there."""
@@ -44,7 +44,7 @@ def test_a_role_is_let_in_where_the_table_says_so(tmp_path: Path, role: str) -> 
         visitors.lock(database)
         cookie = _entered(client, database, role, 0)
         for number, (path, verb, endpoint) in enumerate(_addresses(tmp_path)):
-            is_open = endpoint is not None and is_open_to(role, feature.stated(endpoint))
+            is_open = endpoint is not None and is_open_to(role, role_for(endpoint))
             status = _status(client, cookie, verb, path)
             if is_open and status is None:  # the owner may have put this one out meanwhile
                 cookie = _entered(client, database, role, number + 1)

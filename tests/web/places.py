@@ -5,18 +5,13 @@ from __future__ import annotations
 from flask import Flask
 
 from tests.web.conftest import in_english
-from webapp.web import feature
+from webapp.web.features import current
 
 
 def marked(menu: str, endpoint: str | None) -> list[str]:
     """Return the entries of a menu that are marked on the page of an endpoint."""
-    return [one.endpoint for one in feature.menu(menu) if feature.is_current(one, endpoint)]
-
-
-def marked_twice(app: Flask, menu: str) -> list[str]:
-    """Return the pages on which several entries of a menu, which has some, are marked."""
-    assert feature.menu(menu)
-    return [endpoint for endpoint in app.view_functions if len(marked(menu, endpoint)) > 1]
+    entry = current(menu, endpoint)
+    return [] if entry is None else [entry.endpoint]
 
 
 def assert_explained(app: Flask, path: str, says: str, leads_to: str) -> None:

@@ -20,8 +20,7 @@ from tests.web import visitors
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.people import Attempt
-from webapp.web import feature
-from webapp.web.feature import Role
+from webapp.web.features import Role, role_for
 
 ROLES = ("owner", "rater", "participant", "stranger")
 OWN_ANSWER = {"sign_in.choose", "sign_in.set_first", "sign_in.leave"}
@@ -42,7 +41,7 @@ class Knock:
     endpoint: str
     path: str
     method: str
-    role: Role | None
+    role: Role
 
 
 def rules(app: Flask) -> list[Rule]:
@@ -57,7 +56,7 @@ def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
         values = {name: filled(rule, name, run_id) for name in rule.arguments}
         path = adapter.build(rule.endpoint, values, force_external=False)
         for method in sorted(rule.methods or ()):
-            yield Knock(rule.endpoint, path, method, feature.stated(rule.endpoint))
+            yield Knock(rule.endpoint, path, method, role_for(rule.endpoint))
 
 
 def filled(rule: Rule, name: str, run_id: str) -> object:

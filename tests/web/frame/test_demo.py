@@ -15,7 +15,7 @@ from tests.web.conftest import in_english
 from tests.web.places import assert_explained
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
-from webapp.web.feature import menu
+from webapp.web.features import MENUS
 
 EMPTY = re.compile(r"[^.:]*\b(?:yet|needs two|No item waits|Nothing of)\b[^.:]*")
 FURTHER = ("/gold/", "/items/", "/study/participants/", "/agreement?of=cards")
@@ -35,7 +35,7 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
     client, fresh = in_english(demo), in_english(app)
     with app.test_request_context():
         urls = app.url_map.bind("")
-        paths = [urls.build(entry.endpoint) for name in ("owner", "study") for entry in menu(name)]
+        paths = [urls.build(entry.endpoint) for name in ("owner", "study") for entry in MENUS[name]]
     n_empty = 0
 
     for path in (*paths, *FURTHER):

@@ -1,38 +1,93 @@
-"""The frame of a page names the study and who looks at it; static files go by their content."""
+"""The frame of every page: menus, files, templates, the service worker, health, compression."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import pytest
-from flask import Flask
+from flask import Flask, url_for
+from flask.testing import FlaskClient
+from jinja2 import DictLoader, Environment, UndefinedError
+from markupsafe import escape
 
-from tests.web.visitors import lock
+from tests.web import places, visitors
+from tests.web.conftest import PART
+from webapp.app import create_app
+from webapp.config import Settings, resource, sqlite_url
 from webapp.db.engine import Database
+from webapp.records import LARGEST_INTEGER
+from webapp.web.features import KEPT_FILES, MENUS
+from webapp.web.frame import htmx
+from webapp.web.frame.access import RATER
+from webapp.web.frame.setup import CompiledTemplates
 from webapp.web.frame.site import site, static_address
 
-
-def test_on_one_laptop_the_frame_names_the_study_and_its_owner(app: Flask) -> None:
-    with app.test_request_context("/", base_url="http://127.0.0.1:8000"):
-        app.preprocess_request()
-        frame = site()
-
-    assert (frame.is_owner, frame.is_local, frame.home) == (True, True, "home.show")
-    assert frame.study
-    assert frame.rater
-    assert set(frame.languages) == {"id", "en"}
-    assert "item_rating.index" not in [entry.endpoint for entry in frame.rater_menu]
+FOLDER = resource("templates")
+TEMPLATES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.html"))
 
 
-def test_a_stranger_reads_no_name(app: Flask, web_database: Database) -> None:
-    lock(web_database)
-    with app.test_request_context("/sign-in/", base_url="http://127.0.0.1:8000"):
-        app.preprocess_request()
-        frame = site()
+def test_the_frame_names_its_owner_and_no_one_to_a_stranger(
+    app: Flask, web_database: Database
+) -> None:
+    def frame() -> Any:
+        with app.test_request_context("/sign-in/", base_url="http://127.0.0.1:8000"):
+            app.preprocess_request()
+            return site()
 
-    assert (frame.study, frame.rater, frame.guest, frame.key) == ("", "", "", "")
-    assert not frame.is_owner
+    owner = frame()
+    visitors.lock(web_database)
+    stranger = frame()
+
+    assert (owner.is_owner, owner.is_local, owner.home) == (True, True, "home.show")
+    assert owner.rater
+    assert (stranger.rater, stranger.guest, stranger.key) == ("", "", "")
+    assert not stranger.is_owner
+
+
+MARKED = [
+    ("owner", "judgments.show", "runs.index"),
+    ("owner", "question_notes.show", "study.show"),
+    ("owner", "sign_in.show", None),
+    ("rater", "rate.show", "rate.next_one"),
+    ("owner", "study.standing", "study.show"),
+    ("study", "study.preview", "study.show"),
+    ("study", "question_notes.show", "study.show"),
+    ("study", "study.standing", "study.standing"),
+    ("study", "history.show", "study.standing"),
+    ("study", "adjudications.show", "study.standing"),
+    ("owner", "study.more", "study.show"),
+    ("study", "study.more", "study.more"),
+    ("study", "evaluations.show", "study.more"),
+    ("study", "raters.ask_to_remove", "raters.index"),
+    ("study", "assignments.show", "raters.index"),
+    ("study", "runs.show", None),
+    ("study", None, None),
+]
+
+
+@pytest.mark.parametrize(("menu", "endpoint", "marked"), MARKED)
+def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str | None, marked: str | None) -> None:
+    assert places.marked(menu, endpoint) == ([marked] if marked else [])
+
+
+def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_group(
+    app: Flask, client: FlaskClient
+) -> None:
+    for group in MENUS["study"]:
+        entries = MENUS[group.pages]
+        for shown in (group, *entries):
+            beside = entries if not shown.pages or shown is group else MENUS[shown.pages]
+            with app.test_request_context():
+                address, *links = [url_for(one.endpoint) for one in (shown, *beside)]
+            page = client.get(address).text
+            assert [link for link in links if f'href="{link}"' not in page] == []
+    more = client.get("/study/more").text
+    assert all(entry.about and escape(entry.about) in more for entry in MENUS["more"])
 
 
 def test_the_address_of_a_static_file_moves_with_its_content(
@@ -52,3 +107,278 @@ def test_the_address_of_a_static_file_moves_with_its_content(
 
     assert addresses[0] == addresses[2] != addresses[1]
     assert missing.endswith("v=missing")
+
+
+def test_a_script_comes_after_all_that_it_imports_and_each_file_once(client: FlaskClient) -> None:
+    """Joined scripts know each other by the names of their files, without the folders."""
+    names = [path.name for path in resource("static").rglob("*.js") if "vendor" not in path.parts]
+    assert sorted(names) == sorted(set(names))
+
+    script = client.get("/static/joined/rating/rating.js+people/links.js")
+
+    order = re.findall(r'^parts\["([\w.]+)"\] =', script.text, re.MULTILINE)
+    assert script.mimetype == "text/javascript"
+    assert not re.search(r"^\s*(?:import|export)\b", script.text, re.MULTILINE)
+    assert len(order) == len(set(order))
+    assert order.index("memory.js") < order.index("queue.js") < order.index("outbox.js")
+    assert order[-2:] == ["rating.js", "links.js"]
+
+
+def test_styles_count_in_the_order_of_their_names(client: FlaskClient) -> None:
+    style = client.get("/static/joined/frame/doors.css+rating/rating.css")
+
+    names = ("vendor/modern-normalize.css", "frame/app.css", "frame/doors.css", "rating/rating.css")
+    alone = [(resource("static") / name).read_text("utf-8").strip() for name in names]
+    assert (style.mimetype, style.text) == ("text/css", "\n".join(alone))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "frame/nothing.js",
+        "frame/page.js+frame/app.css",
+        "../../pyproject.toml",
+        "rating/rating.js+../../webapp/app.js",
+        "frame/icon.svg",
+    ],
+)
+def test_no_other_file_is_shown(client: FlaskClient, name: str) -> None:
+    assert client.get(f"/static/joined/{name}").status_code == 404
+
+
+def files_named(name: str) -> set[str]:
+    """Return the files below /static/ that a template asks for, joined as it joins them."""
+    source = (FOLDER / name).read_text("utf-8")
+    blocks = re.findall(r"{% block (?:styles|scripts) %}([^{]+){% endblock %}", source)
+    alone = re.findall(r"static\('([^']+\.\w+)'\)", source)
+    return {*alone, *(f"joined/{block}" for block in blocks)}
+
+
+def worker(client: FlaskClient) -> dict[str, Any]:
+    """The description of the app that the service worker gets."""
+    script = client.get("/service-worker.js").text
+    found: dict[str, Any] = json.loads(script.partition("\n")[0][len("const SHELL = ") : -1])
+    return found
+
+
+def test_the_worker_is_a_script_for_the_whole_app_that_no_cache_holds(client: FlaskClient) -> None:
+    answer = client.get("/service-worker.js")
+
+    assert answer.mimetype == "text/javascript"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert worker(client)["base"] == "/"
+    for file in worker(client)["files"]:
+        with client.get(file) as found:
+            assert found.status_code == 200, file
+
+
+def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
+    """The worker keeps the files that the templates name, joined as they join them."""
+    pages = ("frame/layout", "rating/judgments/page", "rating/rate/page")
+    own = "phase_3/own_questions/answer"
+    named = {"joined/frame/app.css", "joined/frame/page.js"}
+    named |= {file for page in (*pages, own) for file in files_named(f"{page}.html")}
+
+    assert len(named) >= 9
+    assert named <= set(KEPT_FILES)
+
+
+def test_another_version_of_a_file_is_another_worker(
+    app: Flask, client: FlaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = worker(client)
+    copytree(resource("static"), tmp_path, dirs_exist_ok=True)
+    monkeypatch.setattr(app, "static_folder", str(tmp_path))
+    same = worker(client)
+    (tmp_path / "rating/rating.js").write_text("// another version", "utf-8")
+    os.utime(tmp_path / "rating/rating.js", (1, 1))
+    after = worker(client)
+
+    assert same == before
+    assert after["version"] != before["version"]
+    assert after["files"] != before["files"]
+
+
+@pytest.mark.parametrize("language", ["id", "en"])
+def test_the_page_for_a_missing_network_speaks_to_nobody_in_particular(
+    client: FlaskClient, language: str
+) -> None:
+    answer = client.get(f"/offline/{language}")
+
+    assert f'lang="{language}"' in answer.text
+    assert "data-rater" not in answer.text
+    assert RATER not in answer.headers
+    assert "Database" not in answer.text
+    assert client.get("/offline/xx").status_code == 404
+
+
+def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:
+    """Owner and rater differ, a stranger has none; the same page to page."""
+    visitors.lock(app.extensions["database"])
+    visitors.assert_told_apart(
+        app,
+        (visitors.owner(app), f"/runs/{run_id}/queries/1"),
+        (visitors.invited(app, "Ani"), "/history/"),
+    )
+
+
+def test_a_click_of_somebody_else_is_not_stored_as_whoever_is_here(
+    app: Flask, client: FlaskClient, run_id: str
+) -> None:
+    """The browser made it on one rater's page and sends it while another is at work."""
+    page, judgment = f"/runs/{run_id}/queries/1", {"relevance": "1"}
+    address = f"{page}/results/1/judgment"
+    mine = client.get(page).headers[RATER]
+    theirs = {**PART, RATER: "0" * 16}
+
+    def judged() -> int:
+        metrics = client.get(f"/runs/{run_id}/metrics.json").get_json()
+        return int(metrics["queries"][0]["judged_count"])
+
+    assert client.post(address, data=judgment, headers=theirs).status_code == 412
+    assert judged() == 0
+    own = client.post(address, data=judgment, headers={**PART, RATER: mine})
+    assert (own.status_code, judged()) == (200, 1)
+    visitors.lock(app.extensions["database"])
+    signed_out = visitors.browser(app).post(address, data=judgment, headers=theirs)
+    assert signed_out.status_code == 401
+
+
+def test_a_server_says_in_a_line_whether_it_can_store(
+    app: Flask, client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.text, answer.mimetype) == (200, "ok\n", "text/plain")
+
+    web_database.close()
+    file = Path(web_database.description)
+    away = file.rename(file.with_suffix(".away"))
+    try:
+        assert client.get("/healthz").status_code == 503
+    finally:
+        web_database.close()
+        away.replace(file)
+    assert client.get("/healthz").status_code == 200
+
+    nowhere = Database("postgresql+psycopg://nobody@127.0.0.1:1/nothing")
+    monkeypatch.setitem(app.extensions, "database", nowhere)
+    answer = client.get("/healthz")
+    nowhere.close()
+    assert answer.status_code == 503
+    assert answer.text.startswith("database: ")
+    assert answer.text.count("\n") == 1
+
+
+def test_a_template_prints_clean_text_and_forgives_no_missing_value(app: Flask) -> None:
+    def printed(template: str, **values: object) -> str:
+        with app.test_request_context("/"):
+            return app.jinja_env.from_string(template).render(**values)
+
+    assert printed("{{ name }}", name="a\x07b\u202ec") == "abc"
+    assert printed("{{ name }}", name="<b>") == "&lt;b&gt;"
+    with pytest.raises(UndefinedError):
+        printed("{{ nothing }}")
+
+
+@pytest.mark.parametrize("number", [LARGEST_INTEGER, LARGEST_INTEGER + 1, 10**30])
+def test_a_number_that_no_database_holds_is_not_found(
+    client: FlaskClient, run_id: str, number: int
+) -> None:
+    assert client.get(f"/runs/{run_id}/queries/{number}").status_code == 404
+
+
+def rendered(folder: Path, source: str) -> str:
+    """Return the page of a template, from an environment that has not compiled it yet."""
+    loader, kept = DictLoader({"page": source}), CompiledTemplates(folder)
+    return Environment(loader=loader, bytecode_cache=kept).get_template("page").render()
+
+
+def test_a_second_start_compiles_no_template_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer() -> str:
+        app: Flask = create_app(Settings(sqlite_url(tmp_path / "study.sqlite"), tmp_path))
+        page = app.test_client().get("/")
+        app.extensions["database"].close()
+        assert page.status_code == 200
+        return page.text
+
+    first = answer()
+    monkeypatch.delattr(Environment, "compile")
+
+    assert answer() == first
+
+
+def test_templates_are_compiled_whatever_becomes_of_the_folder_that_keeps_them(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").touch()
+    assert rendered(tmp_path / "file", "{{ 1 + 1 }}") == "2"  # no folder
+    folder = tmp_path / "kept"
+    assert rendered(folder, "{{ 1 + 2 }}") == "3"
+    assert rendered(folder, "{{ 1 + 1 }}") == "2"  # another source
+    (kept,) = folder.iterdir()
+    whole = kept.read_bytes()
+
+    for length in range(0, len(whole), 7):  # cut off
+        kept.write_bytes(whole[:length])
+        assert rendered(folder, "{{ 1 + 1 }}") == "2"
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_compiles_is_translated_and_holds_no_script_or_style(
+    app: Flask, name: str
+) -> None:
+    app.jinja_env.get_template(name)
+    source = (FOLDER / name).read_text("utf-8")
+    assert not re.search(
+        r"<style(?!>\{\{ \w+ \}\}<)|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|hx-on", source
+    )
+    for unseen in (r"\{#.*?#\}", r"\{%.*?%\}", r"\{\{.*?\}\}", r"<(?:pre|code|kbd).*?</\w+>"):
+        source = re.sub(unseen, " ", source, flags=re.DOTALL)
+    shown = " ".join(re.findall(r">([^<>]*)<", source)).replace("Relevansi", "")
+    assert re.findall(r"[A-Za-z]{3,}", re.sub(r"&\w+;|SHA|metrics\.json", "", shown)) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "is_compressed"),
+    [
+        ("/static/frame/app.css", {}, True),
+        ("/static/frame/app.css", {"Accept-Encoding": "identity"}, False),
+        # A browser that resumes a download joins the part to bytes that are not compressed.
+        ("/static/frame/app.css", {"Range": "bytes=1000-3999"}, False),
+        ("/healthz", {}, False),  # short
+        ("/static/frame/icon.svg", {}, False),
+    ],
+)
+def test_text_is_compressed_for_those_who_take_it(
+    client: FlaskClient, address: str, headers: dict[str, str], *, is_compressed: bool
+) -> None:
+    with client.get(address, headers={"Accept-Encoding": "gzip", **headers}) as answer:
+        assert ("Content-Encoding" in answer.headers) == is_compressed
+        if "Range" in headers:
+            assert (answer.status_code, len(answer.data)) == (206, 3000)
+    assert "Accept-Encoding" in client.get("/").vary
+
+
+@pytest.mark.parametrize(
+    ("headers", "part"),
+    [({}, False), ({"HX-Request-Type": "full"}, False), ({"HX-Request-Type": "partial"}, True)],
+)
+def test_only_a_request_that_swaps_the_answer_wants_a_part(
+    app: Flask, client: FlaskClient, run_id: str, headers: dict[str, str], *, part: bool
+) -> None:
+    with app.test_request_context("/", headers=headers):
+        assert htmx.wants_part() == part
+    refused = {"event_id": "one", "quality": "9"}
+    answer = client.post(f"/runs/{run_id}/queries/1/rating", data=refused, headers=headers)
+    assert ("<html" in answer.text) != part
+    assert "HX-Request-Type" in str(answer.vary)
+
+
+def test_a_file_to_take_away_has_its_bytes_its_kind_and_its_name() -> None:
+    response = htmx.attached(b"1", "text/csv; charset=utf-8", "penilaian 1.csv")
+
+    assert response.data == b"1"
+    assert response.content_type == "text/csv; charset=utf-8"
+    assert response.headers["Content-Disposition"] == 'attachment; filename="penilaian 1.csv"'

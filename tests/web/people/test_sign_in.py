@@ -18,7 +18,7 @@ from webapp.db.engine import Database
 from webapp.services.people import raters, sign_in
 from webapp.services.people.sign_in import WAITING
 from webapp.services.study import studies
-from webapp.web.frame import access, badges, origins
+from webapp.web.frame import access, origins, session_cookie
 from webapp.web.people import sign_in as web_sign_in
 
 
@@ -233,7 +233,7 @@ class TestTheOwner:
         lock(web_database)
         guess(app, 5)
         client = browser(app)
-        client.set_cookie(badges.known_name(app), made_up, path="/sign-in")
+        client.set_cookie(session_cookie.known_name(app), made_up, path="/sign-in")
 
         assert client.post("/sign-in", data={"password": PASSWORD}).status_code == 429
 
@@ -242,7 +242,7 @@ class TestTheOwner:
     ) -> None:
         lock(web_database)
         client = owner(app)
-        client.delete_cookie(badges.known_name(app), path="/sign-in")
+        client.delete_cookie(session_cookie.known_name(app), path="/sign-in")
         guess(app, 6)
 
         answer = client.post("/password", data={**NEW, "old": PASSWORD})

@@ -18,14 +18,12 @@ from tests.web import visitors
 from tests.web.conftest import QUERIES, in_english, stored
 from tests.web.phase_3 import participants
 from tests.web.roles import assert_closed, refused_at_open_doors, stored_by_links_from_elsewhere
-from tests.web.template_names import files_named
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.phase_3 import participants as use_cases
 from webapp.services.study import studies
-from webapp.web import feature
 
 SEEDS = resource("seeds") / "runs"
 PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments/", "/agreement",
@@ -147,13 +145,6 @@ def test_a_link_from_elsewhere_stores_nothing(
     app: Flask, participant: FlaskClient, run_id: str
 ) -> None:
     assert stored_by_links_from_elsewhere(app, participant, run_id) == set()
-
-
-def test_the_worker_keeps_all_that_the_page_of_an_own_question_is_made_of() -> None:
-    named = files_named("phase_3/own_questions/answer.html")
-
-    assert len(named) >= 2
-    assert named <= set(feature.kept_files())
 
 
 def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:

@@ -200,10 +200,6 @@ def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> No
     assert places.marked(menu, endpoint) == [marked]
 
 
-def test_no_page_is_marked_twice_in_the_menu_of_phase_3(app: Flask) -> None:
-    assert places.marked_twice(app, "phase 3") == []
-
-
 @pytest.mark.parametrize(
     ("path", "says", "leads_to"),
     [

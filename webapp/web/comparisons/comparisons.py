@@ -22,7 +22,7 @@ from webapp.services.comparisons.chosen_runs import (
 from webapp.services.runs import reports
 from webapp.services.study import assignments, studies
 from webapp.web.frame import access
-from webapp.web.frame.downloads import attached
+from webapp.web.frame.htmx import attached
 from webapp.web.study import study as rules
 
 if TYPE_CHECKING:

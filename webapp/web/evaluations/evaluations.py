@@ -36,7 +36,6 @@ from webapp.services.workers.jobs import UnknownJob
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.evaluations.items import ScoreCell
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.downloads import attached
 from webapp.web.frame.forms import (
     UNUSABLE,
     ChoiceField,
@@ -46,6 +45,7 @@ from webapp.web.frame.forms import (
     WholeField,
     checked,
 )
+from webapp.web.frame.htmx import attached
 from webapp.web.rating import clicks
 from webapp.web.workers.jobs import led_to
 

@@ -8,6 +8,8 @@ Nobody is shown a traceback.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from flask import (
     Flask,
     Response,
@@ -18,8 +20,6 @@ from flask import (
     request,
     url_for,
 )
-from msgspec import Struct
-from msgspec.structs import replace
 from werkzeug.exceptions import HTTPException
 
 from webapp.db import outages
@@ -29,10 +29,11 @@ from webapp.i18n import gettext, mark
 from webapp.notation import number
 from webapp.web.frame import htmx
 from webapp.web.frame.access import NotSignedIn, OpenedElsewhere
+from webapp.web.frame.forms import UnusableForm
 from webapp.web.frame.language import page_before
 
 
-class ServerMessage(Struct, frozen=True):
+class ServerMessage(NamedTuple):
     """A status with its meaning and its remedy for the reader, as message ids.
 
     ``retry_after`` are seconds after which the same request may succeed.
@@ -44,30 +45,9 @@ class ServerMessage(Struct, frozen=True):
     retry_after: int | None = None
 
 
-class ErrorPage(Struct, frozen=True):
-    """The content of the error page; ``details`` are already in the reader's language.
-
-    ``back`` is the page of ours that led here.
-    """
-
-    status: int
-    title: str
-    advice: str
-    details: tuple[str, ...] = ()
-    back: str | None = None
-
-
-class OneMoreStep(Struct, frozen=True):
-    """The page before one that stores something, for a person who came by another site's link."""
-
-    address: str
-    button: str
-
-
 BUTTONS = {"rate.next_one": mark("Start rating")}
-"""The label of that page's button by the endpoint it leads to; "Go on" for all others."""
+"""The label of the button before a page that stores something; "Go on" for all others."""
 MISTYPED = mark("The address may be mistyped, or its page was removed.")
-NOT_FOUND = ServerMessage(404, mark("There is nothing at this address"), MISTYPED)
 FAULT = ServerMessage(
     500,
     mark("Something went wrong on our side"),
@@ -104,9 +84,8 @@ BY_OUTAGE = {
     ),
 }
 OTHER = ServerMessage(400, mark("This request cannot be answered"), RELOAD)
-
 BY_STATUS = {
-    404: NOT_FOUND,
+    404: ServerMessage(404, mark("There is nothing at this address"), MISTYPED),
     405: ServerMessage(405, mark("This address does not take that kind of request"), MISTYPED),
     413: ServerMessage(
         413,
@@ -116,8 +95,6 @@ BY_STATUS = {
             "line: relevansi import FILE."
         ),
     ),
-    400: OTHER,
-    500: FAULT,
 }
 
 
@@ -131,36 +108,23 @@ def explain(app: Flask) -> None:
 
 
 def _let_go(_error: object) -> None:
-    """Free a request for an unknown address at once, and not when garbage is looked for.
-
-    It holds its error, whose traceback holds the request and all that was sent.
-    """
+    # The error of an unknown address holds the request and all that was sent until garbage is
+    # looked for.
     request.routing_exception = None
 
 
 def _any(error: Exception) -> Response:
+    wanted = request.full_path.rstrip("?")
     if isinstance(error, OpenedElsewhere):
-        return _one_more_step()
+        button = gettext(BUTTONS.get(request.endpoint or "", mark("Go on")))
+        page = render_template("frame/errors/one_more_step.html", address=wanted, button=button)
+        return make_response(page)
     if not isinstance(error, Failure):
         return _fault(error)
     if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
-        wanted = request.full_path.rstrip("?")
         return redirect(url_for("sign_in.show", next=wanted), 303)  # type: ignore[return-value]
-    page = ErrorPage(error.status, error.sentence(), error.advice(), _details(error))
-    return _shown(page, error.retry_after)
-
-
-def _one_more_step() -> Response:
-    button = BUTTONS.get(request.endpoint or "", mark("Go on"))
-    context = OneMoreStep(request.full_path.rstrip("?"), gettext(button))
-    page = render_template("frame/errors/one_more_step.html", **htmx.names(context))
-    return make_response(page)
-
-
-def _details(error: Exception) -> tuple[str, ...]:
-    from webapp.web.frame.forms import UnusableForm  # loaded already where it was raised
-
-    return tuple(error.messages.values()) if isinstance(error, UnusableForm) else ()
+    said = ServerMessage(error.status, error.sentence(), error.advice(), error.retry_after)
+    return _shown(said, *(error.messages.values() if isinstance(error, UnusableForm) else ()))
 
 
 def _http(error: HTTPException) -> Response:
@@ -168,40 +132,40 @@ def _http(error: HTTPException) -> Response:
     if status < 400:
         return error.get_response()  # type: ignore[return-value]
     said = BY_STATUS.get(status, FAULT if status >= 500 else OTHER)
-    page = ErrorPage(status, gettext(said.title), gettext(said.advice), _limit(status))
-    return _shown(page, said.retry_after)
-
-
-def _limit(status: int) -> tuple[str, ...]:
     most = current_app.config["MAX_CONTENT_LENGTH"]
     if status != 413 or most is None:
-        return ()
-    return (gettext("At most %(n)s MB are read at once.", n=number(most / 2**20)),)
+        return _translated(said, status)
+    limit = gettext("At most %(n)s MB are read at once.", n=number(most / 2**20))
+    return _translated(said, status, limit)
 
 
 def _database(error: Exception) -> Response:
+    """Return the page for a database that does not answer; the log gets one line."""
     found = outages.outage(error)
     if found is None:
         return _fault(error)
     why = str(getattr(error, "orig", None) or error or type(error).__name__)
     current_app.logger.error("the database is %s: %s", found, why.partition("\n")[0])
-    return _answer(BY_OUTAGE[found])
+    return _translated(BY_OUTAGE[found], BY_OUTAGE[found].status)
 
 
 def _fault(error: Exception) -> Response:
     current_app.logger.error("request failed", exc_info=error)
-    return _answer(FAULT)
+    return _translated(FAULT, FAULT.status)
 
 
-def _answer(said: ServerMessage) -> Response:
-    page = ErrorPage(said.status, gettext(said.title), gettext(said.advice))
-    return _shown(page, said.retry_after)
+def _translated(said: ServerMessage, status: int, *details: str) -> Response:
+    words = said._replace(status=status, title=gettext(said.title), advice=gettext(said.advice))
+    return _shown(words, *details)
 
 
-def _shown(page: ErrorPage, retry_after: int | None) -> Response:
+def _shown(said: ServerMessage, *details: str) -> Response:
     before = page_before()
-    if request.method != "GET" or before != request.full_path.rstrip("?"):
-        page = replace(page, back=before)
-    answer = htmx.respond("frame/errors/page.html", "frame/errors/_error.html", page, page.status)
-    answer.retry_after = retry_after
+    is_same = request.method == "GET" and before == request.full_path.rstrip("?")
+    answer = htmx.respond(
+        *("frame/errors/page.html", "frame/errors/_error.html"),
+        {**said._asdict(), "details": details, "back": None if is_same else before},
+        said.status,
+    )
+    answer.retry_after = said.retry_after
     return answer

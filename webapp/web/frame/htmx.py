@@ -1,4 +1,4 @@
-"""Whether a request wants a page or a part of it, and the answer in that form.
+"""Whether a request wants a page, a part of it or a file, and the answer in that form.
 
 The only module that knows htmx's headers. Version 4 says ``HX-Request-Type: partial`` when
 it will swap the answer into a place on the page, ``full`` for everything else.
@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 REQUEST_TYPE = "HX-Request-Type"
-REFRESH = "HX-Refresh"
 
 
 def wants_part() -> bool:
@@ -31,21 +30,27 @@ def respond(
     **values: Any,
 ) -> Response:
     """Return the template `page`, or `part` where a part is wanted, filled from its values."""
-    template = part if wants_part() else page
-    known = values if context is None else names(context) | values
-    return _varying(render_template(template, **known), status)
+    values = names(context or {}) | values
+    return _varying(render_template(part if wants_part() else page, **values), status)
 
 
 def reload() -> Response:
     """Return the answer that has the page which asked load itself anew."""
     response = _varying("")
-    response.headers[REFRESH] = "true"
+    response.headers["HX-Refresh"] = "true"
     return response
 
 
 def names(context: Struct | Mapping[str, Any]) -> dict[str, Any]:
     """Return what a template may use: the fields of `context`, one level deep."""
     return asdict(context) if isinstance(context, Struct) else dict(context)
+
+
+def attached(data: bytes | str, media_type: str, name: str) -> Response:
+    """Return `data` as a file to take away."""
+    response = Response(data, content_type=media_type)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
 
 
 def _varying(body: str, status: int = 200) -> Response:

@@ -5,22 +5,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flask import current_app, request
 
-from webapp.web.frame import badges
-
-if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
-
+from webapp.web.frame import session_cookie
 
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
-
 FORWARDING = (
     *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_FOR"),
     *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
@@ -44,15 +38,10 @@ def is_loopback(host: str | None) -> bool:
 
 def is_from_here() -> bool:
     """Whether the request came straight from this machine, by its name, through no proxy."""
-    return is_straight(request.environ, request.host)
-
-
-def is_straight(environ: Mapping[str, str], host: str) -> bool:
-    """Whether a request for `host` came straight from this machine, by the server's `environ`."""
-    address = environ.get("REMOTE_ADDR")
-    straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
-    is_forwarded = any(map(environ.__contains__, FORWARDING))
-    return straight and is_loopback(host) and not is_forwarded
+    address = request.environ.get("REMOTE_ADDR")
+    is_straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
+    is_forwarded = any(map(request.environ.__contains__, FORWARDING))
+    return is_straight and is_loopback(request.host) and not is_forwarded
 
 
 def source() -> str:
@@ -89,7 +78,7 @@ def is_from_our_pages() -> bool:
     if site is not None:
         return site in {"same-origin", "none"}
     origin = request.headers.get("Origin")
-    return origin is None or origin == f"{badges.scheme()}://{request.host}"
+    return origin is None or origin == f"{session_cookie.scheme()}://{request.host}"
 
 
 LONGEST = 253
@@ -117,23 +106,11 @@ def is_host(text: str) -> bool:
     return named is not None and len(named["name"]) <= LONGEST
 
 
-def refuse_others(answer: WSGIApplication) -> WSGIApplication:
-    """Return `answer`, asked only by requests for a host as a whole.
+def why_refused(environ: Mapping[str, str]) -> bytes | None:
+    """Return why a request is refused that names no host, or a path before all addresses.
 
-    They name the host, or none as HTTP/1.0 may, and no path before the addresses of the pages.
+    HTTP/1.0 need not name a host.
     """
-
-    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        why = _why_refused(environ)
-        if why is None:
-            return answer(environ, start)
-        start("400 Bad Request", [("Content-Type", "text/plain; charset=utf-8")])
-        return [why]
-
-    return answered
-
-
-def _why_refused(environ: WSGIEnvironment) -> bytes | None:
     if not is_host(environ.get("HTTP_HOST", "localhost")):
         return b"The Host header does not name a host.\n"
     if environ.get("HTTP_X_FORWARDED_PREFIX", "").strip(" /"):

@@ -3,31 +3,87 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import suppress
+from contextvars import copy_context
+from importlib.metadata import version
 from pathlib import Path
+from pickle import UnpicklingError
+from typing import TYPE_CHECKING
 
 from flask import Flask, Response, request
 from flask.logging import default_handler
-from jinja2 import StrictUndefined
+from jinja2 import FileSystemBytecodeCache, StrictUndefined
 from markupsafe import Markup
 from werkzeug.routing import IntegerConverter, Map
 
-from webapp import labels
+from webapp import labels, notation
+from webapp.config import new_private_folder
+from webapp.db import engine
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext, no_key, own_name
-from webapp.notation import decimal_mark
 from webapp.printable import LogLineFormatter, printable, printable_line
+from webapp.records import LARGEST_INTEGER
 from webapp.services.study import studies
-from webapp.web import feature
-from webapp.web.frame import access, badges, errors, formatting, language, markdown, site, workers
+from webapp.web import features
+from webapp.web.agreement import adjudications, agreement, conflicts
+from webapp.web.comparisons import comparisons, rated_comparisons
+from webapp.web.evaluations import evaluations, item_rating, machine_agreement
+from webapp.web.frame import (
+    access,
+    errors,
+    formatting,
+    guides,
+    language,
+    markdown,
+    origins,
+    session_cookie,
+    site,
+)
+from webapp.web.frame.workers import Workers
+from webapp.web.gold import card_parts, constraints, gold
+from webapp.web.machine_judges import judges
+from webapp.web.offline import offline
+from webapp.web.people import history, raters, sign_in
+from webapp.web.phase_3 import findings, own_questions, participants, user_studies
+from webapp.web.planning import planning
+from webapp.web.proof_packs import packs
+from webapp.web.rating import judgments, question_notes, rate
+from webapp.web.runs import imports, measures, runs
+from webapp.web.study import assignments, home, study
+from webapp.web.workers import jobs
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+    from jinja2.bccache import Bucket
+
+BLUEPRINTS = (
+    *(site.health, site.shell, site.joined_files, guides.blueprint),
+    *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
+    *(
+        module.blueprint
+        for module in (
+            *(adjudications, agreement, assignments, card_parts, comparisons, conflicts),
+            *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
+            *(jobs, judges, judgments, machine_agreement, measures, offline, own_questions),
+            *(packs, participants, planning, question_notes, rate, rated_comparisons, raters),
+            *(runs, sign_in, study, user_studies),
+        )
+    ),
+)
 LEAST = 1_000
 LEVEL = 5
 KINDS = {"text/html", "text/css", "text/javascript", "application/json", "text/csv"}
+LOG_LINE = "[%(asctime)s] %(levelname)s in %(module)s: %(message)s"
 
 
 def compress(response: Response) -> Response:
     """Return `response` with its text compressed, if it has enough of it."""
-    if not _pays(response):
+    is_short = response.is_sequence and len(response.get_data()) < LEAST
+    is_whole = response.status_code not in {204, 206, 304}
+    is_plain = "Content-Encoding" not in response.headers
+    if is_short or not is_whole or not is_plain or response.mimetype not in KINDS:
         return response
     response.vary.add("Accept-Encoding")
     if request.accept_encodings["gzip"] > 0:
@@ -39,63 +95,83 @@ def compress(response: Response) -> Response:
     return response
 
 
-def _pays(response: Response) -> bool:
-    if response.is_sequence and len(response.get_data()) < LEAST:
-        return False
-    whole = response.status_code not in {204, 206, 304}
-    plain = "Content-Encoding" not in response.headers
-    return whole and plain and response.mimetype in KINDS
-
-
-LARGEST_NUMBER = 2**31 - 1
-LOG_LINE = "[%(asctime)s] %(levelname)s in %(module)s: %(message)s"
-
-
 class _StoredNumber(IntegerConverter):
     """A whole number that every database can look for; a larger one in an address is not found."""
 
     def __init__(self, url_map: Map) -> None:
-        super().__init__(url_map, max=LARGEST_NUMBER)
+        super().__init__(url_map, max=LARGEST_INTEGER)
 
 
 def join(app: Flask, database_url: str) -> None:
     """Make `app` answer with every page, on the database at `database_url`."""
-    app.extensions["database"] = _opened(database_url)
-    language.speak(app)
-    language.write(app)
-    badges.set_up(app, database_url)
-    access.guard(app)
-    access.limit_bodies(app)
-    app.after_request(compress)
-    errors.explain(app)
-    default_handler.setFormatter(LogLineFormatter(LOG_LINE))
-    _set_up_templates(app)
-    app.url_map.converters["int"] = _StoredNumber
-    for each in feature.features():
-        for blueprint in each.blueprints:
-            app.register_blueprint(blueprint)
-    workers.set_up(app)
-
-
-def _opened(database_url: str) -> Database:
-    database = Database(database_url)
+    database = app.extensions["database"] = Database(database_url)
     database.prepare()
     with database.writing() as session:
         studies.open_or_make(session, access.now())
         session.commit()
-    return database
+    session_cookie.set_up(app, database_url)
+    for step in (language.begin, access.check, access.limit_body):
+        app.before_request(step)
+    app.after_request(access.set_headers)
+    app.after_request(compress)
+    app.wsgi_app = _apart(app.wsgi_app)  # type: ignore[assignment,method-assign]
+    errors.explain(app)
+    default_handler.setFormatter(LogLineFormatter(LOG_LINE))
+    _set_up_templates(app)
+    app.url_map.converters["int"] = _StoredNumber
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    app.extensions["workers"] = Workers(app)
+
+
+def _apart(answer: WSGIApplication) -> WSGIApplication:
+    """Return `answer`, with one deadline and one context for all that a request waits for."""
+
+    def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        if why := origins.why_refused(environ):
+            start("400 Bad Request", [("Content-Type", "text/plain; charset=utf-8")])
+            return [why]
+        with engine.shared():
+            return copy_context().run(answer, environ, start)
+
+    return answered
+
+
+class CompiledTemplates(FileSystemBytecodeCache):
+    """The code of templates in a folder, until their source changes.
+
+    Where the folder cannot be used, or a file in it is cut off, templates are compiled anew.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(str(folder), f"%s.jinja-{version('jinja2')}")
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002
+        return super().get_cache_key(name)  # the same wherever the program is installed
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            super().load_bytecode(bucket)
+        except (OSError, EOFError, UnpicklingError):
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            new_private_folder(Path(self.directory))
+            super().dump_bytecode(bucket)
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return printable(value)
-    return value
+    """Return what a template is to print: text without control characters or reordering marks."""
+    is_text = isinstance(value, str) and not isinstance(value, Markup)
+    return printable(str(value)) if is_text else value
 
 
 def _set_up_templates(app: Flask) -> None:
+    """Give templates our words, our way to write values, and no tolerance for missing ones."""
     environment = app.jinja_env
     folder = Path(app.instance_path, "compiled_templates")
-    environment.bytecode_cache = site.CompiledTemplates(folder)
+    environment.bytecode_cache = CompiledTemplates(folder)
     environment.undefined = StrictUndefined
     environment.finalize = _plain
     environment.trim_blocks = environment.lstrip_blocks = True
@@ -107,20 +183,17 @@ def _set_up_templates(app: Flask) -> None:
         own_name=own_name,
         no_key=no_key,
         # A filter on a constant is evaluated once, in the language of the first reader.
-        decimal_mark=decimal_mark,
+        decimal_mark=notation.decimal_mark,
         work_left=labels.work_left,
-        menu=feature.menu,
-        parts=feature.parts,
-        is_current=feature.is_current,
+        menus=features.MENUS,
+        current=features.current,
     )
-    for name in (
-        *("figure", "number", "rupiah", "price", "full_price"),
-        *("size", "distance", "duration", "four", "moment", "p_value"),
+    for module, names in (
+        (notation, ("figure", "number", "four", "p_value")),
+        (formatting, ("rupiah", "price", "full_price", "size", "distance", "duration", "moment")),
+        (markdown, ("line", "link", "picture", "render", "is_long", "intro")),
+        (labels, ("method", "category", "field", "judgment", "cannot_tell")),
     ):
-        environment.filters[name] = getattr(formatting, name)
-    for name in ("line", "link", "picture", "render", "is_long", "intro"):
-        environment.filters[name] = getattr(markdown, name)
-    for name in ("method", "category", "field", "judgment", "cannot_tell"):
-        environment.filters[name] = getattr(labels, name)
+        environment.filters |= {name: getattr(module, name) for name in names}
     environment.filters["sentence"] = printable_line
     environment.filters["translated"] = gettext

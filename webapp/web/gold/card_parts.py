@@ -30,7 +30,7 @@ from webapp.services.rating import blind_page, pages
 from webapp.services.rating.blind_page import BlindPage
 from webapp.services.rating.pages import RatingPage
 from webapp.services.rating.pool import QueryFilter
-from webapp.web.feature import ShownPart
+from webapp.web.features import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField, checked
 from webapp.web.gold import constraint_words

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, current_app
 from webapp.exporters.offline import page
 from webapp.services.offline import runs
 from webapp.web.frame import access
-from webapp.web.frame.downloads import attached
+from webapp.web.frame.htmx import attached
 
 blueprint = Blueprint("offline", __name__, url_prefix="/runs/<run_id>")
 

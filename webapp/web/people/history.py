@@ -12,8 +12,8 @@ from wtforms import Form
 from webapp.services.people import history
 from webapp.services.people.history import ChangeKind, History, WantedEvents
 from webapp.web.frame import access, htmx
-from webapp.web.frame.downloads import attached
 from webapp.web.frame.forms import UNUSABLE, WholeField, checked
+from webapp.web.frame.htmx import attached
 from webapp.web.rating import clicks
 
 blueprint = Blueprint("history", __name__, url_prefix="/history")

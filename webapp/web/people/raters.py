@@ -25,7 +25,7 @@ from webapp.services.people.raters import (
     RaterLine,
     RemovalCost,
 )
-from webapp.web.frame import access, badges, forms, htmx, origins
+from webapp.web.frame import access, forms, htmx, origins, session_cookie
 from webapp.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
@@ -247,7 +247,7 @@ def _new_link() -> NewInvitationLink | None:
     if made is None:
         return None
     path = url_for("sign_in.greet", token=made["token"])
-    address = f"{badges.scheme()}://{request.host}{path}"
+    address = f"{session_cookie.scheme()}://{request.host}{path}"
     return NewInvitationLink(
         name=made["name"],
         address=address,

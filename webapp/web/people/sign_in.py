@@ -21,7 +21,7 @@ from webapp.services.people import raters, sign_in
 from webapp.services.people.raters import RaterLine
 from webapp.services.people.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
 from webapp.services.study import studies
-from webapp.web.frame import access, badges, forms, htmx, origins
+from webapp.web.frame import access, forms, htmx, origins, session_cookie
 from webapp.web.frame.access import NotFromHere, NotYours
 from webapp.web.frame.forms import LineField, WholeField
 
@@ -93,7 +93,7 @@ class ChosenRaterForm(Form):
 @blueprint.before_request
 def stay_shut() -> None:
     """Refuse other machines until somebody can sign in, except by the set-up link."""
-    if access.visitor().is_shut_out and not _has_setup_key():
+    if access.current_user().is_shut_out and not _has_setup_key():
         raise NotFromHere
 
 
@@ -138,23 +138,23 @@ def set_first() -> Response:
 @blueprint.post("/sign-in/as")
 def choose() -> Response:
     """Put another rater of this machine to work, where nobody signs in."""
-    if not access.visitor().is_local:
+    if not access.current_user().is_local:
         raise NotYours
     form = forms.checked(ChosenRaterForm)
     with access.reading() as (session, rater):
         chosen = raters.find(session, rater.study, form.rater.data)
-        badges.give(Badge(chosen.id))
+        session_cookie.give(Badge(chosen.id))
     return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
 
 @blueprint.post("/sign-out")
 def leave() -> Response:
     """Sign out: delete the browser's badge and make copies of it invalid."""
-    if named := badges.sign_in():
+    if named := session_cookie.sign_in():
         with access.database().writing() as session:
             sign_in.sign_out(session, named, access.now())
             session.commit()
-    badges.take_back()
+    session_cookie.take_back()
     return redirect(url_for("sign_in.show"), 303)  # type: ignore[return-value]
 
 
@@ -174,7 +174,7 @@ def join(token: str) -> Response:
     with access.database().reading() as session:
         study = access.study(session)
         badge = sign_in.rater_badge(raters.accept(session, study, token, access.now()))
-    badges.give(badge)
+    session_cookie.give(badge)
     return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
 
 
@@ -220,7 +220,7 @@ def is_ours(path: str) -> bool:
 def _page(errors: dict[str, str] | None = None) -> str:
     with access.database().reading() as session:
         study = access.study(session)
-        lines = raters.lines(session, study) if access.visitor().is_local else []
+        lines = raters.lines(session, study) if access.current_user().is_local else []
         context = SignIn(
             study=studies.shown_name(study),
             raters=tuple(line for line in lines if line.removed_at is None and not line.is_machine),
@@ -274,20 +274,20 @@ def _checked(password: str) -> Badge:
 
 
 def _is_known() -> bool:
-    return access.visitor().is_owner or badges.known_browser() is not None
+    return access.current_user().is_owner or session_cookie.known_browser() is not None
 
 
 def _source() -> str:
     """Return the name under which the wrong passwords of this browser are counted."""
-    if access.visitor().is_owner:
+    if access.current_user().is_owner:
         return "signed in"
-    known = badges.known_browser()
+    known = session_cookie.known_browser()
     return f"browser {known}" if known else origins.source()
 
 
 def _let_in(owner: Badge) -> None:
-    badges.give(owner)
-    badges.make_known()
+    session_cookie.give(owner)
+    session_cookie.make_known()
 
 
 def _password_page(errors: dict[str, str]) -> str:

@@ -12,8 +12,8 @@ from webapp.metrics.phase_3.user_study import UserStudyReport
 from webapp.services.phase_3 import findings, participants, user_studies
 from webapp.services.phase_3.findings import LONGEST
 from webapp.web.frame import access, htmx
-from webapp.web.frame.downloads import attached
 from webapp.web.frame.forms import LONGEST_LABEL, LineField, checked
+from webapp.web.frame.htmx import attached
 
 blueprint = Blueprint("findings", __name__, url_prefix="/study/participants")
 REPORT = "any(markdown, latex, html, json, xlsx)"

@@ -26,7 +26,7 @@ from webapp.services.phase_3.links import LONGEST_PSEUDONYM, PseudonymTaken
 from webapp.services.phase_3.own_questions import State
 from webapp.services.phase_3.participants import PhaseClosed, Questionnaire
 from webapp.services.study import studies
-from webapp.web.frame import access, badges, forms, htmx, origins
+from webapp.web.frame import access, forms, htmx, origins, session_cookie
 from webapp.web.frame.access import NotTakingPart
 from webapp.web.frame.forms import (
     LONGEST_LABEL,
@@ -59,7 +59,7 @@ def writing() -> Iterator[tuple[Session, Participant]]:
 
 def _asking(session: Session) -> Participant:
     """Return the participant who asks; raises ``NotTakingPart`` for everybody else."""
-    known = access.visitor().guest_id
+    known = access.current_user().guest_id
     found = None if known is None else session.get(Participant, known)
     if found is None:
         raise access.NotTakingPart
@@ -161,7 +161,7 @@ def link() -> Response:
 def address(token: str) -> str:
     """Return the whole address of a link into phase 3."""
     path = url_for("participants.consent", token=token)
-    return f"{badges.scheme()}://{request.host}{path}"
+    return f"{session_cookie.scheme()}://{request.host}{path}"
 
 
 def shown(token: str) -> PersonalLink:
@@ -229,7 +229,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
         if cookie.get(DECLINED):
             participants.take_back_decline(session, study)
         session.commit()
-    badges.give_guest(asdict(badge))
+    session_cookie.give_guest(asdict(badge))
     if not is_known:
         cookie["personal"] = token if is_own else personal
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
@@ -237,7 +237,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
 
 def _decline(token: str, page: str) -> Response:
     """Count a person who declines, once however often they say so in this browser."""
-    if not cookie.get(DECLINED) and access.visitor().guest_id is None:
+    if not cookie.get(DECLINED) and access.current_user().guest_id is None:
         _count_decline(token, page)
         cookie[DECLINED], cookie.permanent = True, True
     return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]

@@ -28,7 +28,7 @@ from webapp.services.planning.rules import RuleKind
 from webapp.services.planning.samples import SampleTooSmall, SampleWish
 from webapp.services.runs import reports
 from webapp.services.study import assignments
-from webapp.web.feature import ShownPart
+from webapp.web.features import ShownPart
 from webapp.web.frame import access, forms
 from webapp.web.frame.forms import ChoiceField, DecimalField, LineField, WholeField
 

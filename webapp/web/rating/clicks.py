@@ -17,7 +17,7 @@ from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
 from webapp.services.evaluations import item_rating
 from webapp.services.judging.events import KEEP, MOST_NOTES, AnswerRating
 from webapp.services.rating.pool import QueryFilter
-from webapp.web.feature import ShownPart
+from webapp.web.features import ShownPart
 from webapp.web.frame import htmx
 from webapp.web.frame.access import now
 from webapp.web.frame.forms import (

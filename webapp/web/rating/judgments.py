@@ -19,7 +19,7 @@ from webapp.services.rating import pages, particulars
 from webapp.services.rating.pages import JudgedCard, RatingPage
 from webapp.services.runs import runs
 from webapp.services.study import studies
-from webapp.web.feature import ShownPart
+from webapp.web.features import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.gold import card_parts

@@ -21,7 +21,7 @@ from webapp.services.rating.tasks import onward
 from webapp.services.runs import runs
 from webapp.services.runs.runs import RunOverview
 from webapp.services.study import studies
-from webapp.web.feature import ShownPart
+from webapp.web.features import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.gold import card_parts

@@ -25,9 +25,9 @@ from webapp.services.runs.runs import RunOverview, RunPage, SourceFile
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Exposure
 from webapp.web.frame import access, formatting
-from webapp.web.frame.downloads import attached
 from webapp.web.frame.formatting import seconds
 from webapp.web.frame.forms import checked
+from webapp.web.frame.htmx import attached
 from webapp.web.rating import figures
 from webapp.web.rating.figures import FigureCell
 from webapp.web.runs import questions as run_questions

@@ -20,7 +20,7 @@ from webapp.services.rating.shares import Progress
 from webapp.services.runs import runs, samples
 from webapp.services.runs.runs import RunOverview
 from webapp.services.study.standing import RaterStanding, rater_standing, rater_standings
-from webapp.web.feature import ShownPart
+from webapp.web.features import ShownPart
 from webapp.web.frame import access, formatting, htmx
 from webapp.web.rating import clicks
 

@@ -35,7 +35,7 @@ from webapp.services.study.standing import (
     study_standing,
 )
 from webapp.services.study.studies import Switches
-from webapp.web.feature import ShownPart
+from webapp.web.features import ShownPart
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
     LONGEST_ANSWER,

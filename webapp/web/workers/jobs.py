@@ -13,7 +13,7 @@ from webapp.services.exports.exports import ExportedFile
 from webapp.services.workers import jobs
 from webapp.services.workers.jobs import JobProgress, JobWork
 from webapp.web.frame import access, htmx
-from webapp.web.frame.downloads import attached
+from webapp.web.frame.htmx import attached
 from webapp.web.frame.workers import workers
 
 blueprint = Blueprint("long_work", __name__, url_prefix="/files")

@@ -1,4 +1,4 @@
-"""The badge of a browser: a signed cookie that names the person who signed in.
+"""The session cookie: signed, it names the person who signed in in this browser.
 
 Scripts cannot read it, other sites cannot use it to change anything, and over https it
 travels over https only. It is worth nothing once the database no longer agrees.
@@ -25,28 +25,22 @@ from msgspec.structs import asdict
 from webapp.services.people.sign_in import Badge
 
 GUEST = "participant"
-"""The name of a guest's badge in the cookies and things that browsers keep; it stays."""
+"""The name of a guest in the cookies and things that browsers keep; it stays."""
 LIFETIME = timedelta(days=30)
 KNOWN_FOR = timedelta(days=400)
 """How long the owner's browser stays known: as long as browsers keep a cookie."""
 
 
 class _Sessions(SecureCookieSessionInterface):
-    """Flask's signed cookie, marked Secure where the browser came by https.
-
-    The signer is kept, by its secret: Flask makes it anew for every request.
-    """
+    """Flask's signed cookie, marked Secure where the browser came by https."""
 
     def __init__(self) -> None:
-        self._signing: dict[Any, URLSafeTimedSerializer] = {}
+        self._signing: dict[Any, URLSafeTimedSerializer | None] = {}
 
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
-        found = self._signing.get(app.secret_key)
-        if found is None:
-            made = super().get_signing_serializer(app)
-            assert made is not None
-            found = self._signing[app.secret_key] = made
-        return found
+        if app.secret_key not in self._signing:  # Flask makes it anew for every request
+            self._signing[app.secret_key] = super().get_signing_serializer(app)
+        return self._signing[app.secret_key]
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
         """Return the browser's cookie, if we signed it and not too long ago.
@@ -66,35 +60,30 @@ class _Sessions(SecureCookieSessionInterface):
         return self.session_class(content if is_fresh else None)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        if session.modified:
-            super().save_session(app, session, response)
-            if g.get("is_to_be_known"):
-                self._make_known(app, response)
-        elif session.accessed:
-            response.headers.add("Vary", "Cookie")
-
-    def _make_known(self, app: Flask, response: Response) -> None:
-        response.set_cookie(
-            known_name(app),
-            _knowing(app).dumps(_name()),
-            expires=datetime.now(UTC) + KNOWN_FOR,
-            path=url_for("sign_in.show"),
-            secure=self.get_cookie_secure(app),
-            httponly=True,
-            samesite="Lax",
-        )
+        """Set the cookie if it changed; a response that depends on it says so in ``Vary``."""
+        if not session.modified:
+            if session.accessed:
+                response.headers.add("Vary", "Cookie")
+            return
+        super().save_session(app, session, response)
+        if g.get("is_to_be_known"):
+            response.set_cookie(
+                known_name(app),
+                _knowing(app).dumps(_name()),
+                expires=datetime.now(UTC) + KNOWN_FOR,
+                path=url_for("sign_in.show"),
+                secure=self.get_cookie_secure(app),
+                httponly=True,
+                samesite="Lax",
+            )
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
         return scheme() == "https"
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # the same cookie comes with every click
 def _opened(signing: URLSafeTimedSerializer, cookie: str) -> tuple[dict[str, Any], float]:
-    """Return a cookie's content and the Unix time of its signature.
-
-    The result is cached: the same cookie comes with every click. Raises ``BadSignature`` for a
-    cookie that we did not sign.
-    """
+    """Return a cookie's content and the Unix time of its signature; raises ``BadSignature``."""
     said, signed_at = signing.loads(cookie, return_timestamp=True)
     return said, signed_at.timestamp()
 
@@ -121,7 +110,7 @@ def scheme() -> str:
 
 
 def carried() -> Badge | None:
-    """Return the badge that came with the request; ``None`` without a genuine one."""
+    """Return who signed in in this browser; ``None`` without a genuine cookie."""
     try:
         return Badge(**session["badge"], sign_in=sign_in())
     except (KeyError, TypeError):  # none, or one of another version
@@ -129,21 +118,18 @@ def carried() -> Badge | None:
 
 
 def give(badge: Badge) -> None:
-    """Let the browser carry `badge`, and nothing that it carried before."""
+    """Let the browser carry a rater's sign-in, and nothing that it carried before."""
     _give("badge", asdict(badge))
 
 
 def of_guest() -> dict[str, Any] | None:
-    """Return the badge of a guest; ``None`` without one.
-
-    It is what `give_guest` was given, of whichever version, with the ``sign_in`` of now.
-    """
+    """Return what `give_guest` was given, of whichever version, with the ``sign_in`` of now."""
     carried = session.get(GUEST)
     return {**carried, "sign_in": sign_in()} if isinstance(carried, dict) else None
 
 
 def give_guest(badge: Mapping[str, Any]) -> None:
-    """Let the browser carry a guest's badge, and nothing that it carried before.
+    """Let the browser carry a guest's sign-in, and nothing that it carried before.
 
     Else a guest who is handed the owner's telephone would be the owner too.
     """
@@ -157,7 +143,7 @@ def sign_in() -> str:
 
 
 def make_known() -> None:
-    """Know this browser again when the owner signs in next, beside the badge it is given."""
+    """Know this browser again when the owner signs in next."""
     g.is_to_be_known = True
 
 
@@ -175,7 +161,6 @@ def known_name(app: Flask) -> str:
 
 
 def take_back() -> None:
-    """Let the browser carry nothing any more."""
     session.clear()
 
 
