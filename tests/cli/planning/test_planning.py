@@ -1,4 +1,4 @@
-"""``relevansi plan``: the page's plan in a terminal, and as JSON."""
+"""``relevansi plan``, ``sample`` and ``estimate``: in a terminal, and as JSON."""
 
 from __future__ import annotations
 
@@ -8,57 +8,162 @@ import pytest
 
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
-from tests.services.runs.runs import card, query, run
+from tests.services.planning.helped import (
+    BY_MACHINE,
+    BY_PEOPLE,
+    drawn,
+    judge,
+    machine,
+    study_of_two_runs,
+)
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.db.tables.runs import Run
+from webapp.metrics.planning.assisted import assisted_mean
+from webapp.metrics.planning.sampling import Stratum, sampled_mean
 from webapp.services.study import studies
 
+OTHER = {1: "10", 2: "11", 3: "00", 4: "10"}
+JSON = ("--format", "json")
 
-@pytest.fixture(name="instance")
-def _instance(tmp_path: Path) -> Path:
-    """One run of one question."""
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    database.prepare()
+
+@pytest.fixture(name="made")
+def _made(tmp_path: Path, sqlite_template: Path) -> tuple[Database, str, str]:
+    """A study of two runs of eight questions, and their ids."""
+    path = tmp_path / "relevansi.sqlite"
+    path.write_bytes(sqlite_template.read_bytes())
+    database = Database(sqlite_url(path))
+    with database.writing() as session:
+        first, second = study_of_two_runs(session, studies.open_or_make(session, NOW))
+        ids = first.id, second.id
+        session.commit()
+    return database, *ids
+
+
+@pytest.fixture(name="rated")
+def _rated(made: tuple[Database, str, str]) -> tuple[str, str]:
+    """A machine judged all of them, and people a sample that was drawn before."""
+    database, *_ = made
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
-        imports.store(session, study, run(query(1, card("a"))), Labels(), NOW)
+        owner, mesin = studies.raters(session, study)[0], machine(session, study)
+        first, second = (session.get_one(Run, run_id) for run_id in made[1:])
+        drawn(session, owner, first)
+        for run, said in ((first, BY_PEOPLE), (second, OTHER)):
+            judge(session, mesin, run, BY_MACHINE)
+            judge(session, owner, run, said)
         session.commit()
     database.close()
-    return tmp_path
+    return made[1:]
 
 
-def test_a_plan_says_the_questions_that_a_difference_takes(instance: Path) -> None:
+def test_a_plan_says_the_questions_that_a_difference_takes(
+    tmp_path: Path, made: tuple[Database, str, str]
+) -> None:
+    assert made
     asked = ("plan", "--figure", "mrr", "--difference", "0.15", "--sd", "0.28")
-    said = relevansi(instance, *asked).stdout
+    said = relevansi(tmp_path, *asked).stdout
     assert "A difference of 0.15 takes 30 questions at a power of 80%, tested at 5%." in said
 
-    found = document(relevansi(instance, *asked, "--format", "json"))
-    assert (found["questions"], found["pair"], found["simulated"]) == (30, None, None)
-    assert (found["judgments"], found["hours"], found["set_questions"]) == (30, None, 1)
-    assert found["smallest_difference"] is None
-    assert found["effort"]["things"] == 1.0
-    assert [point["questions"] for point in found["curve"]][:2] == [5, 10]
+    found = document(relevansi(tmp_path, *asked, *JSON))
+    assert (found["questions"], found["simulated"]) == (30, None)
+    assert (found["judgments"], found["hours"], found["set_questions"]) == (120, None, 8)
+    assert [point["questions"] for point in found["curve"]][:3] == [5, 8, 10]
 
-
-def test_a_plan_with_a_deviation_needs_no_run(tmp_path: Path) -> None:
-    """(z0.975 + z0.8)^2 x 0.3^2 / 0.1^2 = 70.6; with the t distribution 73 (G*Power)."""
-    asked = ("plan", "--sd", "0.3", "--difference", "0.1")
-    said = relevansi(tmp_path, *asked).stdout
-    assert "A difference of 0.10 takes 73 questions at a power of 80%, tested at 5%." in said
-
-    found = document(relevansi(tmp_path, *asked, "--format", "json"))
+    # (z0.975 + z0.8)^2 x 0.3^2 / 0.1^2 = 70.6; with the t distribution 73 (G*Power). No run yet.
+    asked = ("plan", "--sd", "0.3", "--difference", "0.1", *JSON)
+    found = document(relevansi(tmp_path / "empty", *asked))
     assert (found["questions"], found["judgments"], found["effort"]) == (73, None, None)
-    assert "A plan takes two runs" in relevansi(tmp_path, *asked, "--runs", "a", "b").stderr
 
 
-def test_what_cannot_be_planned_is_said_in_one_line(instance: Path, tmp_path: Path) -> None:
-    assert "Nothing is known yet" in relevansi(instance, "plan").stdout
-    assert "A plan takes two runs" in relevansi(instance, "plan", "--runs", "a", "b").stderr
-    assert (
-        "The study has 1 question set" in relevansi(instance, "plan", "--question-set", "2").stderr
-    )
-    assert "enter a standard deviation" in relevansi(tmp_path / "empty", "plan").stdout
-    empty = relevansi(tmp_path / "empty", "plan", "--question-set", "1")
-    assert "There are no questions yet" in empty.stderr
+def test_a_sample_is_drawn_by_category_extended_and_closed(
+    tmp_path: Path, made: tuple[Database, str, str]
+) -> None:
+    database, *ids = made
+    assert "No sample is drawn" in relevansi(tmp_path, "sample").stdout
+    assert document(relevansi(tmp_path, "sample", *JSON))["rule"] is None
+
+    asked = ("sample", "--questions", "3", "--by", "category", "--seed", "7")
+    found = document(relevansi(tmp_path, *asked, *JSON))
+    assert (found["rule"]["seed"], found["rule"]["n"], found["rule"]["of"]) == (7, 3, 8)
+    more = ("sample", "--more", "1", "--category", "location")
+    rule = document(relevansi(tmp_path, *more, *JSON))["rule"]
+    assert rule["strata"] == ["location"] * 4
+    waiting = document(relevansi(tmp_path, "estimate", "--run", ids[0], "--against", ids[1], *JSON))
+    assert (waiting["value"], waiting["n"], waiting["of"], waiting["waiting"]) == (None, 0, 8, 4)
+
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        owner = studies.raters(session, study)[0]
+        for run_id in ids:
+            said = dict.fromkeys(rule["sample"], "10")
+            judge(session, owner, session.get_one(Run, run_id), said)
+        session.commit()
+    database.close()
+
+    shown = " ".join(relevansi(tmp_path, "sample").stdout.split())
+    assert "4 of 4 questions drawn are rated" in shown
+    assert "Over all 8 questions, from the sample" in shown
+    assert relevansi(tmp_path, "sample", "--more", "1").returncode == 1  # its size was fixed
+    closed = document(relevansi(tmp_path, "sample", "--close", *JSON))
+    assert closed["rule"]["outcome"] == "reached"
+    late = relevansi(tmp_path, "sample", "--questions", "2")
+    assert (late.returncode, "can no longer be chosen" in late.stderr) == (1, True)
+
+
+def test_an_estimate_with_a_machine_and_without(tmp_path: Path, rated: tuple[str, str]) -> None:
+    run, other = rated
+    expected = assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
+    assert expected.assisted is not None
+
+    helped = document(relevansi(tmp_path, "estimate", "--run", run, "--machine", "Mesin", *JSON))
+    alone = document(relevansi(tmp_path, "estimate", "--run", run, *JSON))
+
+    assert helped["value"] == pytest.approx(expected.assisted.value)
+    assert helped["low"] == pytest.approx(expected.assisted.lower)
+    assert helped["machine"]["weight"] == pytest.approx(expected.weight)
+    assert (helped["n"], helped["of"], helped["valid"]) == (4, 8, True)
+    assert helped["interval"]["method"].startswith("PPI++")
+    assert (alone["machine"], alone["value"], alone["n"]) == (None, 0.75, 4)
+    assert alone["rule"] == helped["rule"]
+    # Without a machine it is the bootstrap of a size fixed beforehand, in the order of drawing.
+    by_sample = sampled_mean([Stratum(8, (0.5, 1, 1, 0.5))]).interval
+    assert (alone["low"], alone["high"]) == pytest.approx((by_sample.lower, by_sample.upper))
+
+    asked = ("estimate", "--run", run, "--against", other, "--figure", "mrr")
+    for further in ((), ("--machine", "Mesin")):
+        said = " ".join(relevansi(tmp_path, *asked, *further).stdout.split())
+        assert "seed 1936. It drew 4 of 8 questions at random. It was chosen before the" in said
+        assert "Intervals take two further questions into account" in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "said"),
+    [
+        (("plan", "--runs", "a", "b"), 1, "A plan takes two runs"),
+        (("plan", "--question-set", "2"), 2, "The study has 1 question set"),
+        (("sample", "--by", "category"), 2, "--by goes with --questions"),
+        (("sample", "--questions", "2", "--more", "2"), 2, "Say one of --questions, --more and"),
+        (("sample", "--questions", "2", "--kind", "sequence"), 2, "sequence"),
+        (("sample", "--questions", "9"), 1, "at least 2 questions, and at most all"),
+        (("sample", "--close"), 1, "No rule is in force"),
+        (("estimate", "--run", "none"), 1, "none"),
+        (("estimate", "--machine", "Owner", "--run"), 1, "Owner"),
+    ],
+)
+def test_what_cannot_be_done_is_named(
+    tmp_path: Path,
+    made: tuple[Database, str, str],
+    asked: tuple[str, ...],
+    code: int,
+    said: str,
+) -> None:
+    found = relevansi(tmp_path, *asked, *([made[1]] if asked[-1] == "--run" else []))
+
+    assert (found.returncode, said in found.stderr) == (code, True)
+
+
+def test_without_questions_there_is_no_sample_and_no_question_set(tmp_path: Path) -> None:
+    assert "Nothing is known yet" in relevansi(tmp_path, "plan").stdout
+    for asked in (("plan", "--question-set", "1"), ("sample",)):
+        assert "There are no questions yet" in relevansi(tmp_path, *asked).stderr

@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.exporters.explained import unexplained
-from webapp.exporters.planning import not_told_apart
-from webapp.exporters.planning.plan import sentences
+from webapp.exporters.planning.plan import section, shown_by_all, shown_by_one
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference, PairedValues
 from webapp.metrics.comparisons.differences import tested as compared
@@ -23,8 +22,8 @@ def _plan(*differences: float) -> RatingPlan:
 
 def test_a_plan_whose_differences_are_mostly_0_warns_of_its_upper_limit() -> None:
     with speaking("en"):
-        said = sentences(_plan(0, 0, 0, 1, -0.5))
-        other = sentences(_plan(0, 0, 0.5, 1, -0.5))
+        said = section(_plan(0, 0, 0, 1, -0.5)).sentences
+        other = section(_plan(0, 0, 0.5, 1, -0.5)).sentences
     warning = "3 of these 5 differences are 0. The upper limit is then often too low"
     assert said[-1].startswith(warning)
     assert "(upper 80% limit for normal differences)" in said[0]
@@ -48,9 +47,9 @@ def difference(figure: str = "mrr", deviation: float | None = 0.28, n: int = 30)
 def test_the_smallest_difference_is_that_of_the_plan() -> None:
     # statsmodels: 0.1482, see tests/metrics/planning/test_power.py.
     with speaking("en"):
-        said = not_told_apart.of_one(difference(), 0.05)
+        said = shown_by_one(difference(), 0.05)
         assert said == "30 questions can show differences from 0.15 up (power 80%)."
-        said = not_told_apart.of_all([difference(), difference("success_rate", 0.5)], 0.05)
+        said = shown_by_all([difference(), difference("success_rate", 0.5)], 0.05)
     assert said == (
         "which have a power of 80% to show a difference of 0.15 on MRR and 0.26 on Success rate"
     )
@@ -58,12 +57,12 @@ def test_the_smallest_difference_is_that_of_the_plan() -> None:
 
 def test_of_several_pairs_the_one_that_varies_most_counts() -> None:
     with speaking("en"):
-        said = not_told_apart.of_all([difference(), difference(deviation=0.56)], 0.05)
+        said = shown_by_all([difference(), difference(deviation=0.56)], 0.05)
     assert "0.30 on MRR" in said
     assert "0.15" not in said
 
 
 def test_where_nothing_varies_nothing_is_said() -> None:
     for still in (difference(deviation=None), difference(deviation=0.0)):
-        assert not_told_apart.of_one(still, 0.05) == ""
-        assert not_told_apart.of_all([still], 0.05) == ""
+        assert shown_by_one(still, 0.05) == ""
+        assert shown_by_all([still], 0.05) == ""

@@ -24,6 +24,8 @@ from webapp.services.study import studies
 QUESTIONS = 8
 SAMPLE, SEED = (3, 1, 4, 2), 1936
 """The first questions that the seed draws of eight."""
+BY_MACHINE = {1: "11", 2: "10", 3: "00", 4: "11", 5: "10", 6: "11", 7: "00", 8: "01"}
+BY_PEOPLE = {1: "11", 2: "10", 3: "01", 4: "11"}
 LETTERS = {"1": YES, "0": NO, "?": Relevance.UNSURE}
 
 

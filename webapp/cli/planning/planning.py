@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,10 +15,7 @@ from webapp.metrics.comparisons.significance import Resampling
 
 if TYPE_CHECKING:
     from webapp.db.tables.study import QuestionSet, Study
-    from webapp.exporters.frame.tables import Table
-    from webapp.metrics.planning.assisted import MachineHelp
-    from webapp.metrics.planning.power import RatingPlan
-    from webapp.metrics.planning.sampling import QuestionSample
+    from webapp.exporters.frame.tables import Section
 
 WIDTH = 100
 HEADLINES = ("mean_precision_at_5", "mean_overall_precision", "mrr", "success_rate")
@@ -95,28 +91,22 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
             asked = _question_set(session, study, question_set)
         found = plans.rating_plan(session, study, asked, wish, pair=pair, raters=raters)
         if file_format == "json":
-            write_json(words.plan_json(found), None)
+            write_json(words.plan_json(found))
         else:
-            write(printed(_parts(found), width=WIDTH), None)
+            _print(words.section(found))
 
 
-def _parts(found: RatingPlan) -> Iterator[TerminalTable | str]:
-    from webapp.exporters.planning import plan as words
-
-    yield from words.sentences(found)
-    if found.deviation is not None:
-        yield from _table(words.curve_table(found), 0)
-
-
-def _table(made: Table, texts: int) -> Iterator[TerminalTable | str]:
-    """Yield a table, whose first columns are `texts`, and its notes."""
-    table = TerminalTable(made.title)
-    table.left(*(column.heading for column in made.columns[:texts]))
-    table.right(*(column.heading for column in made.columns[texts:]))
-    for row in made.rows:
-        table.row(*(cell.text for cell in row))
-    yield table
-    yield from made.notes
+def _print(section: Section, *further: str) -> None:
+    """Print the sentences of a section, what is said `further`, and its tables."""
+    parts: list[TerminalTable | str] = [*section.sentences, *further]
+    for made in section.tables:
+        table = TerminalTable(made.title)
+        for column in made.columns:
+            (table.right if column.numeric else table.left)(column.heading)
+        for row in made.rows:
+            table.row(*(cell.lines or cell.text for cell in row))
+        parts += [table, *made.notes]
+    write(printed(parts, width=WIDTH), None)
 
 
 @click.command("sample")
@@ -155,6 +145,7 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
     JSON: {rule: {kind, seed, chosen_at, verdicts_before, settings, n, of, sample, strata} or null,
       rated, figures: [{figure, runs, value, lower, upper, n, drawn, of}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    from webapp.exporters.planning import samples as words
     from webapp.services.planning import samples
     from webapp.services.planning.rules import RuleKind
     from webapp.services.study import studies
@@ -176,7 +167,14 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
             samples.extend(session, chosen, more, category)
         elif closes:
             samples.finish(session, study, chosen, options.now())
-        _print(session, study, chosen, as_json=file_format == "json")
+        found = samples.of_set(session, study, chosen)
+        if file_format == "json":
+            nothing: dict[str, Any] = {"rule": None, "rated": 0, "figures": []}
+            write_json(words.part_json(found) if found else nothing)
+        elif found is None:
+            say(gettext("No sample is drawn: raters are asked all questions."))
+        else:
+            _print(words.section(found), words.drawn(found))
         session.commit()
 
 
@@ -186,30 +184,6 @@ def _only_with(name: str, given: object, others: dict[str, object]) -> None:
             raise click.UsageError(
                 gettext("%(option)s goes with %(other)s.", option=other, other=name)
             )
-
-
-def _print(session: Session, study: Study, chosen: QuestionSet, *, as_json: bool) -> None:
-    from webapp.exporters.planning import samples as words
-    from webapp.services.planning import samples
-
-    found = samples.of_set(session, study, chosen)
-    if as_json:
-        nothing: dict[str, Any] = {"rule": None, "rated": 0, "figures": []}
-        write_json(words.part_json(found) if found else nothing, None)
-    else:
-        write(printed(_sample_parts(found), width=WIDTH), None)
-
-
-def _sample_parts(found: QuestionSample | None) -> Iterator[TerminalTable | str]:
-    from webapp.exporters.planning import samples as words
-
-    if found is None:
-        yield gettext("No sample is drawn: raters are asked all questions.")
-        return
-    yield from words.sentences(found)
-    yield words.drawn(found)
-    if found.figures:
-        yield from _table(words.table(found), 2)
 
 
 @click.command("estimate")
@@ -241,6 +215,7 @@ def estimate_command(
       machine: {name, weight, share_saved, correlation, alone: {value, low, high}, why} or null}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     from webapp.exporters.planning import machine_help as words
+    from webapp.exporters.planning import samples as sample_words
     from webapp.services.planning import machine_help, samples
     from webapp.services.runs import reports, runs
 
@@ -253,84 +228,46 @@ def estimate_command(
         drawn = {one.question_set_id: one for one in samples.sampling(session, study.id)}
         sampling = drawn.get(compared[0].question_set_id)
         if judge is None and sampling is not None and figure in samples.FIGURES:
+            # The figure as the rule of the sample gives it: no machine has a part in it.
             sample = samples.of_runs(session, study, sampling, compared, merged)
-            _say_sampled(sample, wanted, figure, merged.name, as_json=file_format == "json")
-            return
-        if file_format == "json":
-            write_json(_document(found), None)
-            return
-        said = (*_lines(found), words.basis(found), *words.warnings(found), words.method())
-        for line in said:
-            say(line)
+            of_figure = tuple(one for one in sample.figures if one.figure == figure)
+            section = sample_words.section(replace(sample, figures=of_figure))
+            document = _of_sample(sample_words.part_json(sample), wanted, figure)
+            document |= {"valid": sample.rule.beforehand, "people_rule": merged.name}
+        else:
+            section, document = words.section(found), _of_people(words.part_json(found))
+    if file_format == "json":
+        write_json({"run": run_id, "against": against, "figure": figure, **document})
+    else:
+        _print(section)
 
 
-def _say_sampled(
-    sample: QuestionSample, wanted: list[str], figure: str, merged: str, *, as_json: bool
-) -> None:
-    """Print the figure as the rule of the sample gives it: no machine has a part in it."""
-    from webapp.exporters.planning import samples as words
-
-    one = next(
-        (f for f in sample.figures if f.figure == figure and len(f.runs) == len(wanted)), None
-    )
-    if as_json:
-        run, against = (*wanted, None)[:2]
-        document = {
-            "run": run,
-            "against": against,
-            "figure": figure,
-            "value": one.found.value if one else None,
-            "low": one.found.interval.lower if one else None,
-            "high": one.found.interval.upper if one else None,
-            "n": one.found.values if one else 0,
-            "of": sample.rule.of,
-            "waiting": sample.drawn - sample.rated,
-            "valid": sample.rule.beforehand,
-            "rule": words.rule_json(sample.rule),
-            "people_rule": merged,
-            "interval": words.part_json(sample)["interval"],
-            "machine": None,
-        }
-        write_json(document, None)
-        return
-    if one is not None:
-        (row,) = words.table(replace(sample, figures=(one,))).rows
-        say("  ".join(cell.text for cell in row))
-    for line in (*words.sentences(sample), *words.table(sample).notes):
-        say(line)
-
-
-def _document(found: MachineHelp) -> dict[str, Any]:
-    from webapp.exporters.planning import machine_help as words
-
-    document = words.part_json(found)
-    one = document["figures"][-1]
-    shown = one if found.machine else one["alone"]
+def _of_sample(part: dict[str, Any], wanted: list[str], figure: str) -> dict[str, Any]:
+    found = [
+        one
+        for one in part["figures"]
+        if one["figure"] == figure and len(one["runs"]) == len(wanted)
+    ]
+    one = found[0] if found else {"value": None, "lower": None, "upper": None, "n": 0}
     return {
-        "run": one["first"],
-        "against": one["second"],
-        "figure": one["figure"],
-        **{key: shown[key] for key in ("value", "low", "high")},
-        **{key: one[key] for key in ("n", "of", "waiting")},
-        **{key: document[key] for key in ("valid", "rule", "people_rule", "interval")},
-        "machine": {
-            "name": found.machine,
-            **{key: one[key] for key in ("weight", "share_saved", "correlation", "alone", "why")},
-        }
-        if found.machine
-        else None,
+        "value": one["value"],
+        "low": one["lower"],
+        "high": one["upper"],
+        "n": one["n"],
+        "of": part["rule"]["of"],
+        "waiting": part["rule"]["n"] - part["rated"],
+        **{key: part[key] for key in ("rule", "interval")},
+        "machine": None,
     }
 
 
-def _lines(found: MachineHelp) -> Iterator[str]:
-    from webapp.exporters.planning import machine_help as words
-
-    table = words.differences(found) if len(found.names) > 1 else words.figures(found)
-    (row,) = table.rows
-    headings = [column.heading for column in table.columns]
-    cells = dict(zip(headings, (cell.text for cell in row), strict=True))
-    yield cells.pop(headings[0])
-    if not found.machine:
-        kept = (gettext("People alone, same sample"), gettext("Sampled"))
-        cells = {heading: text for heading, text in cells.items() if heading in kept}
-    yield from (f"  {heading}: {text}" for heading, text in cells.items())
+def _of_people(part: dict[str, Any]) -> dict[str, Any]:
+    one = part["figures"][-1]
+    shown = one if part["machine"] else one["alone"]
+    helped = {key: one[key] for key in ("weight", "share_saved", "correlation", "alone", "why")}
+    return {
+        **{key: shown[key] for key in ("value", "low", "high")},
+        **{key: one[key] for key in ("n", "of", "waiting")},
+        **{key: part[key] for key in ("valid", "rule", "people_rule", "interval")},
+        "machine": {"name": part["machine"], **helped} if part["machine"] else None,
+    }

@@ -11,7 +11,7 @@ from datetime import date, datetime
 
 from webapp import labels, notation
 from webapp.exporters.exports.metrics_tables import said_blindness
-from webapp.exporters.planning import not_told_apart
+from webapp.exporters.planning import plan
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
 from webapp.metrics.comparisons.differences import MCNEMAR, MOST_EXACT, Difference, RunDifferences
@@ -449,7 +449,7 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
         )
     if not significant(comparison, difference):
         level = 1 - comparison.settings.confidence
-        sentences += filter(None, [not_told_apart.of_one(difference, level)])
+        sentences += filter(None, [plan.shown_by_one(difference, level)])
     if _partial(comparison, difference):
         sentences.append(gettext("Provisional: not everything is rated."))
     return " ".join(sentences)
@@ -652,7 +652,7 @@ def _tested(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
         pairs=_questions(paired),
     )
     alike = [one for one in paired if not significant(comparison, one)]
-    return ", ".join(filter(None, (tests, not_told_apart.of_all(alike, level))))
+    return ", ".join(filter(None, (tests, plan.shown_by_all(alike, level))))
 
 
 def _listed(names: Sequence[str], word: str) -> str:

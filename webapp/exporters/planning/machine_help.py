@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec.structs import asdict
@@ -31,40 +31,17 @@ REASONS = {
 """Why a figure has no estimate with help, as message ids."""
 
 
-def basis(found: MachineHelp) -> str:
-    """Return who judged what, by which rule."""
-    alone = gettext(
-        "People judged a sample; their verdicts are merged by: %(rule)s.",
-        rule=labels.rule(found.rule),
+def section(found: MachineHelp) -> Section:
+    """Return who judged what, what speaks against it, every figure, and every difference."""
+    made = (
+        _table(found, "figures", gettext("Figures by people with a machine's help")),
+        _table(found, "differences", gettext("Differences by people with a machine's help")),
     )
-    helped = gettext(
-        "%(machine)s (machine) judged all questions, people a sample of them; their verdicts are "
-        "merged by: %(rule)s.",
-        machine=found.machine,
-        rule=labels.rule(found.rule),
-    )
-    said = alone if found.machine is None else helped
-    return said if found.sampling is None else f"{said} {told(found.sampling)}"
-
-
-def warnings(found: MachineHelp) -> tuple[str, ...]:
-    """Return why the figures are not valid, or not finished, or of little worth."""
-    return tuple(_warnings(found))
-
-
-def figures(found: MachineHelp) -> Table:
-    """Return every figure of every run: with help, and by people alone on the same sample."""
-    alone = [one for one in found.figures if one.second is None]
-    return _table(
-        f"{PART}_figures", gettext("Figures by people with a machine's help"), found, alone
-    )
-
-
-def differences(found: MachineHelp) -> Table:
-    """Return every difference of two runs likewise, first minus second."""
-    pairs = [one for one in found.figures if one.second is not None]
-    return _table(
-        f"{PART}_differences", gettext("Differences by people with a machine's help"), found, pairs
+    return Section(
+        PART,
+        gettext("People with a machine's help"),
+        (_basis(found), *_warnings(found)),
+        tuple(table for table in made if table.rows),
     )
 
 
@@ -73,11 +50,11 @@ def questions_needed(found: MachineHelp, width: float) -> Table:
 
     A figure whose sampled values are all equal is left out: nothing shows how far others differ.
     """
-    alone = [
-        one
-        for one in found.figures
-        if one.second is None and one.found.moments is not None and one.found.moments.people > 0
-    ]
+
+    def number(one: HelpedFigure, *, help_given: bool) -> Cell:
+        n = needed(one.found, width=width, help_given=help_given)
+        return word(gettext("all")) if n is None else whole_number(n)
+
     return Table(
         f"{PART}_needed",
         gettext("How many questions should people judge?"),
@@ -87,7 +64,16 @@ def questions_needed(found: MachineHelp, width: float) -> Table:
             Column(gettext("Alone"), numeric=True),
             Column(gettext("All questions"), numeric=True),
         ),
-        tuple(tuple(_needed(found, one, width)) for one in alone),
+        tuple(
+            (
+                word(_name(found, one)),
+                number(one, help_given=True),
+                number(one, help_given=False),
+                whole_number(one.found.of),
+            )
+            for one in found.figures
+            if one.second is None and one.found.moments is not None and one.found.moments.people > 0
+        ),
         (
             gettext(
                 "For 95%% intervals no wider than %(width)s, as far as the questions judged so far "
@@ -95,29 +81,6 @@ def questions_needed(found: MachineHelp, width: float) -> Table:
                 width=notation.number(width),
             ),
         ),
-    )
-
-
-def method() -> str:
-    """Return how the figures are reckoned, and how to read them."""
-    said = gettext(
-        "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. Judging "
-        "saved: the share of questions that people need not judge for an interval of the same "
-        "width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), 95% intervals with quantiles of "
-        "Student's t."
-    )
-    return f"{said} {two_further()}"
-
-
-def section(found: MachineHelp) -> Section:
-    """Return the section of a report."""
-    tables = (figures(found), differences(found))
-    said = (basis(found), *warnings(found))
-    return Section(
-        PART,
-        gettext("People with a machine's help"),
-        said,
-        tuple(table for table in tables if table.rows),
     )
 
 
@@ -141,27 +104,23 @@ def part_json(found: MachineHelp) -> dict[str, Any]:
             "method": f"PPI++, Student's t, {FURTHER} further questions",
             "confidence": 0.95,
         },
-        "figures": [_figure_json(one) for one in found.figures],
-    }
-
-
-def _figure_json(one: HelpedFigure) -> dict[str, Any]:
-    found = one.found
-    return {
-        "figure": one.figure,
-        "first": one.first,
-        "second": one.second,
-        "n": found.n,
-        "of": found.of,
-        "waiting": one.waiting,
-        **_estimate_json(found.assisted),
-        "weight": found.weight,
-        "share_saved": found.share_saved,
-        "correlation": found.correlation,
-        "alone": _estimate_json(found.alone),
-        "moments": asdict(found.moments) if found.moments else None,
-        "confidence": found.confidence,
-        "why": str(found.why) if found.why else None,
+        "figures": [
+            {
+                **{name: getattr(one, name) for name in ("figure", "first", "second")},
+                "n": one.found.n,
+                "of": one.found.of,
+                "waiting": one.waiting,
+                **_estimate_json(one.found.assisted),
+                "weight": one.found.weight,
+                "share_saved": one.found.share_saved,
+                "correlation": one.found.correlation,
+                "alone": _estimate_json(one.found.alone),
+                "moments": asdict(one.found.moments) if one.found.moments else None,
+                "confidence": one.found.confidence,
+                "why": str(one.found.why) if one.found.why else None,
+            }
+            for one in found.figures
+        ],
     }
 
 
@@ -171,7 +130,25 @@ def _estimate_json(estimate: MeanEstimate | None) -> dict[str, float | None]:
     return {"value": estimate.value, "low": estimate.lower, "high": estimate.upper}
 
 
+def _basis(found: MachineHelp) -> str:
+    rule = labels.rule(found.rule)
+    if found.machine is None:
+        said = gettext(
+            "People judged a sample; their verdicts are merged by: %(rule)s.",
+            rule=rule,
+        )
+    else:
+        said = gettext(
+            "%(machine)s (machine) judged all questions, people a sample of them; their verdicts "
+            "are merged by: %(rule)s.",
+            machine=found.machine,
+            rule=rule,
+        )
+    return said if found.sampling is None else f"{said} {told(found.sampling)}"
+
+
 def _warnings(found: MachineHelp) -> Iterator[str]:
+    """Yield why the figures are not valid, or not finished, or of little worth."""
     if found.sampling is None:
         yield gettext(
             "Not valid: no sample was drawn before people judged. The questions that people have "
@@ -191,11 +168,11 @@ def _warnings(found: MachineHelp) -> Iterator[str]:
             n=found.machine_open,
             of=found.questions,
         )
-    if found.waiting:
+    if waiting := max((one.waiting for one in found.figures), default=0):
         yield ngettext(
             "%(n)s sampled question waits for verdicts of people; the figures are those so far.",
             "%(n)s sampled questions wait for verdicts of people; the figures are those so far.",
-            found.waiting,
+            waiting,
         )
     if found.worthless:
         yield gettext(
@@ -205,47 +182,57 @@ def _warnings(found: MachineHelp) -> Iterator[str]:
         )
 
 
-def _table(name: str, heading: str, found: MachineHelp, listed: Iterable[HelpedFigure]) -> Table:
+def _table(found: MachineHelp, name: str, heading: str) -> Table:
+    """Return the figures of single runs, or the differences of two: with help, and alone."""
     parts = (gettext("Value"), gettext("Lower"), gettext("Upper"))
-    return Table(
-        name,
-        heading,
-        (
-            Column(gettext("Figure")),
+    method = gettext(
+        "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. Judging "
+        "saved: the share of questions that people need not judge for an interval of the same "
+        "width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), 95% intervals with quantiles of "
+        "Student's t."
+    )
+    columns = (
+        Column(gettext("Figure")),
+        Column(gettext("People alone, same sample"), numeric=True, parts=parts),
+        Column(gettext("Sampled"), numeric=True, parts=("n", "N")),
+    )
+    if found.machine is not None:
+        columns = (
+            columns[0],
             Column(gettext("People with a machine's help"), numeric=True, parts=parts),
-            Column(gettext("People alone, same sample"), numeric=True, parts=parts),
-            Column(gettext("Sampled"), numeric=True, parts=("n", "N")),
+            *columns[1:],
             Column(gettext("Weight of the machine"), numeric=True),
             Column(gettext("Correlation with people"), numeric=True),
             Column(gettext("Judging saved"), numeric=True),
+        )
+    return Table(
+        f"{PART}_{name}",
+        heading,
+        columns,
+        tuple(
+            _row(found, one) for one in found.figures if (one.second is None) == (name == "figures")
         ),
-        tuple(tuple(_row(found, one)) for one in listed),
-        (method(), basis(found)),
+        (f"{method} {two_further()}", _basis(found)),
     )
 
 
-def _row(help_: MachineHelp, one: HelpedFigure) -> Iterator[Cell]:
-    found = one.found
-    yield word(_name(help_, one))
+def _row(help_: MachineHelp, one: HelpedFigure) -> tuple[Cell, ...]:
+    found, saved = one.found, one.found.share_saved
+    sampled = Cell(gettext("%(n)s of %(of)s", n=found.n, of=found.of), (found.n, found.of))
+    if help_.machine is None:
+        return word(_name(help_, one)), _estimate(one, found.alone), sampled
+    assisted = _estimate(one, found.assisted)
     if found.assisted is None and found.why is not None:
-        yield stacked((notation.UNDEFINED, gettext(REASONS[found.why])), (None, None, None))
-    else:
-        yield _estimate(one, found.assisted)
-    yield _estimate(one, found.alone)
-    sampled = gettext("%(n)s of %(of)s", n=found.n, of=found.of)
-    yield Cell(sampled, (found.n, found.of))
-    yield Cell(notation.figure(found.weight, "coefficient"), (found.weight,))
-    yield Cell(notation.figure(found.correlation, "coefficient"), (found.correlation,))
-    saved = found.share_saved
-    yield Cell(notation.UNDEFINED if saved is None else f"{round(100 * saved)}%", (saved,))
-
-
-def _needed(help_: MachineHelp, one: HelpedFigure, width: float) -> Iterator[Cell]:
-    yield word(_name(help_, one))
-    for help_given in (True, False):
-        found = needed(one.found, width=width, help_given=help_given)
-        yield word(gettext("all")) if found is None else whole_number(found)
-    yield whole_number(one.found.of)
+        assisted = stacked((notation.UNDEFINED, gettext(REASONS[found.why])), (None, None, None))
+    return (
+        word(_name(help_, one)),
+        assisted,
+        _estimate(one, found.alone),
+        sampled,
+        Cell(notation.figure(found.weight, "coefficient"), (found.weight,)),
+        Cell(notation.figure(found.correlation, "coefficient"), (found.correlation,)),
+        Cell(notation.UNDEFINED if saved is None else f"{round(100 * saved)}%", (saved,)),
+    )
 
 
 def _estimate(one: HelpedFigure, estimate: MeanEstimate | None) -> Cell:

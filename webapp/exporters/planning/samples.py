@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from webapp import notation
 from webapp.exporters.comparisons import words
-from webapp.exporters.frame.tables import Cell, Column, Section, Table, word
+from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.planning.sampling import (
     FURTHER,
@@ -38,13 +38,37 @@ def two_further() -> str:
 
 def told(rule: ChosenRule) -> str:
     """Return a rule in sentences: its kind, its sample, its seed, when it was chosen and ended."""
-    chosen = gettext(
+    return " ".join(_told(rule))
+
+
+def _told(rule: ChosenRule) -> Iterator[str]:
+    yield gettext(
         "Rule: %(kind)s, chosen %(when)s, seed %(seed)s.",
         kind=gettext(KINDS[rule.kind]),
         when=notation.day(rule.chosen_at.date()),
         seed=rule.seed,
     )
-    return " ".join([chosen, *_drawn(rule), _before(rule), *_ended(rule)])
+    if n := len(rule.sample):
+        yield gettext("It drew %(n)s of %(of)s questions at random.", n=n, of=rule.of)
+    if rule.beforehand:
+        yield gettext("It was chosen before the first verdict.")
+    else:
+        yield ngettext(
+            "It was chosen after %(n)s verdict of people.",
+            "It was chosen after %(n)s verdicts of people.",
+            rule.verdicts_before,
+        )
+    if rule.ended_at is None:
+        return
+    when = notation.day(rule.ended_at.date())
+    if rule.outcome == "reached":
+        yield gettext("It reached its aim on %(when)s.", when=when)
+    elif rule.outcome == "replaced":
+        yield gettext("Another rule took its place on %(when)s.", when=when)
+    elif rule.outcome == "retired":
+        yield gettext("It ended on %(when)s, as rules of its kind were given up.", when=when)
+    else:
+        yield gettext("It was stopped on %(when)s.", when=when)
 
 
 def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
@@ -67,68 +91,30 @@ def rule_json(rule: ChosenRule | None) -> dict[str, Any] | None:
     }
 
 
-def _drawn(rule: ChosenRule) -> tuple[str, ...]:
-    if not rule.sample:
-        return ()
-    n = len(rule.sample)
-    return (gettext("It drew %(n)s of %(of)s questions at random.", n=n, of=rule.of),)
-
-
-def _ended(rule: ChosenRule) -> tuple[str, ...]:
-    if rule.ended_at is None:
-        return ()
-    when = notation.day(rule.ended_at.date())
-    if rule.outcome == "reached":
-        said = gettext("It reached its aim on %(when)s.", when=when)
-    elif rule.outcome == "replaced":
-        said = gettext("Another rule took its place on %(when)s.", when=when)
-    elif rule.outcome == "retired":
-        said = gettext("It ended on %(when)s, as rules of its kind were given up.", when=when)
-    else:
-        said = gettext("It was stopped on %(when)s.", when=when)
-    return (said,)
-
-
-def _before(rule: ChosenRule) -> str:
-    if rule.beforehand:
-        return gettext("It was chosen before the first verdict.")
-    return ngettext(
-        "It was chosen after %(n)s verdict of people.",
-        "It was chosen after %(n)s verdicts of people.",
-        rule.verdicts_before,
-    )
-
-
-def sentences(found: QuestionSample) -> tuple[str, ...]:
-    """Return the rule, how far the sample is rated, and why one that grew has no interval."""
-    return tuple(filter(None, (told(found.rule), _rated(found), _grew(found))))
-
-
 def section(found: QuestionSample) -> Section:
-    """Return the section of a report."""
-    tables = (table(found),) if found.figures else ()
-    return Section(PART, gettext("Sampled questions"), sentences(found), tables)
+    """Return the rule, how far its sample is rated, and the figures over all questions."""
+    tables = (_table(found),) if found.figures else ()
+    return Section(PART, gettext("Sampled questions"), tuple(_sentences(found)), tables)
 
 
-def _rated(found: QuestionSample) -> str:
-    said = ngettext(
+def _sentences(found: QuestionSample) -> Iterator[str]:
+    yield told(found.rule)
+    rated = ngettext(
         "%(done)s of %(n)s question drawn is rated; the other questions are not asked.",
         "%(done)s of %(n)s questions drawn are rated; the other questions are not asked.",
         found.drawn,
         done=notation.number(found.rated),
     )
-    if found.settings is None or found.rated == found.drawn:
-        return said
-    return " ".join([said, gettext("The figures follow when all are: the size was fixed.")])
-
-
-def _grew(found: QuestionSample) -> str:
-    if found.settings is not None:
-        return ""
-    return gettext(
-        "The figures have no interval: this sample grew and could end for what it showed, which an "
-        "interval of a fixed size does not allow for."
-    )
+    if found.settings is None:
+        yield rated
+        yield gettext(
+            "The figures have no interval: this sample grew and could end for what it showed, "
+            "which an interval of a fixed size does not allow for."
+        )
+    elif found.rated < found.drawn:
+        yield f"{rated} {gettext('The figures follow when all are: the size was fixed.')}"
+    else:
+        yield rated
 
 
 def drawn(found: QuestionSample) -> str:
@@ -137,62 +123,56 @@ def drawn(found: QuestionSample) -> str:
     return gettext("Drawn, in this order: %(questions)s.", questions=listed)
 
 
-def table(found: QuestionSample) -> Table:
+def _table(found: QuestionSample) -> Table:
     """Return each figure over all questions, of each run and each pair, with its interval."""
+    note = gettext("n: questions with a value.")
+    if found.settings is not None:
+        note = gettext(
+            "Bootstrap over the questions drawn, in each stratum, with the correction for a finite "
+            "number of questions and quantiles of Student's t (%(resamples)s resamples, seed "
+            "%(seed)s): valid for the size that was fixed. n: questions with a value.",
+            resamples=notation.number(found.settings.resamples),
+            seed=found.settings.seed,
+        )
+        note = f"{note} {two_further()}"
+    parts = ("value", "lower", "upper")
     return Table(
         "sample",
         gettext("Over all %(n)s questions, from the sample", n=notation.number(found.rule.of)),
         (
             Column(gettext("Figure")),
             Column(gettext("Run, or pair of runs")),
-            Column(
-                gettext("95% interval"),
-                numeric=True,
-                parts=("value", "lower", "upper"),
-            ),
+            Column(gettext("95% interval"), numeric=True, parts=parts),
             Column("n", numeric=True),
         ),
-        tuple(_row(one) for one in found.figures),
-        tuple(_method(found)),
+        tuple(map(_row, found.figures)),
+        (note,),
     )
-
-
-def _method(found: QuestionSample) -> Iterator[str]:
-    settings = found.settings
-    if settings is None:
-        yield gettext("n: questions with a value.")
-        return
-    said = gettext(
-        "Bootstrap over the questions drawn, in each stratum, with the correction for a finite "
-        "number of questions and quantiles of Student's t (%(resamples)s resamples, seed "
-        "%(seed)s): valid for the size that was fixed. n: questions with a value.",
-        resamples=notation.number(settings.resamples),
-        seed=settings.seed,
-    )
-    yield f"{said} {two_further()}"
 
 
 def _row(one: SampledFigure) -> tuple[Cell, ...]:
     unit, found = words.unit_of(one.figure), one.found
-    is_pair = len(one.runs) > 1
+    lower, upper, is_pair = found.interval.lower, found.interval.upper, len(one.runs) > 1
     shown = notation.difference if is_pair else notation.figure
-    interval = notation.interval(found.interval.lower, found.interval.upper, unit, signed=is_pair)
-    lines = (shown(found.value, unit), interval)
-    values = (found.value, found.interval.lower, found.interval.upper)
+    lines = (shown(found.value, unit), notation.interval(lower, upper, unit, signed=is_pair))
     return (
         word(words.figure_name(one.figure)),
         word(" – ".join(one.runs)),
-        Cell(" ".join(lines), values, lines),
+        stacked(lines, (found.value, lower, upper)),
         Cell(notation.number(found.values), (found.values,)),
     )
 
 
 def part_json(found: QuestionSample) -> dict[str, Any]:
     """Return a sample as plain values: its rule, how far it is rated, and its figures."""
+    interval = None
+    if found.settings is not None:
+        method = f"bootstrap, Student's t, {FURTHER} further questions"
+        interval = {"method": method, **asdict(found.settings)}
     return {
         "rule": rule_json(found.rule),
         "rated": found.rated,
-        "interval": _interval_json(found),
+        "interval": interval,
         "figures": [
             {
                 "figure": one.figure,
@@ -207,13 +187,4 @@ def part_json(found: QuestionSample) -> dict[str, Any]:
             }
             for one in found.figures
         ],
-    }
-
-
-def _interval_json(found: QuestionSample) -> dict[str, Any] | None:
-    if found.settings is None:
-        return None
-    return {
-        "method": f"bootstrap, Student's t, {FURTHER} further questions",
-        **asdict(found.settings),
     }

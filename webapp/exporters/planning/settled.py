@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from webapp import notation
@@ -20,19 +21,9 @@ from webapp.i18n import gettext, ngettext
 from webapp.metrics.planning.settled import PART, SettledOrder, SettledOrders
 
 
-def sentences(found: SettledOrders) -> tuple[str, ...]:
-    """Return how much is settled, what could still change the rest, and the rule by effect."""
-    return tuple(filter(None, (_settled(found), _waiting(found), _judged(found), _rule(found))))
-
-
 def section(found: SettledOrders) -> Section:
-    """Return the section of a report."""
-    return Section(PART, gettext("Settled"), sentences(found), (table(found),))
-
-
-def table(found: SettledOrders) -> Table:
-    """Return every order: figure, runs, which is ahead, the bounds, what is open."""
-    return Table(
+    """Return how much is settled, what could still change the rest, and every order."""
+    table = Table(
         "settled",
         gettext("Which order is settled"),
         (
@@ -54,81 +45,65 @@ def table(found: SettledOrders) -> Table:
             ),
         ),
     )
+    return Section(PART, gettext("Settled"), tuple(_sentences(found)), (table,))
 
 
-def _settled(found: SettledOrders) -> str:
-    n = len(found.orders)
+def _sentences(found: SettledOrders) -> Iterator[str]:
     done = sum(one.settled for one in found.orders)
-    if done == n:
-        return gettext("Every order is settled: no card that is still open can change it.")
-    if not done:
-        return gettext("No order is settled yet: the open cards can still change every one.")
-    return ngettext(
-        "%(n)s of %(of)s orders is settled: no card that is still open can change it.",
-        "%(n)s of %(of)s orders are settled: no card that is still open can change them.",
-        done,
-        of=notation.number(n),
-    )
-
-
-def _waiting(found: SettledOrders) -> str:
-    if found.is_settled:
-        return ""
-    cards = ngettext("%(n)s card", "%(n)s cards", found.open_cards)
-    return ngettext(
-        "The rest depends on %(cards)s in %(n)s question: %(places)s.",
-        "The rest depends on %(cards)s in %(n)s questions: %(places)s.",
-        len(found.open_questions),
-        cards=cards,
-        places=_places(found.open_questions),
-    )
-
-
-def _judged(found: SettledOrders) -> str:
-    return gettext(
+    if done == len(found.orders):
+        yield gettext("Every order is settled: no card that is still open can change it.")
+    elif not done:
+        yield gettext("No order is settled yet: the open cards can still change every one.")
+    else:
+        yield ngettext(
+            "%(n)s of %(of)s orders is settled: no card that is still open can change it.",
+            "%(n)s of %(of)s orders are settled: no card that is still open can change them.",
+            done,
+            of=notation.number(len(found.orders)),
+        )
+    if done < len(found.orders):
+        yield ngettext(
+            "The rest depends on %(cards)s in %(n)s question: %(places)s.",
+            "The rest depends on %(cards)s in %(n)s questions: %(places)s.",
+            len(found.open_questions),
+            cards=ngettext("%(n)s card", "%(n)s cards", found.open_cards),
+            places=_places(found.open_questions),
+        )
+    yield gettext(
         "Judged so far: %(n)s of %(of)s distinct cards and empty lists.",
         n=notation.number(found.judged),
         of=notation.number(found.things),
     )
-
-
-def _rule(found: SettledOrders) -> str:
     rule = found.by_effect
-    if rule is None or rule.ended_at is None:
-        return ""
-    return gettext(
-        "Until %(until)s questions came in the order of their effect (seed %(seed)s).",
-        until=notation.zoned_moment(rule.ended_at),
-        seed=rule.seed,
-    )
+    if rule is not None and rule.ended_at is not None:
+        yield gettext(
+            "Until %(until)s questions came in the order of their effect (seed %(seed)s).",
+            until=notation.zoned_moment(rule.ended_at),
+            seed=rule.seed,
+        )
 
 
 def _row(found: SettledOrders, one: SettledOrder) -> tuple[Cell, ...]:
+    bounds = Cell(notation.UNDEFINED, (None, None))
+    if one.low is not None and one.high is not None:
+        unit = words.unit_of(one.figure)
+        bounds = Cell(notation.interval(one.low, one.high, unit, signed=True), (one.low, one.high))
+    if not one.settled:
+        order = gettext("still open")
+    elif one.n == 0:
+        order = gettext("no question in common")
+    elif one.ahead is None:
+        order = gettext("settled: equal")
+    else:
+        order = gettext("settled: %(run)s is ahead", run=found.names[one.ahead])
     return (
         word(words.figure_name(one.figure)),
         word(f"{found.names[one.first]} – {found.names[one.second]}"),
-        word(_order(found, one)),
-        _bounds(one),
+        word(order),
+        bounds,
         whole_number(one.open_cards),
         word_or_dash(_places(one.open_questions)),
     )
-
-
-def _order(found: SettledOrders, one: SettledOrder) -> str:
-    if not one.settled:
-        return gettext("still open")
-    if one.n == 0:
-        return gettext("no question in common")
-    if one.ahead is None:
-        return gettext("settled: equal")
-    return gettext("settled: %(run)s is ahead", run=found.names[one.ahead])
-
-
-def _bounds(one: SettledOrder) -> Cell:
-    if one.low is None or one.high is None:
-        return Cell(notation.UNDEFINED, (None, None))
-    unit = words.unit_of(one.figure)
-    return Cell(notation.interval(one.low, one.high, unit, signed=True), (one.low, one.high))
 
 
 def _places(positions: tuple[int, ...]) -> str:

@@ -175,16 +175,12 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
     found = plans.rating_plan(
         session, study, question_set, wish, pair=pair, raters=form.raters.data
     )
-    known = found.deviation is not None
     return {
         "form": form,
         "errors": errors,
         "figures": {name: words.figure_name(name) for name in plans.FIGURES},
         "pairs": pairs,
-        "sentences": plan_words.sentences(found),
-        "curve": plan_words.curve(found) if known else None,
-        "caption": plan_words.curve_title(found),
-        "table": plan_words.curve_table(found) if known else None,
+        "section": plan_words.section(found),
         "raters": found.effort.raters if found.effort else None,
     }
 
@@ -249,10 +245,7 @@ def _helped(session: Session, study: Study, runs: Sequence[Run]) -> dict[str, An
     return {
         "machines": machines,
         "machine": machine,
-        "basis": help_words.basis(found),
-        "warnings": help_words.warnings(found),
-        "figures": help_words.figures(found),
-        "differences": help_words.differences(found),
+        "section": help_words.section(found),
         "needed": help_words.questions_needed(found, width),
         "width": width,
         "asked": "width" in request.args,
