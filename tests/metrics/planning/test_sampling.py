@@ -7,22 +7,19 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from msgspec.structs import asdict
 
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning import sampling
 from webapp.metrics.planning.sampling import (
-    DrawnQuestion,
     SampleDraw,
     Stratum,
     ValueRange,
     allocation,
     collapsed,
-    extend,
     random_order,
     sampled_mean,
 )
-
-STRATA = {number: "a" if number <= 5 else "b" if number <= 8 else "c" for number in range(1, 11)}
 
 
 def test_an_order_has_every_question_once_and_repeats_whatever_order_they_came_in() -> None:
@@ -46,26 +43,6 @@ def test_the_shares_are_those_of_largest_remainders() -> None:
     assert allocation({}, 3) == {}
 
 
-def test_strata_get_their_shares_and_an_extension_keeps_what_was_drawn() -> None:
-    drawn = extend((), STRATA, allocation(Counter(STRATA.values()), 4), 7)
-    assert Counter(one.stratum for one in drawn) == {"a": 2, "b": 1, "c": 1}
-    assert [one.position for one in drawn] == [1, 2, 3, 4]
-    assert all(one.stratum == STRATA[one.question] for one in drawn)
-
-    more = extend(drawn, STRATA, allocation(Counter(STRATA.values()), 7), 7)
-
-    assert more[:4] == drawn
-    assert Counter(one.stratum for one in more) == {"a": 4, "b": 2, "c": 1}  # 3.5, 2.1, 1.4
-    assert len({one.question for one in more}) == 7
-
-
-def test_without_strata_the_first_of_the_order_are_drawn_and_more_follow_it() -> None:
-    drawn = extend((), STRATA, {"": 3}, 7)
-    order = random_order(tuple(STRATA), 7)
-    assert drawn == tuple(DrawnQuestion(q, n) for n, q in enumerate(order[:3], 1))
-    assert [one.question for one in extend(drawn, STRATA, {"": 5}, 7)] == list(order[:5])
-
-
 def test_a_mean_weighs_strata_by_their_size() -> None:
     # 6 x 0.5 + 2 x 1.0 over 8.
     found = sampled_mean([Stratum(6, (0.25, 0.75)), Stratum(2, (1.0, 1.0))])
@@ -79,19 +56,24 @@ def test_the_order_of_the_questions_changes_no_digit_of_the_mean() -> None:
     assert len({sampled_mean([Stratum(9, values)]).value for values in orders}) == 1
 
 
-def test_questions_without_a_value_are_in_no_mean() -> None:
-    # a: 2 of 4 have one, so 3 of its 6; b: both, 2. (3 x 0.5 + 2 x 1) / 5.
-    found = sampled_mean([Stratum(6, (0.25, None, 0.75, None)), Stratum(2, (1.0, 1.0))])
-    assert found.value == pytest.approx(0.7)
-    nothing = sampled_mean([Stratum(6, (None, None))])
-    assert (nothing.value, nothing.reason) == (None, "no_value")
-
-
-def test_all_questions_drawn_have_a_point_and_one_has_no_interval() -> None:
-    whole = sampled_mean([Stratum(3, (0.0, 0.5, 1.0))])
-    assert (whole.interval.lower, whole.interval.upper) == (0.5, 0.5)
-    one = sampled_mean([Stratum(3, (0.5,))])
-    assert (one.value, one.reason, one.interval.lower) == (0.5, "too_few", None)
+@pytest.mark.parametrize(
+    ("strata", "value", "reason", "interval"),
+    [
+        # a: 2 of 4 have a value, so 3 of its 6; b: both, 2. (3 x 0.5 + 2 x 1) / 5.
+        ([Stratum(6, (0.25, None, 0.75, None)), Stratum(2, (1.0, 1.0))], 0.7, None, True),
+        ([Stratum(6, (None, None))], None, "no_value", False),
+        ([Stratum(3, (0.0, 0.5, 1.0))], 0.5, None, True),
+        ([Stratum(3, (0.5,))], 0.5, "too_few", False),
+    ],
+)
+def test_a_mean_is_of_the_questions_with_a_value(
+    strata: list[Stratum], value: float | None, reason: str | None, interval: bool
+) -> None:
+    found = sampled_mean(strata)
+    assert (found.value, found.reason) == (pytest.approx(value), reason)
+    assert (found.interval.lower is not None) is interval
+    if found.drawn == found.of:
+        assert (found.interval.lower, found.interval.upper) == (value, value)
 
 
 def test_strata_with_few_questions_drawn_count_together() -> None:
@@ -170,7 +152,7 @@ def test_each_category_has_its_share_and_one_can_have_more() -> None:
 def test_draws_are_read_as_they_were_written() -> None:
     made = (SampleDraw(3, stratified=True), SampleDraw(2, category="b"))
 
-    assert sampling.from_settings({"draws": sampling.to_settings(made)}) == made
+    assert sampling.from_settings({"draws": [asdict(one) for one in made]}) == made
     assert sampling.from_settings({"size": 4}) == (SampleDraw(4),)
     assert sampling.from_settings({"size": 4, "stratified": True}) == (
         SampleDraw(4, stratified=True),

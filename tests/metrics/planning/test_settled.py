@@ -178,12 +178,6 @@ def test_an_unclassified_empty_list_leaves_success_open_and_precision_without_a_
     assert (precision.low[0], precision.high[0], precision.pairs[0]) == (0.0, 0.0, False)
 
 
-def test_an_unknown_figure_has_no_bounds() -> None:
-    lists = pooled([(Answer(QueryState.EMPTY), Answer(QueryState.EMPTY))], 1)
-    with pytest.raises(KeyError):
-        reach(lists, np.array([[OPEN]], np.int8), "composite", 0, 1)
-
-
 P5 = "mean_precision_at_5"
 
 
@@ -236,7 +230,7 @@ def test_what_can_still_move_is_counted_for_open_orders_alone() -> None:
     assert (order.open_cards, order.open_questions, order.n) == (2, (1,), 2)
     states[0, 1:] = RELEVANT, NOT_RELEVANT
     settled = so_far(found, states)
-    assert settled.is_settled
+    assert all(one.settled for one in settled.orders)
     assert (settled.open_cards, settled.next_ones, settled.judged) == (0, (), 2)
     three = pooled([(lists(1), lists(2), lists(1))], 3)
     assert len(so_far(three, states[:1], "abc").orders) == 12  # three pairs, four figures

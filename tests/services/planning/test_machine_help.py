@@ -211,6 +211,6 @@ def test_a_machine_helps_on_a_sample_that_was_drawn_before_people_judged(
     found = machine_help.of_runs(demo_session, study, compared, rule, machine)
 
     assert found.is_valid
-    assert (found.machine_open, found.waiting) == (0, 0)
+    assert (found.machine_open, {one.waiting for one in found.figures}) == (0, {0})
     assert all(one.found.alone for one in found.figures)
     assert sum(one.found.assisted is not None for one in found.figures) > 20

@@ -13,6 +13,7 @@ from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked,
 from webapp.exporters.planning.samples import rule_json, told, two_further
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.planning.assisted import (
+    CONFIDENCE,
     PART,
     HelpedFigure,
     MachineHelp,
@@ -102,7 +103,7 @@ def part_json(found: MachineHelp) -> dict[str, Any]:
         "machine_open": found.machine_open,
         "interval": {
             "method": f"PPI++, Student's t, {FURTHER} further questions",
-            "confidence": 0.95,
+            "confidence": CONFIDENCE,
         },
         "figures": [
             {
@@ -116,7 +117,7 @@ def part_json(found: MachineHelp) -> dict[str, Any]:
                 "correlation": one.found.correlation,
                 "alone": _estimate_json(one.found.alone),
                 "moments": asdict(one.found.moments) if one.found.moments else None,
-                "confidence": one.found.confidence,
+                "confidence": CONFIDENCE,
                 "why": str(one.found.why) if one.found.why else None,
             }
             for one in found.figures
@@ -174,11 +175,12 @@ def _warnings(found: MachineHelp) -> Iterator[str]:
             "%(n)s sampled questions wait for verdicts of people; the figures are those so far.",
             waiting,
         )
-    if found.worthless:
+    alone = [one for one in found.figures if one.second is None or len(found.names) == 2]
+    if worthless := [_name(found, one) for one in alone if one.found.is_worthless]:
         yield gettext(
             "The machine helps nothing with: %(figures)s. Its weight is near 0, so people must "
             "judge as much as without it.",
-            figures="; ".join(_name(found, one) for one in found.worthless),
+            figures="; ".join(worthless),
         )
 
 

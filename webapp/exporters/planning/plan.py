@@ -15,7 +15,13 @@ from webapp.exporters.frame.canvas import PAGE, SMALL, WIDE, Canvas, Picture
 from webapp.exporters.frame.tables import Cell, Column, Section, Table, whole_number
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.differences import Difference
-from webapp.metrics.planning.power import CurvePoint, Demand, RatingPlan, smallest_difference
+from webapp.metrics.planning.power import (
+    SIMULATED,
+    CurvePoint,
+    Demand,
+    RatingPlan,
+    smallest_difference,
+)
 
 HEIGHT = 200.0
 LEFT, FOOT, TOP, MARGIN = 44.0, 34.0, 14.0, 24.0
@@ -123,14 +129,14 @@ def _needed(found: RatingPlan, needed: int) -> Iterator[str]:
         power=notation.percent(found.wish.demand.power),
         level=notation.percent(found.wish.demand.level),
     )
-    if found.simulated is not None:
+    if found.simulated is not None and found.simulated_error is not None:
         yield gettext(
             "The randomisation test of the comparison found it in %(share)s ± %(error)s of "
             "%(studies)s simulated studies (seed %(seed)s).",
-            share=notation.percent(round(found.simulated.power, 3)),
-            error=notation.percent(round(2 * found.simulated.error, 3)),
-            studies=notation.number(found.simulated.studies),
-            seed=found.simulated.seed,
+            share=notation.percent(round(found.simulated, 3)),
+            error=notation.percent(round(2 * found.simulated_error, 3)),
+            studies=notation.number(SIMULATED),
+            seed=found.wish.seed,
         )
     if effort is None:
         yield gettext("How many verdicts that takes is known once a run is imported.")
@@ -179,7 +185,7 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
     ``smallest_difference`` is what the set's own questions (``set_questions``) can show. Without
     questions there is no ``effort``.
     """
-    effort, simulated, needed = found.effort, found.simulated, found.needed
+    effort, needed = found.effort, found.needed
     return {
         "figure": found.wish.figure,
         "difference": found.wish.difference,
@@ -194,7 +200,14 @@ def plan_json(found: RatingPlan) -> dict[str, Any]:
         "hours": effort.hours(needed) if effort and needed else None,
         "set_questions": found.has,
         "smallest_difference": found.shows,
-        "simulated": simulated and {**asdict(simulated), "error": simulated.error},
+        "simulated": None
+        if found.simulated is None
+        else {
+            "power": found.simulated,
+            "studies": SIMULATED,
+            "seed": found.wish.seed,
+            "error": found.simulated_error,
+        },
         "effort": effort and asdict(effort),
         "curve": [
             {

@@ -13,17 +13,18 @@ account, as every interval from a sample of the questions does (``sampling``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from math import fsum, sqrt
-from statistics import NormalDist, fmean
+from statistics import fmean
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp.metrics.planning.power import t_quantile
 from webapp.metrics.planning.sampling import FURTHER, ChosenRule, ValueRange
 
+CONFIDENCE = 0.95
 MIN_SAMPLE = 2
 """One question has no variance."""
 
@@ -48,11 +49,6 @@ class MeanEstimate(Struct, frozen=True):
     lower: float
     upper: float
 
-    @property
-    def width(self) -> float:
-        """Upper minus lower bound."""
-        return self.upper - self.lower
-
 
 class Moments(Struct, frozen=True):
     """Variance of people's and of the machine's values, and their covariance.
@@ -75,8 +71,7 @@ class AssistedMean(Struct, frozen=True):
 
     n: int
     of: int
-    confidence: float
-    bounds: ValueRange = field(default_factory=ValueRange)
+    bounds: ValueRange = ValueRange()
     alone: MeanEstimate | None = None
     assisted: MeanEstimate | None = None
     weight: float | None = None
@@ -98,7 +93,7 @@ class AssistedMean(Struct, frozen=True):
 
     @property
     def is_worthless(self) -> bool:
-        """Whether the machine helps so little that it need not be asked."""
+        """Whether the machine helps next to nothing."""
         return self.weight is not None and self.weight < WORTHLESS
 
 
@@ -108,7 +103,6 @@ def assisted_mean(
     unsampled: Sequence[float | None],
     *,
     bounds: ValueRange | None = None,
-    confidence: float = 0.95,
 ) -> AssistedMean:
     """The mean over all questions by PPI++.
 
@@ -124,37 +118,33 @@ def assisted_mean(
     The interval is that of n + 2 sampled questions: the two further ones have people's values at
     the ends of `bounds`, and the machine's mean as its value. The variance over these is divided by
     their number less 1, the quantile is that of Student's t with n + 1 degrees of freedom, and the
-    interval is cut to `bounds`.
+    95% interval is cut to `bounds`.
 
     >>> found = assisted_mean([1, 0, 1, 0.5], [1, 0, 1, 1], [1, 1, 0, 0])
     >>> round(found.weight, 3), round(found.assisted.value, 3), round(found.alone.value, 3)
     (0.292, 0.552, 0.625)
     """
-    if len(people) != len(machine):
-        raise ValueError("people and machine take the same questions")
     n, of = len(people), len(people) + len(unsampled)
-    bounds = bounds or ValueRange()
-    alone = AssistedMean(n, of, confidence, bounds)
+    alone = AssistedMean(n, of, bounds or ValueRange())
     if n < MIN_SAMPLE:
         return replace(alone, why=Unassisted.FEW_SAMPLED)
-    alone = replace(alone, alone=_estimate(alone, people, people, (), 0.0))
+    alone = replace(alone, alone=_estimate(alone.bounds, people, people, (), 0.0))
     known = [value for value in machine if value is not None]
     rest = [value for value in unsampled if value is not None]
     if len(known) + len(rest) < of:
         return replace(alone, why=Unassisted.MACHINE_OPEN)
-    alone = replace(alone, correlation=_correlation(people, known))
+    variance, covariance = _covariance(people, people), _covariance(people, known)
+    if (spread := variance * _covariance(known, known)) > 0:  # Pearson's coefficient
+        alone = replace(alone, correlation=covariance / sqrt(spread))
     if not rest:
         return replace(alone, why=Unassisted.NONE_UNSAMPLED)
     everything = known + rest
-    moments = Moments(
-        people=_covariance(people, people),
-        machine=_covariance(everything, everything) * of / (of - 1),
-        covariance=_covariance(people, known),
-    )
-    if not moments.machine:
+    of_machine = _covariance(everything, everything) * of / (of - 1)
+    moments = Moments(variance, of_machine, covariance)
+    if not of_machine:
         return replace(alone, moments=moments, why=Unassisted.MACHINE_CONSTANT)
     weight = _weight(moments, n, of)
-    assisted = _estimate(alone, people, known, rest, weight)
+    assisted = _estimate(alone.bounds, people, known, rest, weight)
     return replace(alone, assisted=assisted, weight=weight, moments=moments)
 
 
@@ -175,16 +165,13 @@ def needed(found: AssistedMean, *, width: float, help_given: bool = True) -> int
     if moments is None or alone is None:
         return None
     ends = [end - alone.value for end in found.bounds.ends]
-    normal = NormalDist().inv_cdf((1 + found.confidence) / 2)  # below every quantile of Student's t
     for n in range(MIN_SAMPLE, of):
         weight = _weight(moments, n, of) if help_given and moments.machine > 0 else 0.0
         of_machine = weight**2 * moments.machine
         of_sample = moments.people - 2 * weight * moments.covariance + of_machine
         squares = n * of_sample + fsum(end**2 for end in ends) - fsum(ends) ** 2 / (n + FURTHER)
         variance = _of_mean(squares, n + FURTHER) + of_machine / (of - n)
-        if 2 * normal * sqrt(variance) > width:
-            continue
-        if 2 * _reach(variance, n + FURTHER, found.confidence) <= width:
+        if 2 * _reach(variance, n + FURTHER) <= width:
             return n
     return None
 
@@ -195,26 +182,27 @@ def _weight(moments: Moments, n: int, of: int) -> float:
 
 
 def _estimate(
-    found: AssistedMean,
+    bounds: ValueRange,
     people: Sequence[float],
     machine: Sequence[float],
     unsampled: Sequence[float],
     weight: float,
 ) -> MeanEstimate:
     rest = [y - weight * f for y, f in zip(people, machine, strict=True)]
-    value, variance = fmean(rest), _covariance(rest, rest) / len(rest)
     of_machine = spread = 0.0
     if unsampled:
         of_machine = weight * fmean(unsampled)
         spread = weight**2 * _covariance(unsampled, unsampled) / len(unsampled)
     middle = weight * fmean([*machine, *unsampled])
-    widened = [*rest, *(end - middle for end in found.bounds.ends)]
+    widened = [*rest, *(end - middle for end in bounds.ends)]
     squares = len(widened) * _covariance(widened, widened)
-    own = _of_mean(squares, len(widened)) + spread
-    centre, reach = fmean(widened) + of_machine, _reach(own, len(widened), found.confidence)
-    cut = found.bounds.cut
+    centre = fmean(widened) + of_machine
+    reach = _reach(_of_mean(squares, len(widened)) + spread, len(widened))
     return MeanEstimate(
-        value + of_machine, variance + spread, cut(centre - reach), cut(centre + reach)
+        value=fmean(rest) + of_machine,
+        variance=_covariance(rest, rest) / len(rest) + spread,
+        lower=bounds.cut(centre - reach),
+        upper=bounds.cut(centre + reach),
     )
 
 
@@ -223,14 +211,8 @@ def _of_mean(squares: float, n: int) -> float:
     return squares / (n - 1) / n
 
 
-def _reach(variance: float, n: int, confidence: float) -> float:
-    return t_quantile((1 + confidence) / 2, n - 1) * sqrt(variance)
-
-
-def _correlation(people: Sequence[float], machine: Sequence[float]) -> float | None:
-    """Pearson's coefficient; ``None`` where the values of one do not differ."""
-    spread = _covariance(people, people) * _covariance(machine, machine)
-    return _covariance(people, machine) / sqrt(spread) if spread > 0 else None
+def _reach(variance: float, n: int) -> float:
+    return t_quantile((1 + CONFIDENCE) / 2, n - 1) * sqrt(variance)
 
 
 def _covariance(one: Sequence[float], other: Sequence[float]) -> float:
@@ -238,12 +220,11 @@ def _covariance(one: Sequence[float], other: Sequence[float]) -> float:
     return fmean(a * b for a, b in zip(_centred(one), _centred(other), strict=True))
 
 
-def _centred(values: Iterable[float]) -> list[float]:
-    listed = list(values)
-    if min(listed) == max(listed):
-        return [0.0] * len(listed)
-    middle = fsum(listed) / len(listed)
-    return [value - middle for value in listed]
+def _centred(values: Sequence[float]) -> list[float]:
+    if min(values) == max(values):
+        return [0.0] * len(values)
+    middle = fsum(values) / len(values)
+    return [value - middle for value in values]
 
 
 PART = "machine_help"
@@ -284,14 +265,3 @@ class MachineHelp(Struct, frozen=True):
     def is_valid(self) -> bool:
         """Whether the sample was drawn by a rule before people judged."""
         return self.sampling is not None and self.sampling.beforehand
-
-    @property
-    def waiting(self) -> int:
-        """The most sampled questions that a figure waits for."""
-        return max((one.waiting for one in self.figures), default=0)
-
-    @property
-    def worthless(self) -> tuple[HelpedFigure, ...]:
-        """The figures of single runs that the machine helps nothing with."""
-        alone = (one for one in self.figures if one.second is None or len(self.names) == 2)
-        return tuple(one for one in alone if one.found.is_worthless)

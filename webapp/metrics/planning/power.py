@@ -7,20 +7,15 @@ differences, *n* the number of questions that have one.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache
 from math import isnan, sqrt
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from webapp.metrics.comparisons.significance import Resampling, places_drawn, randomisation_tests
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 FEWEST = 2
 """One paired difference has no standard deviation."""
@@ -55,19 +50,6 @@ class PairedSpread(Struct, frozen=True):
     def mostly_ties(self) -> bool:
         """Whether most differences are 0: then the limit is often too low."""
         return 2 * self.ties > self.n
-
-
-class SimulatedPower(Struct, frozen=True):
-    """The share of `studies` drawn from `seed` whose randomisation test was significant."""
-
-    power: float
-    studies: int
-    seed: int
-
-    @property
-    def error(self) -> float:
-        """The standard error of the share."""
-        return sqrt(self.power * (1 - self.power) / self.studies)
 
 
 def spread(differences: Sequence[float]) -> PairedSpread | None:
@@ -122,22 +104,13 @@ def questions_needed(
     34
     """
     demand = demand or Demand()
-    high = FEWEST
-    while high < MOST and power(high, difference, deviation, level=demand.level) < demand.power:
-        high = min(2 * high, MOST)
-    if power(high, difference, deviation, level=demand.level) < demand.power:
-        return None
-    low = FEWEST - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if (
-            middle < FEWEST
-            or power(middle, difference, deviation, level=demand.level) < demand.power
-        ):
-            low = middle
-        else:
-            high = middle
-    return high
+    numbers = range(FEWEST, MOST + 1)
+    place = bisect_left(
+        numbers,
+        demand.power,
+        key=lambda n: power(n, difference, deviation, level=demand.level),
+    )
+    return numbers[place] if place < len(numbers) else None
 
 
 def smallest_difference(n: int, deviation: float, demand: Demand | None = None) -> float | None:
@@ -159,16 +132,13 @@ def _shift(n: int, demand: Demand) -> float:
     """The non-centrality at which `n` differences have the power asked."""
     low, high = 0.0, 1.0
     while _power(n, high, demand.level) < demand.power:
-        low, high = high, 2 * high
-    while high - low > 1e-14 * high:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
+        high *= 2
+    while low < (middle := (low + high) / 2) < high:
         if _power(n, middle, demand.level) < demand.power:
             low = middle
         else:
             high = middle
-    return (low + high) / 2
+    return high
 
 
 @cache
@@ -198,29 +168,20 @@ def simulated_power(
     *,
     seed: int,
     level: float = 0.05,
-    studies: int = SIMULATED,
-) -> SimulatedPower:
+) -> float:
     """Return how often studies of `n` questions are significant in the randomisation test.
 
     Each study draws `n` of the paired differences with replacement, after all were moved so that
     their mean is `difference`. It is the test of the comparison, so it holds for differences
     that are far from normal too.
     """
-    samples = _studies(differences, n, difference, seed, studies)
-    tests = randomisation_tests(samples, Resampling(resamples=studies, seed=seed))  # type: ignore[arg-type]
-    found = sum(test.p <= level + 1e-12 for test in tests) / studies
-    return SimulatedPower(found, studies, seed)
-
-
-def _studies(
-    differences: Sequence[float], n: int, difference: float, seed: int, studies: int
-) -> NDArray[np.float64]:
     import numpy as np
 
     moved = np.asarray(differences, dtype=np.float64)
     moved = moved - moved.mean() + difference
-    drawn: NDArray[np.float64] = moved[places_drawn(len(moved), (studies, n), seed)]
-    return drawn
+    drawn = moved[places_drawn(len(moved), (SIMULATED, n), seed)]
+    tests = randomisation_tests(drawn, Resampling(resamples=SIMULATED, seed=seed))  # type: ignore[arg-type]
+    return sum(test.p <= level + 1e-12 for test in tests) / SIMULATED
 
 
 CURVE = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1000)
@@ -286,7 +247,8 @@ class RatingPlan(Struct, frozen=True):
     rest is empty then. ``effort`` is ``None`` before there are questions. ``upper`` values take the
     upper limit of a rated pair's deviation.
     ``has`` is the number of questions of the set, ``shows`` the smallest difference these show.
-    ``simulated`` is the power of the comparison's own test with the questions needed.
+    ``simulated`` is the power of the comparison's own test with the questions needed, from the
+    seed of the wish.
     """
 
     wish: RatingPlanWish
@@ -299,8 +261,14 @@ class RatingPlan(Struct, frozen=True):
     shows_upper: float | None = None
     needed: int | None = None
     needed_upper: int | None = None
-    simulated: SimulatedPower | None = None
+    simulated: float | None = None
     curve: tuple[CurvePoint, ...] = ()
+
+    @property
+    def simulated_error(self) -> float | None:
+        """The standard error of the simulated power."""
+        share = self.simulated
+        return None if share is None else sqrt(share * (1 - share) / SIMULATED)
 
 
 def plan(
@@ -312,34 +280,34 @@ def plan(
     differences: Sequence[float] = (),
 ) -> RatingPlan:
     """Return the plan; `differences` are those of a rated `pair`, one for each question."""
-    rated = spread(differences)
+    rated = None if wish.deviation else spread(differences)
     deviation = wish.deviation or (rated.deviation if rated else None)
-    upper = rated.upper if rated and not wish.deviation else None
     if deviation is None:
         return RatingPlan(wish, pair, effort, has)
-    needed = questions_needed(wish.difference, deviation, wish.demand)
-    numbers = sorted({*CURVE, *([has] if has > 1 else []), *([needed] if needed else [])})
+    difference, demand, upper = wish.difference, wish.demand, rated.upper if rated else None
+
+    def shown(n: int, deviation: float | None) -> float | None:
+        return smallest_difference(n, deviation, demand) if deviation else None
+
+    needed = questions_needed(difference, deviation, demand)
+    numbers = {*CURVE, *([has] if has > 1 else []), *([needed] if needed else [])}
     simulated = None
-    if rated and not wish.deviation and needed is not None and needed <= MOST_SIMULATED:
-        level, seed = wish.demand.level, wish.seed
-        simulated = simulated_power(differences, needed, wish.difference, seed=seed, level=level)
+    if rated and needed is not None and needed <= MOST_SIMULATED:
+        level, seed = demand.level, wish.seed
+        simulated = simulated_power(differences, needed, difference, seed=seed, level=level)
     return RatingPlan(
         wish=wish,
         pair=pair,
         effort=effort,
-        spread=rated if not wish.deviation else None,
+        spread=rated,
         deviation=deviation,
         has=has,
-        shows=smallest_difference(has, deviation, wish.demand),
-        shows_upper=smallest_difference(has, upper, wish.demand) if upper else None,
+        shows=shown(has, deviation),
+        shows_upper=shown(has, upper),
         needed=needed,
-        needed_upper=questions_needed(wish.difference, upper, wish.demand) if upper else None,
+        needed_upper=questions_needed(difference, upper, demand) if upper else None,
         simulated=simulated,
-        curve=tuple(_point(n, deviation, upper, wish.demand) for n in numbers),
+        curve=tuple(
+            CurvePoint(n, shown(n, deviation) or 0.0, shown(n, upper)) for n in sorted(numbers)
+        ),
     )
-
-
-def _point(n: int, deviation: float, upper: float | None, demand: Demand) -> CurvePoint:
-    shows = smallest_difference(n, deviation, demand)
-    assert shows is not None  # every number of the curve is two or more
-    return CurvePoint(n, shows, smallest_difference(n, upper, demand) if upper else None)

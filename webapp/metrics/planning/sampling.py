@@ -20,10 +20,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from math import fsum
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct, field
-from msgspec.structs import asdict, replace
+from msgspec import Meta, Struct, ValidationError, convert, field
+from msgspec.structs import replace
 
 from webapp.metrics.comparisons.significance import (
     MIN_UNITS,
@@ -132,25 +132,6 @@ def allocation(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     return found
 
 
-def extend(
-    drawn: Sequence[DrawnQuestion], strata: Mapping[int, str], wanted: Mapping[str, int], seed: int
-) -> tuple[DrawnQuestion, ...]:
-    """Return a sample with more questions, so that each stratum has at least what is `wanted`.
-
-    Questions already drawn stay; new ones follow in the random order of the seed. A stratum ""
-    is all questions together.
-    """
-    have = {one.question for one in drawn}
-    counts = Counter(one.stratum for one in drawn)
-    found = list(drawn)
-    for question in random_order(tuple(strata), seed):
-        stratum = strata[question] if "" not in wanted else ""
-        if question not in have and counts[stratum] < wanted.get(stratum, 0):
-            counts[stratum] += 1
-            found.append(DrawnQuestion(question, len(found) + 1, stratum))
-    return tuple(found)
-
-
 def sampled_mean(
     strata: Sequence[Stratum],
     settings: Resampling | None = None,
@@ -180,20 +161,18 @@ def sampled_mean(
     (0.5, 4, 6)
     """
     drawn, of = _drawn(strata), sum(one.of for one in strata)
-    known = [value for one in strata for value in one.values if value is not None]
-
-    def found(value: float | None, reason: str | None, interval: Interval) -> SampledMean:
-        return SampledMean(value, reason, interval, len(known), drawn, of)
-
-    if not known:
-        return found(None, NO_VALUE, NO_INTERVAL)
-    value = _estimate(collapsed(strata, fewest=MIN_UNITS))
-    if drawn == of:
-        return found(value, None, Interval(value, value, 0))
-    if drawn < MIN_UNITS:
-        return found(value, TOO_FEW, NO_INTERVAL)
-    bootstrap = _bootstrap(value, collapsed(strata), settings or Resampling(), bounds)
-    return found(value, None, bootstrap)
+    known = sum(value is not None for one in strata for value in one.values)
+    value = _estimate(collapsed(strata, fewest=MIN_UNITS)) if known else None
+    reason, interval = None, NO_INTERVAL
+    if value is None:
+        reason = NO_VALUE
+    elif drawn == of:
+        interval = Interval(value, value, 0)
+    elif drawn < MIN_UNITS:
+        reason = TOO_FEW
+    else:
+        interval = _bootstrap(value, collapsed(strata), settings or Resampling(), bounds)
+    return SampledMean(value, reason, interval, known, drawn, of)
 
 
 def collapsed(strata: Sequence[Stratum], *, fewest: int = FEWEST) -> tuple[Stratum, ...]:
@@ -216,13 +195,10 @@ def _drawn(strata: Sequence[Stratum]) -> int:
 
 
 def _estimate(strata: Sequence[Stratum]) -> float:
-    above, below = [], []
-    for one in strata:
-        known = [value for value in one.values if value is not None]
-        weight = one.of / one.drawn
-        above.append(weight * fsum(known))
-        below.append(weight * len(known))
-    return fsum(above) / fsum(below)
+    known = [[value for value in one.values if value is not None] for one in strata]
+    weights = [one.of / one.drawn for one in strata]
+    above = fsum(weight * fsum(values) for weight, values in zip(weights, known, strict=True))
+    return above / fsum(weight * len(values) for weight, values in zip(weights, known, strict=True))
 
 
 def _bootstrap(
@@ -252,20 +228,13 @@ def _bootstrap(
     if not len(means):
         return Interval(None, None, len(below))
     centre = value + float(means.mean()) - middle
-    reach = t_quantile((1 + settings.confidence) / 2, _degrees(parts)) * float(means.std())
+    degrees = 1.0  # of one resample
+    if total := fsum(added for added, _ in parts):
+        # Of a sum of variances, each with its own: (sum v)^2 / sum (v^2 / d) (Satterthwaite).
+        degrees = max(1.0, total**2 / fsum(added**2 / freedom for added, freedom in parts))
+    reach = t_quantile((1 + settings.confidence) / 2, degrees) * float(means.std())
     left_out = len(below) - len(means)
     return Interval(bounds.cut(centre - reach), bounds.cut(centre + reach), left_out)
-
-
-def _degrees(parts: Sequence[tuple[float, float]]) -> float:
-    """The degrees of freedom of a sum of variances, each with its own: at least 1.
-
-    ``(sum_h v_h)^2 / sum_h (v_h^2 / d_h)`` (Satterthwaite).
-    """
-    total = fsum(added for added, _ in parts)
-    if not total:  # of one resample
-        return 1.0
-    return max(1.0, total**2 / fsum(added**2 / freedom for added, freedom in parts))
 
 
 class ChosenRule(Struct, frozen=True):
@@ -305,7 +274,7 @@ class SampleDraw(Struct, frozen=True):
     ``stratified``: each category has its share of the sample then. ``category``: all of this one.
     """
 
-    n: int
+    n: Annotated[int, Meta(ge=0)]
     stratified: bool = False
     category: str | None = None
 
@@ -315,7 +284,8 @@ def extended(
 ) -> tuple[DrawnQuestion, ...]:
     """Return a sample after one more draw; `categories` are those of all questions.
 
-    Strata are the categories where the draw asks for them, else all questions together.
+    Strata are the categories where the draw asks for them, else all questions together. What was
+    drawn stays; new questions follow in the random order of the seed.
 
     >>> first = extended((), {1: "a", 2: "a", 3: "b"}, SampleDraw(1), 7)
     >>> extended(first, {1: "a", 2: "a", 3: "b"}, SampleDraw(2), 7)[:1] == first
@@ -323,12 +293,19 @@ def extended(
     """
     by_category = wanted.stratified or wanted.category is not None
     strata = categories if by_category else dict.fromkeys(categories, "")
-    had = [replace(one, stratum=strata[one.question]) for one in before]
+    found = [replace(one, stratum=strata[one.question]) for one in before]
+    counts = Counter(one.stratum for one in found)
     if wanted.category is not None:
-        sizes = Counter(one.stratum for one in had)
-        sizes[wanted.category] += wanted.n
-        return extend(had, strata, sizes, seed)
-    return extend(had, strata, allocation(Counter(strata.values()), len(had) + wanted.n), seed)
+        sizes = counts + Counter({wanted.category: wanted.n})
+    else:
+        sizes = Counter(allocation(Counter(strata.values()), len(found) + wanted.n))
+    have = {one.question for one in found}
+    for question in random_order(tuple(strata), seed):
+        stratum = strata[question]
+        if question not in have and counts[stratum] < sizes[stratum]:
+            counts[stratum] += 1
+            found.append(DrawnQuestion(question, len(found) + 1, stratum))
+    return tuple(found)
 
 
 def drawn_again(
@@ -341,11 +318,6 @@ def drawn_again(
     return found
 
 
-def to_settings(draws: Iterable[SampleDraw]) -> list[dict[str, Any]]:
-    """Return draws as the settings of a rule hold them."""
-    return [asdict(one) for one in draws]
-
-
 def from_settings(settings: Mapping[str, Any]) -> tuple[SampleDraw, ...]:
     """Return the draws that the settings of a rule state; raises ``ValueError``.
 
@@ -355,18 +327,10 @@ def from_settings(settings: Mapping[str, Any]) -> tuple[SampleDraw, ...]:
     listed = settings.get("draws", [alone])
     if not isinstance(listed, Sequence) or len(listed) > MOST_DRAWS:
         raise ValueError("draws")
-    return tuple(map(_draw, listed))
-
-
-def _draw(stated: object) -> SampleDraw:
-    if not isinstance(stated, Mapping):
-        raise ValueError("draws")  # noqa: TRY004 - a file's content, not a caller's mistake
-    n, stratified = stated.get("n"), stated.get("stratified", False)
-    category = stated.get("category")
-    is_number = isinstance(n, int) and not isinstance(n, bool) and n >= 0
-    if not (is_number and isinstance(stratified, bool) and isinstance(category, str | None)):
-        raise ValueError("draws")
-    return SampleDraw(n, stratified, category)  # type: ignore[arg-type]
+    try:
+        return tuple(convert(listed, list[SampleDraw]))
+    except ValidationError as wrong:
+        raise ValueError("draws") from wrong
 
 
 PART = "sample"

@@ -24,7 +24,7 @@ question, its emptiness among them. ``tests`` compare with full enumeration of s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -106,11 +106,6 @@ class SettledOrders(Struct, frozen=True):
     open_questions: tuple[int, ...]
     next_ones: tuple[int, ...] = ()
     by_effect: ChosenRule | None = None
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether every order is settled."""
-        return all(one.settled for one in self.orders)
 
 
 def settled_orders(
@@ -198,14 +193,6 @@ def reach(lists: PooledLists, states: Codes, figure: str, first: int, second: in
     return _REACHES[figure](lists, states, first, second)
 
 
-def _of_top(lists: PooledLists, states: Codes, first: int, second: int) -> Reach:
-    return _of_precision(lists.top, states, first, second)
-
-
-def _of_whole(lists: PooledLists, states: Codes, first: int, second: int) -> Reach:
-    return _of_precision(lists.whole, states, first, second)
-
-
 def _of_precision(counts: Counts, states: Codes, first: int, second: int) -> Reach:
     import numpy as np
 
@@ -281,9 +268,9 @@ def _of_success(lists: PooledLists, states: Codes, first: int, second: int) -> R
     return Reach(low, high, pairs, is_open & waits & (low < high)[:, None])
 
 
-_REACHES = {
-    "mean_precision_at_5": _of_top,
-    "mean_overall_precision": _of_whole,
+_REACHES: Mapping[str, Callable[[PooledLists, Codes, int, int], Reach]] = {
+    "mean_precision_at_5": lambda lists, *rest: _of_precision(lists.top, *rest),
+    "mean_overall_precision": lambda lists, *rest: _of_precision(lists.whole, *rest),
     "mrr": _of_rank,
     "success_rate": _of_success,
 }

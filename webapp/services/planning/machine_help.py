@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from msgspec import Struct
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -29,7 +28,7 @@ from webapp.metrics.planning.sampling import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
-from webapp.services.judging.verdicts import AskedQuery, Verdicts
+from webapp.services.judging.verdicts import Verdicts
 from webapp.services.people import raters
 from webapp.services.planning import rules
 from webapp.services.runs import reports
@@ -79,23 +78,35 @@ def of_runs(
     """
     if len({run.question_set_id for run in compared}) > 1:
         raise OtherQuestions
-    judged = _BothJudged(session, study, compared, rule, machine)
+    scope = Query.run_id.in_([run.id for run in compared])
+    places = select(Query.id, Question.position).join_from(Query, Question).where(scope)
+    positions = dict(session.execute(places).all())
+    said = reports.verdicts_under(session, study, scope, rule)
+    by_machine = verdicts.of_rater(session, scope, machine.id) if machine else Verdicts()
+    judged: dict[str, _Judged] = {run.id: {} for run in compared}
+    for query in verdicts.asked_queries(session, scope):
+        judged[query.run_id][positions[query.key]] = (
+            summarise(said.judgments(query), cannot_tell=study.cannot_tell),
+            summarise(by_machine.judgments(query), cannot_tell=study.cannot_tell),
+        )
     sampling = rules.sampling(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)
-    alone = [(figure, run.id, None) for figure in figures for run in compared]
-    pairs = [
-        (figure, first.id, second.id)
-        for figure in figures
-        for first, second in combinations(compared, 2)
-    ]
+    alone = [(run.id, None) for run in compared]
+    pairs = [(first.id, second.id) for first, second in combinations(compared, 2)]
+    both = [one for of_run in judged.values() for one in of_run.items()]
     return MachineHelp(
         machine=machine.name if machine is not None else None,
         rule=rule.name,
         names=chosen_runs.names_of(compared),
         sampling=sampling,
-        questions=len(judged.positions),
-        machine_open=len(judged.machine_open),
-        figures=tuple(judged.helped(*place, sample) for place in (*alone, *pairs)),
+        questions=len({position for position, _ in both}),
+        machine_open=len({position for position, (_, found) in both if _is_open(found)}),
+        figures=tuple(
+            _helped(figure, first, second, judged, sample)
+            for listed in (alone, pairs)
+            for figure in figures
+            for first, second in listed
+        ),
     )
 
 
@@ -129,110 +140,60 @@ class OtherQuestions(Refused):
     status = 422
 
 
-class _JudgedTwice(Struct, frozen=True):
-    """One question's value by people and by the machine.
+_Judged = dict[int, tuple[QuerySummary, QuerySummary]]
+"""A run as people and as the machine judged it, by the positions of its questions."""
 
-    People's is ``None`` where they have none, as ``waiting`` says because they are not done.
-    The machine's is ``None`` where it has cards left.
+
+def _helped(
+    figure: str,
+    first: str,
+    second: str | None,
+    judged: Mapping[str, _Judged],
+    sample: Collection[int] | None,
+) -> HelpedFigure:
+    """Return one figure of a run, or of two runs' difference."""
+    values = _values(figure, judged[first])
+    if second is not None:
+        others = _values(figure, judged[second])
+        values = {
+            place: (_minus(one[0], others[place][0]), _minus(one[1], others[place][1]))
+            for place, one in values.items()
+            if place in others
+        }
+    if sample is None:
+        sample = {place for place, (people, _) in values.items() if people is not None}
+    sampled = [place for place in values if place in sample]
+    known = [values[place] for place in sampled if values[place][0] is not None]
+    found = assisted_mean(
+        [people for people, _ in known if people is not None],
+        [machine for _, machine in known],
+        [machine for place, (_, machine) in values.items() if place not in sample],
+        bounds=ValueRange() if second is None else ValueRange(-1.0, 1.0),
+    )
+    runs = [judged[run] for run in (first, second) if run is not None]
+    waiting = sum(not all(run[place][0].complete for run in runs) for place in sampled)
+    return HelpedFigure(figure, first, second, found, waiting)
+
+
+def _values(figure: str, judged: _Judged) -> dict[int, tuple[float | None, float | None]]:
+    """Return each question's value by people and by the machine, in order.
+
+    People's is ``None`` where they have none, the machine's where it has cards left. A list of
+    which the machine has no value (an empty list, or only "cannot tell") has the mean of those of
+    which it has one: the estimate stays valid, and is helped nothing there.
     """
-
-    people: float | None
-    machine: float | None
-    waiting: bool = False
-
-    def minus(self, other: _JudgedTwice) -> _JudgedTwice:
-        return _JudgedTwice(
-            _difference(self.people, other.people),
-            _difference(self.machine, other.machine),
-            self.waiting or other.waiting,
-        )
-
-
-class _BothJudged:
-    """The runs as people judged them and as the machine did, from one reading of the database."""
-
-    def __init__(
-        self,
-        session: Session,
-        study: Study,
-        compared: Sequence[Run],
-        rule: Rule,
-        machine: Rater | None,
-    ) -> None:
-        scope = Query.run_id.in_([run.id for run in compared])
-        asked = verdicts.asked_queries(session, scope)
-        places = select(Query.id, Question.position).join_from(Query, Question).where(scope)
-        positions = dict(session.execute(places).all())
-        said = reports.verdicts_under(session, study, scope, rule)
-        by_machine = Verdicts()
-        if machine is not None:
-            by_machine = verdicts.of_rater(session, scope, machine.id)
-        self._people = _summaries(study, asked, positions, said)
-        self._machine = _summaries(study, asked, positions, by_machine)
-        self.positions = set(positions.values())
-        self.machine_open = {
-            position
-            for found in self._machine.values()
-            for position, summary in found.items()
-            if _is_open(summary)
-        }
-
-    def helped(
-        self, figure: str, first: str, second: str | None, sample: Collection[int] | None
-    ) -> HelpedFigure:
-        """Return one figure of a run, or of two runs' difference."""
-        values = self._values(figure, first)
-        if second is not None:
-            others = self._values(figure, second)
-            shared = values.keys() & others.keys()
-            values = {place: values[place].minus(others[place]) for place in sorted(shared)}
-        if sample is None:
-            sample = {place for place, one in values.items() if one.people is not None}
-        sampled = [one for place, one in values.items() if place in sample]
-        judged = [(one.people, one.machine) for one in sampled if one.people is not None]
-        found = assisted_mean(
-            [people for people, _ in judged],
-            [machine for _, machine in judged],
-            [one.machine for place, one in values.items() if place not in sample],
-            bounds=ValueRange() if second is None else ValueRange(-1.0, 1.0),
-        )
-        return HelpedFigure(figure, first, second, found, sum(one.waiting for one in sampled))
-
-    def _values(self, figure: str, run: str) -> dict[int, _JudgedTwice]:
-        """Return each question's value by its position, in order.
-
-        A list of which the machine has no value (an empty list, or only "cannot tell") has the
-        mean of those of which it has one: the estimate stays valid, and is helped nothing there.
-        """
-        of_query = MEANS[figure]
-        machine = {
-            place: summary
-            for place, summary in self._machine[run].items()
-            if summary.state in FIGURES[figure]
-        }
-        own = {place: summary.span(of_query).value for place, summary in machine.items()}
-        known = [value for value in own.values() if value is not None]
-        middle = fmean(known) if known else 0.0
-        found = {}
-        for place in sorted(machine):
-            people, value = self._people[run][place], own[place]
-            if value is None and not _is_open(machine[place]):
-                value = middle
-            found[place] = _JudgedTwice(
-                people.span(of_query).value, value, waiting=not people.complete
-            )
-        return found
-
-
-def _summaries(
-    study: Study, asked: Sequence[AskedQuery], positions: Mapping[int, int], said: Verdicts
-) -> dict[str, dict[int, QuerySummary]]:
-    found: dict[str, dict[int, QuerySummary]] = {}
-    for query in asked:
-        of_run = found.setdefault(query.run_id, {})
-        summary = summarise(said.judgments(query), cannot_tell=study.cannot_tell)
-        of_run[positions[query.key]] = summary
-    return found
+    of_query = MEANS[figure]
+    listed = {
+        place: (people.span(of_query).value, machine.span(of_query).value, _is_open(machine))
+        for place, (people, machine) in sorted(judged.items())
+        if machine.state in FIGURES[figure]
+    }
+    known = [machine for _, machine, _ in listed.values() if machine is not None]
+    middle = fmean(known) if known else 0.0
+    return {
+        place: (people, middle if machine is None and not is_open else machine)
+        for place, (people, machine, is_open) in listed.items()
+    }
 
 
 def _is_open(summary: QuerySummary) -> bool:
@@ -240,5 +201,5 @@ def _is_open(summary: QuerySummary) -> bool:
     return summary.state is QueryState.RESULTS and not summary.complete
 
 
-def _difference(one: float | None, other: float | None) -> float | None:
+def _minus(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other

@@ -42,9 +42,7 @@ def documents(
     session: Session, study: Study, packed: Sequence[Run], rule: Rule
 ) -> Mapping[str, Any]:
     """Return the members as JSON values; none of one run without a rule."""
-    sets: dict[int, list[Run]] = {}
-    for run in packed:
-        sets.setdefault(run.question_set_id, []).append(run)
+    sets = _by_set(packed)
     had = {key: rules.every(session, key) for key in sets}
     sets = {key: runs for key, runs in sets.items() if had[key] or len(runs) > 1}
     if not sets:
@@ -55,12 +53,17 @@ def documents(
     }
 
 
-def machines(session: Session, study: Study, packed: Sequence[Run]) -> list[int]:
-    """Return the ids of the machines that help where a rule drew a sample."""
+def _by_set(packed: Sequence[Run]) -> dict[int, list[Run]]:
     sets: dict[int, list[Run]] = {}
     for run in packed:
         sets.setdefault(run.question_set_id, []).append(run)
-    return sorted({one.id for runs in sets.values() for one in _helping(session, study, runs)})
+    return sets
+
+
+def machines(session: Session, study: Study, packed: Sequence[Run]) -> list[int]:
+    """Return the ids of the machines that help where a rule drew a sample."""
+    sets = _by_set(packed).values()
+    return sorted({one.id for runs in sets for one in _helping(session, study, runs)})
 
 
 def draw_again(session: Session, verdicts_before: VerdictsBefore) -> None:
@@ -84,31 +87,27 @@ def draw_again(session: Session, verdicts_before: VerdictsBefore) -> None:
 
 
 def _figures(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> dict[str, Any]:
-    ids = {run.id: run.id for run in runs}
-    orders = settled.settled_orders(session, study, runs, ids, rule) if len(runs) > 1 else None
+    settled_orders: list[dict[str, Any]] = []
+    if len(runs) > 1:
+        ids = {run.id: run.id for run in runs}
+        orders = settled.settled_orders(session, study, runs, ids, rule)
+        settled_orders = settled_words.part_json(orders)
+    drawn = {one.question_set_id: one for one in samples.sampling(session, study.id)}
+    sample = None
+    if sampling := drawn.get(runs[0].question_set_id):
+        found = samples.of_runs(session, study, sampling, runs, rule)
+        by_name = {name: run for run, name in chosen_runs.names_of(runs).items()}
+        sample = sample_words.part_json(found)
+        for one in sample["figures"]:
+            one["runs"] = [by_name[name] for name in one["runs"]]
     return {
-        "settled": [] if orders is None else settled_words.part_json(orders),
-        "sample": _sampled(session, study, runs, rule),
+        "settled": settled_orders,
+        "sample": sample,
         "machine_help": [
             help_words.part_json(machine_help.of_runs(session, study, runs, rule, machine))
             for machine in _helping(session, study, runs)
         ],
     }
-
-
-def _sampled(
-    session: Session, study: Study, runs: Sequence[Run], rule: Rule
-) -> dict[str, Any] | None:
-    """Return the figures of a sample, its runs by their ids; ``None`` where all is asked."""
-    drawn = {one.question_set_id: one for one in samples.sampling(session, study.id)}
-    sampling = drawn.get(runs[0].question_set_id)
-    if sampling is None:
-        return None
-    found = sample_words.part_json(samples.of_runs(session, study, sampling, runs, rule))
-    ids = {name: run for run, name in chosen_runs.names_of(runs).items()}
-    for one in found["figures"]:
-        one["runs"] = [ids[name] for name in one["runs"]]
-    return found
 
 
 def _helping(session: Session, study: Study, runs: Sequence[Run]) -> Iterator[Rater]:

@@ -64,7 +64,8 @@ def rating_plan(
     found = dict(_rated_pairs(session, study, compared, wish.figure))
     chosen = next((one for one in found if pair is None or {*one} == {*pair}), None)
     if pair is None:
-        chosen = max(found, key=lambda one: _deviation(found[one]), default=None)
+        varying = {one: spread(differences) for one, differences in found.items()}
+        chosen = max(found, key=lambda one: getattr(varying[one], "deviation", 0.0), default=None)
     return plan(
         wish,
         effort(session, study, question_set, raters) if question_set else None,
@@ -86,44 +87,32 @@ def _rated_pairs(
         yield (one.run, other.run), tuple(first - second for first, second in values)
 
 
-def _deviation(differences: Sequence[float]) -> float:
-    found = spread(differences)
-    return found.deviation if found else 0.0
-
-
 def effort(
     session: Session, study: Study, question_set: QuestionSet, raters: int | None = None
 ) -> RatingEffort:
     """Return the work that a question is, from the pool, the raters and their pace."""
-    asked = [question.id for question in question_set.questions]
-    of_set = JudgedThing.question_id.in_(
-        select(Question.id).where(Question.question_set_id == question_set.id)
-    )
+    in_set = Question.question_set_id == question_set.id
     things = session.scalar(
         select(func.count())
         .select_from(JudgedThing)
-        .where(of_set, pool.is_shown(study.id, study.pool_depth))
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(in_set, pool.is_shown(study.id, study.pool_depth))
     )
     answers = session.scalar(
         select(func.count())
         .select_from(Query)
-        .join(Run)
-        .where(
-            Run.question_set_id == question_set.id,
-            Query.state != str(QueryState.UNREADABLE),
-        )
+        .join(Question)
+        .where(in_set, Query.state != str(QueryState.UNREADABLE))
     )
     present = [one for one in studies.raters(session, study) if one.removed_at is None]
     count = raters or max(len(present), 1)
-    paces = [
-        found.pace
-        for found in (standing.rater_standing(session, one) for one in present)
-        if found.pace is not None
-    ]
+    paces = [standing.rater_standing(session, one).pace for one in present]
+    known = [pace for pace in paces if pace is not None]
+    asked = max(len(question_set.questions), 1)
     return RatingEffort(
-        things=(things or 0) / max(len(asked), 1),
-        answers=(answers or 0) / max(len(asked), 1),
+        things=(things or 0) / asked,
+        answers=(answers or 0) / asked,
         raters=count,
         times=min(study.overlap or count, count),
-        pace=median(paces) if paces else None,
+        pace=median(known) if known else None,
     )

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
@@ -20,12 +21,13 @@ from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.metrics.comparisons.comparisons import ComparisonPart
-from webapp.metrics.comparisons.differences import ComparedRun, value_of
+from webapp.metrics.comparisons.differences import ComparedQuery, value_of
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
 from webapp.metrics.planning import sampling as draws
 from webapp.metrics.planning.sampling import (
     NO_VALUE,
     PART,
+    ChosenRule,
     DrawnQuestion,
     QuestionSample,
     SampledFigure,
@@ -105,7 +107,7 @@ class SampleWish(Struct, frozen=True):
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of the rule."""
-        drawn = draws.to_settings([SampleDraw(self.size, self.stratified)])
+        drawn = [asdict(SampleDraw(self.size, self.stratified))]
         return {"size": self.size, "stratified": self.stratified, "draws": drawn}
 
 
@@ -139,12 +141,16 @@ def extend(
         raise SampleIsFixed(rule.id)
     stratified = bool(rule.settings.get("stratified") or category)
     wanted = SampleDraw(more, stratified, category)
-    before = _drawn(session, rule)
+    had = rules.stated(session, rule)
+    before = [
+        DrawnQuestion(question, place, stratum)
+        for place, (question, stratum) in enumerate(zip(had.sample, had.strata, strict=True), 1)
+    ]
     found = draws.extended(before, _categories(question_set), wanted, rule.seed)
     if more < 1 or len(found) == len(before):
         raise SampleTooSmall(more)
     _store(session, rule, question_set, found)
-    steps = draws.to_settings([*draws.from_settings(rule.settings), wanted])
+    steps = [asdict(one) for one in (*draws.from_settings(rule.settings), wanted)]
     changed = {"size": len(found), "stratified": stratified, "draws": steps}
     rule.settings = {**rule.settings, **changed}
     session.flush()
@@ -169,16 +175,6 @@ def _categories(question_set: QuestionSet) -> dict[int, str]:
     return {one.position: one.category for one in question_set.questions}
 
 
-def _drawn(session: Session, rule: PlanningRule) -> list[DrawnQuestion]:
-    rows = session.execute(
-        select(Question.position, SampledQuestion.position, SampledQuestion.stratum)
-        .join_from(SampledQuestion, Question, Question.id == SampledQuestion.question_id)
-        .where(SampledQuestion.rule_id == rule.id)
-        .order_by(SampledQuestion.position)
-    )
-    return [DrawnQuestion(*row) for row in rows]
-
-
 def _store(
     session: Session,
     rule: PlanningRule,
@@ -200,13 +196,11 @@ def _store(
 
 def of_set(session: Session, study: Study, question_set: QuestionSet) -> QuestionSample | None:
     """Return the sample of a question set with its figures; ``None`` where all is asked."""
-    of_study = {rule.question_set_id: rule for rule in sampling(session, study.id)}
-    rule = of_study.get(question_set.id)
+    rule = {one.question_set_id: one for one in sampling(session, study.id)}.get(question_set.id)
     if rule is None:
         return None
     compared = settled.runs_of(session, study, question_set.id)
-    merging = reports.rule_of(session, study)
-    return of_runs(session, study, rule, compared, merging)
+    return of_runs(session, study, rule, compared, reports.rule_of(session, study))
 
 
 def of_runs(
@@ -217,9 +211,91 @@ def of_runs(
     merging: Rule,
     settings: Resampling | None = None,
 ) -> QuestionSample:
-    """Return the sample of a rule with the figures of some runs, their verdicts merged."""
-    judged = comparisons.judged_runs(session, study, compared, merging)
-    return _SampledRuns(session, rule, judged, settings or Resampling()).sample()
+    """Return the sample of a rule with the figures of some runs, their verdicts merged.
+
+    One of a fixed size is rated first. One that grew shows what the questions say that are
+    rated, without an interval: it could end for what it showed.
+    """
+    settings, grew = settings or Resampling(), rule.kind == RuleKind.SEQUENCE
+    judged = {
+        run.name: {query.position: query for query in run.queries}
+        for run in comparisons.judged_runs(session, study, compared, merging)
+    }
+    chosen = rules.stated(session, rule)
+    categories = select(Question.category).where(Question.question_set_id == rule.question_set_id)
+    sizes = Counter(session.scalars(categories))
+
+    def is_rated(position: int) -> bool:
+        return all(
+            queries[position].summary.complete
+            or queries[position].summary.state is QueryState.UNREADABLE
+            for queries in judged.values()
+            if position in queries
+        )
+
+    rated = sum(map(is_rated, chosen.sample))
+    in_order = tuple(takewhile(is_rated, chosen.sample)) if grew else chosen.sample
+
+    def figures() -> Iterator[SampledFigure]:
+        for figure in FIGURES:
+            for names in (*((name,) for name in judged), *combinations(judged, 2)):
+                values = [
+                    _value(figure, place, [judged[name] for name in names]) for place in in_order
+                ]
+                high = HIGHEST.get(figure, 1.0)
+                bounds = ValueRange(-high if len(names) > 1 else 0.0, high)
+                if grew:
+                    found = _so_far(values, chosen.of)
+                else:
+                    strata = _strata(chosen, sizes, values)
+                    found = sampled_mean(strata, settings, bounds=bounds)
+                if found.values:
+                    yield SampledFigure(figure, names, found)
+
+    is_shown = grew or rated == len(chosen.sample)
+    return QuestionSample(
+        rule=chosen,
+        rated=rated,
+        figures=tuple(figures()) if is_shown else (),
+        settings=None if grew else settings,
+    )
+
+
+def _value(figure: str, position: int, runs: Sequence[Mapping[int, ComparedQuery]]) -> float | None:
+    """Return a question's value, of two runs their difference; ``None`` without one."""
+    found = [
+        value_of(queries[position], figure, false_negatives_at_zero=False)
+        if position in queries
+        else None
+        for queries in runs
+    ]
+    known = [value for value in found if value is not None]
+    if len(known) < len(runs):
+        return None
+    return known[0] if len(known) == 1 else known[0] - known[1]
+
+
+def _strata(
+    rule: ChosenRule, sizes: Mapping[str, int], values: Sequence[float | None]
+) -> list[Stratum]:
+    of = {"": rule.of} if "" in rule.strata else sizes
+    drawn = [*zip(rule.strata, values, strict=True)]
+    return [
+        Stratum(size, tuple(value for stratum, value in drawn if stratum == name))
+        for name, size in sorted(of.items())
+    ]
+
+
+def _so_far(values: Sequence[float | None], of: int) -> SampledMean:
+    known = [value for value in values if value is not None]
+    return SampledMean(
+        value=fmean(known) if known else None,
+        reason=None if known else NO_VALUE,
+        interval=NO_INTERVAL,
+        values=len(known),
+        drawn=len(values),
+        of=of,
+    )
 
 
 def compared(
@@ -240,95 +316,3 @@ def compared(
     if found is None:
         return None
     return ComparisonPart(PART, of_runs(session, study, found, runs, rule, settings))
-
-
-class _SampledRuns:
-    """Runs judged on the questions that a rule drew."""
-
-    def __init__(
-        self,
-        session: Session,
-        rule: PlanningRule,
-        judged: Sequence[ComparedRun],
-        settings: Resampling,
-    ) -> None:
-        self.rule, self.judged, self.settings = rule, judged, settings
-        self.grew = rule.kind == RuleKind.SEQUENCE
-        self.chosen = rules.stated(session, rule)
-        rows = select(Question.category).where(Question.question_set_id == rule.question_set_id)
-        self.sizes = Counter(session.scalars(rows))
-        by_run = [{query.position: query for query in run.queries} for run in judged]
-        self.queries = {run.run: found for run, found in zip(judged, by_run, strict=True)}
-
-    def sample(self) -> QuestionSample:
-        """Return the sample, with its figures once they can be shown.
-
-        One of a fixed size is rated first. One that grew shows what the questions say that are
-        rated, without an interval: it could end for what it showed.
-        """
-        rated = sum(map(self._is_rated, self.chosen.sample))
-        shown = self.grew or rated == len(self.chosen.sample)
-        return QuestionSample(
-            rule=self.chosen,
-            rated=rated,
-            figures=tuple(one for one in self._figures() if one.found.values) if shown else (),
-            settings=None if self.grew else self.settings,
-        )
-
-    def _is_rated(self, position: int) -> bool:
-        return all(
-            found[position].summary.complete
-            or found[position].summary.state is QueryState.UNREADABLE
-            for found in self.queries.values()
-            if position in found
-        )
-
-    def _figures(self) -> Iterator[SampledFigure]:
-        for figure in FIGURES:
-            for one in self.judged:
-                yield SampledFigure(figure, (one.name,), self._mean(figure, one))
-            for one, other in combinations(self.judged, 2):
-                found = self._mean(figure, one, other)
-                yield SampledFigure(figure, (one.name, other.name), found)
-
-    def _mean(self, figure: str, *runs: ComparedRun) -> SampledMean:
-        high = HIGHEST.get(figure, 1.0)
-        bounds = ValueRange(-high if len(runs) > 1 else 0.0, high)
-        if not self.grew:
-            return sampled_mean(self._by_stratum(figure, runs), self.settings, bounds=bounds)
-        rated = tuple(takewhile(self._is_rated, self.chosen.sample))
-        known = [one for one in self._values(figure, runs, rated) if one is not None]
-        return SampledMean(
-            value=fmean(known) if known else None,
-            reason=None if known else NO_VALUE,
-            interval=NO_INTERVAL,
-            values=len(known),
-            drawn=len(rated),
-            of=self.chosen.of,
-        )
-
-    def _by_stratum(self, figure: str, runs: Sequence[ComparedRun]) -> list[Stratum]:
-        places: dict[str, list[int]] = {}
-        for position, stratum in zip(self.chosen.sample, self.chosen.strata, strict=True):
-            places.setdefault(stratum, []).append(position)
-        sizes = self.sizes if "" not in places else {"": self.chosen.of}
-        return [
-            Stratum(of, self._values(figure, runs, places.get(name, ())))
-            for name, of in sorted(sizes.items())
-        ]
-
-    def _values(
-        self, figure: str, runs: Sequence[ComparedRun], positions: Sequence[int]
-    ) -> tuple[float | None, ...]:
-        """The value of each question, of two runs the difference; ``None`` without one."""
-        found = [[self._value(figure, run, position) for position in positions] for run in runs]
-        if len(found) == 1:
-            return tuple(found[0])
-        return tuple(
-            None if one is None or other is None else one - other
-            for one, other in zip(*found, strict=True)
-        )
-
-    def _value(self, figure: str, run: ComparedRun, position: int) -> float | None:
-        query = self.queries[run.run].get(position)
-        return None if query is None else value_of(query, figure, false_negatives_at_zero=False)

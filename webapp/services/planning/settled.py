@@ -77,10 +77,20 @@ def settled_orders(
     session: Session, study: Study, runs: Sequence[Run], names: Mapping[str, str], rule: Rule
 ) -> SettledOrders:
     """Return the orders of `runs`, which share a question set, under `rule`."""
+    import numpy as np
+
     pooled = _pooled(session, [run.id for run in runs], unasked(session, study.id))
+    given = _given(session, pooled)
+    if rule.rater is not None:
+        states = given.get(rule.rater.id, pooled.pristine)
+        states = np.where(states == OPEN, pooled.pristine, states)
+    else:
+        states = _merged(session, study, pooled, given, is_adjudicated=rule.name == ADJUDICATED)
+    if study.cannot_tell != "left_out":
+        states[states == CANNOT_TELL] = NOT_RELEVANT
     return metrics.settled_orders(
         pooled.lists,
-        _states(session, study, pooled, rule),
+        states.reshape(pooled.lists.top.shape[::2]),
         names=names,
         positions=pooled.positions,
         by_effect=rules.by_effect(session, runs[0].question_set_id),
@@ -92,7 +102,7 @@ class _Pooled(Struct, frozen=True, eq=False):
 
     ``questions`` are the ids of its questions, ``positions`` their places in the set. ``places``
     has the place of a judged item in the flat array of questions x things by its id, -1 for items
-    of other questions. ``pristine`` is the state of everything before the first verdict.
+    of other questions. ``pristine`` is the state of everything before the first verdict, flat.
     """
 
     runs: tuple[str, ...]
@@ -165,59 +175,41 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
         positions=tuple(position for _, position in positions),
         lists=PooledLists(top, whole, reciprocal, succeeds, has_results, has_success),
         places=places,
-        pristine=pristine,
+        pristine=pristine.reshape(-1),
     )
 
 
-def _states(session: Session, study: Study, pooled: _Pooled, rule: Rule) -> Codes:
-    """Return the state of every thing under `rule`, as the study counts "cannot tell"."""
+def _merged(
+    session: Session,
+    study: Study,
+    pooled: _Pooled,
+    given: Mapping[int, Codes],
+    *,
+    is_adjudicated: bool,
+) -> Codes:
     import numpy as np
 
-    if rule.rater is not None:
-        found = _of_rater(session, pooled, rule.rater.id)
-    else:
-        found = _merged(session, study, pooled, is_adjudicated=rule.name == ADJUDICATED)
-    if study.cannot_tell == "left_out":
-        return found
-    return np.where(found == CANNOT_TELL, NOT_RELEVANT, found).astype(found.dtype)
-
-
-def _of_rater(session: Session, pooled: _Pooled, rater_id: int) -> Codes:
-    import numpy as np
-
-    said = _given(session, pooled).get(rater_id)
-    if said is None:
-        return pooled.pristine
-    return np.where(said == OPEN, pooled.pristine.reshape(-1), said).reshape(pooled.pristine.shape)
-
-
-def _merged(session: Session, study: Study, pooled: _Pooled, *, is_adjudicated: bool) -> Codes:
-    import numpy as np
-
-    by_rater = _given(session, pooled)
-    people = [one.id for one in studies.raters(session, study) if one.id in by_rater]
-    votes = {code: np.zeros(pooled.pristine.size, np.int16) for code in set(STATES.values())}
-    for rater_id in people:
-        for code in votes:
-            votes[code] += by_rater[rater_id] == code
-    yes, no, unsure = (votes[code] for code in (RELEVANT, NOT_RELEVANT, CANNOT_TELL))
-    awaited = _awaited(session, study, pooled, set(people))
-    left = np.maximum(np.repeat(awaited, pooled.pristine.shape[1]) - yes - no - unsure, 0)
+    people = {one.id for one in studies.raters(session, study)} & given.keys()
+    yes, no, unsure = (
+        sum((given[one] == code for one in people), np.zeros(pooled.pristine.size, np.int16))
+        for code in (RELEVANT, NOT_RELEVANT, CANNOT_TELL)
+    )
+    awaited = _awaited(session, study, pooled, people)
+    left = np.maximum(np.repeat(awaited, pooled.lists.top.shape[-1]) - yes - no - unsure, 0)
     said = pooled.pristine.copy()
-    flat = said.reshape(-1)
-    flat[(unsure > 0) & (yes + no + left == 0)] = CANNOT_TELL
-    flat[yes - no > left] = RELEVANT
-    flat[no - yes > left] = NOT_RELEVANT
+    said[(unsure > 0) & (yes + no + left == 0)] = CANNOT_TELL
+    said[yes - no > left] = RELEVANT
+    said[no - yes > left] = NOT_RELEVANT
     if is_adjudicated:
         decided = select(Adjudication.judged_thing_id, Adjudication.verdict)
         for thing, verdict in session.execute(decided):
             if thing < pooled.places.size and pooled.places[thing] >= 0:
-                flat[pooled.places[thing]] = STATES[verdict]
+                said[pooled.places[thing]] = STATES[verdict]
     return said
 
 
 def _given(session: Session, pooled: _Pooled) -> dict[int, Codes]:
-    """Return the verdicts of each rater who gave any as states, flat; ``OPEN`` where none is.
+    """Return the verdicts of each rater who gave any as states; ``OPEN`` where none is.
 
     They come in one row for each rater and kind of verdict.
     """
