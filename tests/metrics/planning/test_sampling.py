@@ -70,7 +70,8 @@ def test_a_mean_is_of_the_questions_with_a_value(
     strata: list[Stratum], value: float | None, reason: str | None, interval: bool
 ) -> None:
     found = sampled_mean(strata)
-    assert (found.value, found.reason) == (pytest.approx(value), reason)
+    assert found.value == pytest.approx(value)
+    assert found.reason == reason
     assert (found.interval.lower is not None) is interval
     if found.drawn == found.of:
         assert (found.interval.lower, found.interval.upper) == (value, value)

@@ -193,7 +193,7 @@ def _table(found: MachineHelp, name: str, heading: str) -> Table:
         "width. Method: PPI++ (Angelopoulos, Duchi & Zrnic 2023), 95% intervals with quantiles of "
         "Student's t."
     )
-    columns = (
+    columns: tuple[Column, ...] = (
         Column(gettext("Figure")),
         Column(gettext("People alone, same sample"), numeric=True, parts=parts),
         Column(gettext("Sampled"), numeric=True, parts=("n", "N")),

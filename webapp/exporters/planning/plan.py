@@ -255,8 +255,8 @@ def _curve(found: RatingPlan, described: str) -> Picture:
     if found.shows is not None:
         mark = at(found.has, found.shows)
         canvas.dot(mark)
-        n, shown = notation.number(found.has), _amount(found, found.shows)
-        canvas.text((mark[0] + 8, mark[1] - 8), gettext("%(n)s: %(d)s", n=n, d=shown))
+        own, shown = notation.number(found.has), _amount(found, found.shows)
+        canvas.text((mark[0] + 8, mark[1] - 8), gettext("%(n)s: %(d)s", n=own, d=shown))
     title = gettext("Smallest difference that a number of questions shows")
     if uppers:
         title = gettext(
@@ -304,7 +304,8 @@ def shown_by_all(differences: Sequence[Difference], level: float) -> str:
 
 
 def _shown(difference: Difference, level: float) -> float | None:
-    if (difference.deviation or 0) <= 1e-12:  # nothing varies
+    deviation = difference.deviation or 0.0
+    if deviation <= 1e-12:  # nothing varies
         return None
     demand = Demand(level=round(level, 12))
-    return smallest_difference(difference.n, difference.deviation, demand)
+    return smallest_difference(difference.n, deviation, demand)

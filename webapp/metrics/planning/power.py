@@ -180,7 +180,7 @@ def simulated_power(
     moved = np.asarray(differences, dtype=np.float64)
     moved = moved - moved.mean() + difference
     drawn = moved[places_drawn(len(moved), (SIMULATED, n), seed)]
-    tests = randomisation_tests(drawn, Resampling(resamples=SIMULATED, seed=seed))  # type: ignore[arg-type]
+    tests = randomisation_tests(drawn, Resampling(resamples=SIMULATED, seed=seed))
     return sum(test.p <= level + 1e-12 for test in tests) / SIMULATED
 
 
