@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.clicking import BLIND, GIVEN, OPEN, WARM, blind_client, open_clients
-from tests.benchmarks.effort import Effort
-from tests.benchmarks.load import Client, Contestant, Outcome, take_turns
-from tests.benchmarks.report import number
-from tests.benchmarks.results import Measurement, Section, Target
-from tests.benchmarks.serving import relevansi
-from tests.benchmarks.studies import OWNER, Size, let_owner_judge, made_up, make_blind
+from tests.benchmarks.load import Client, Contestant, Outcome, Place, relevansi, take_turns
+from tests.benchmarks.report import Measurement, Section, Target, number
+from tests.benchmarks.studies import (
+    GIVEN,
+    OWNER,
+    Size,
+    card_keys,
+    give,
+    made_up,
+    make_blind,
+    run_ids,
+)
 from webapp.db.engine import Database
 
-GROWTH = 2
-MOST_MS = 50
+SIZES = tuple(map(Size, (30, 300, 1_000)))
+ROUNDS, CLICKS, SECONDS = 3, 100, 2.0
+WARM = 10
+"""Clicks before it counts: the first ones load what later ones find loaded."""
+GROWTH, MOST_MS = 2, 50
 HOW = f"""\
 One browser at a time sends verdicts as the page's script does and waits for each answer: the
 verdict is stored durably, and the answer brings the figures and the progress that moved. Every
@@ -26,93 +33,76 @@ them take turns. Each click is on one of {GIVEN} questions that the rater has ju
 ratio is to the smallest study."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """A study of a size."""
-
-    size: Size
-
-    @property
-    def here(self) -> range:
-        """The questions that are judged now."""
-        return range(1, min(GIVEN, self.size.questions) + 1)
-
-    def __str__(self) -> str:
-        return str(self.size)
-
-
-def growth(effort: Effort, folder: Path) -> Section:
-    """Return the clicks in every scene, on the open and on the blind page."""
-    scenes = [Scene(Size(questions)) for questions in effort.sizes]
+def growth(folder: Path) -> Section:
+    """Return the clicks in every study, on the open and on the blind page."""
+    rows: list[Measurement] = []
+    targets: list[Target] = []
     with ExitStack() as stack:
-        opened = [_made(folder / str(place), scene) for place, scene in enumerate(scenes)]
-        servers = [
-            stack.enter_context(relevansi(folder / str(place))) for place in range(len(scenes))
-        ]
-        ports = [server.port for server in servers]
-        rows: list[Measurement] = []
-        targets: list[Target] = []
-        for page in (OPEN, BLIND):
-            for database in opened:
-                make_blind(database, blind=page == BLIND)
-            clients = list(map(_client, scenes, opened, [page] * len(scenes)))
-            found = _clicked(effort, ports, clients)
-            rows += _rows(page, scenes, found)
-            targets += _targets(page, scenes, found)
+        opened = [made_up(folder / str(size.questions), size) for size in SIZES]
         for database in opened:
-            database.close()
+            give(database, OWNER, GIVEN)
+            stack.callback(database.close)
+        servers = [stack.enter_context(relevansi(folder / str(size.questions))) for size in SIZES]
+        ports = [server.port for server in servers]
+        for page in ("open page", "blind page"):
+            for database in opened:
+                make_blind(database, blind=page == "blind page")
+            make = blind_client if page == "blind page" else _open_client
+            found = _clicked(ports, [make(database) for database in opened])
+            first = Measurement("", found[0].milliseconds).percentile(50)
+            measured = [
+                Measurement(
+                    f"judgment, {page}, {size}",
+                    outcome.milliseconds,
+                    outcome.per_second,
+                    yardstick=str(SIZES[0]),
+                    ratio=Measurement("", outcome.milliseconds).percentile(50) / first,
+                )
+                for size, outcome in zip(SIZES, found, strict=True)
+            ]
+            rows += measured
+            targets += _targets(page, measured)
     return Section("a. One click, with its figures", HOW, rows, targets)
 
 
-def _made(folder: Path, scene: Scene) -> Database:
-    database = made_up(folder, scene.size)
-    let_owner_judge(database, given=scene.here.stop - 1)
-    return database
+def blind_client(database: Database, rater_id: int = OWNER, seen: str = "") -> Client:
+    """Return the browser of a blind rater at their tasks; `seen` is its cookie."""
+    given = card_keys(database, rater_id, range(1, GIVEN + 1))
+    fewest = min(len(keys) for _, keys in given)
+    places = [
+        Place(f"/rate/{task}/judgment", {"card": keys[place]})
+        for place in range(fewest - 1)
+        for task, keys in given
+    ]
+    return Client(places, seen, page=f"/rate/{given[0][0]}")
 
 
-def _client(scene: Scene, database: Database, page: str) -> Client:
-    if page == BLIND:
-        return blind_client(database, OWNER, scene.here)
-    return open_clients(scene.size, scene.here)[0]
+def _open_client(database: Database) -> Client:
+    run = f"/runs/{run_ids(database)[0]}/queries"
+    ranks, questions = range(1, SIZES[0].results), range(1, GIVEN + 1)
+    return Client(
+        [Place(f"{run}/{one}/results/{rank}/judgment") for rank in ranks for one in questions]
+    )
 
 
-def _clicked(effort: Effort, ports: Sequence[int], clients: Sequence[Client]) -> list[Outcome]:
-    """Return what came of all scenes in turns; what they do at first does not count."""
-    for warm in (True, False):
+def _clicked(ports: Sequence[int], clients: Sequence[Client]) -> list[Outcome]:
+    """Return what came of all studies in turns; what they do at first does not count."""
+    for clicks, rounds in ((WARM, 1), (CLICKS, ROUNDS)):
         asked = [
-            Contestant(
-                f"{'warm' if warm else 'scene'} {place}",
-                port,
-                [client],
-                requests=WARM if warm else effort.clicks // 2,
-                seconds=effort.seconds / 2,
-            )
-            for place, (port, client) in enumerate(zip(ports, clients, strict=True))
+            Contestant(f"study {port}", port, [client], requests=clicks, seconds=SECONDS)
+            for port, client in zip(ports, clients, strict=True)
         ]
-        found = take_turns(asked, 1 if warm else max(1, effort.rounds // 2))
+        found = take_turns(asked, rounds)
     return found
 
 
-def _rows(page: str, scenes: Sequence[Scene], found: Sequence[Outcome]) -> Iterator[Measurement]:
-    smallest = found[0].times.p50
-    for scene, outcome in zip(scenes, found, strict=True):
-        yield Measurement(
-            f"judgment, {page}, {scene}",
-            outcome.times,
-            outcome.per_second,
-            yardstick=str(scenes[0]),
-            ratio=outcome.times.p50 / smallest,
-        )
-
-
-def _targets(page: str, scenes: Sequence[Scene], found: Sequence[Outcome]) -> Iterator[Target]:
-    """Yield whether each click is quick, and hardly slower in the largest study."""
-    for scene, outcome in zip(scenes, found, strict=True):
-        p50 = outcome.times.p50
-        yield Target(f"p50 under {MOST_MS} ms, {page}, {scene}", f"{number(p50)} ms", p50 < MOST_MS)
-    ratio = found[-1].times.p50 / found[0].times.p50
-    yield Target(
-        f"p50 at most {GROWTH} times that of {scenes[0]}, {page}, {scenes[-1]}",
-        number(ratio),
-        ratio <= GROWTH,
-    )
+def _targets(page: str, measured: Sequence[Measurement]) -> list[Target]:
+    """Return whether each click is quick, and hardly slower in the largest study."""
+    medians = [one.percentile(50) for one in measured]
+    found = [
+        Target(f"p50 under {MOST_MS} ms, {page}, {size}", f"{number(p50)} ms", p50 < MOST_MS)
+        for size, p50 in zip(SIZES, medians, strict=True)
+    ]
+    ratio = medians[-1] / medians[0]
+    asked = f"p50 at most {GROWTH} times that of {SIZES[0]}, {page}, {SIZES[-1]}"
+    return [*found, Target(asked, number(ratio), ratio <= GROWTH)]

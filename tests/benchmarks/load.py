@@ -9,19 +9,20 @@ JSON: ``python -m tests.benchmarks.load``.
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
+import os
 import random
 import secrets
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import perf_counter, time
 from urllib.parse import urlencode
 
-from tests.benchmarks.results import Times
+from tests.browser.server import PASSED_ON, Server
 
 ROOT = Path(__file__).parents[2]
 HEADERS = (
@@ -75,19 +76,10 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The measurements of a contestant: times in milliseconds, and the seconds of all rounds.
-
-    ``size`` are the bytes of the last answer once unpacked.
-    """
+    """The measurements of a contestant: times in milliseconds, and the seconds of all rounds."""
 
     milliseconds: Sequence[float]
     seconds: float
-    size: int
-
-    @property
-    def times(self) -> Times:
-        """The percentiles."""
-        return Times.of(self.milliseconds)
 
     @property
     def per_second(self) -> float:
@@ -115,6 +107,48 @@ def take_turns(contestants: Sequence[Contestant], rounds: int) -> list[Outcome]:
     return [Outcome(**found) for found in json.loads(done.stdout)]
 
 
+@contextmanager
+def relevansi(folder: Path) -> Iterator[Server]:
+    """Yield ``relevansi serve`` on the database in `folder`; it must have nothing to log."""
+    server = Server(folder)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+    if server.faults():
+        raise Refused(server.faults())
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A finished process: its time, and the most memory that it held."""
+
+    seconds: float
+    megabytes: float
+
+
+def python(*arguments: str | Path, instance: Path | None = None) -> Ran:
+    """Return what ``python ARGUMENTS`` took, its database in the folder `instance`.
+
+    Raises ``Refused`` if it fails.
+    """
+    known = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    known |= {"RELEVANSI_INSTANCE": str(instance)} if instance else {}
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.stopwatch", sys.executable, *map(str, arguments)],
+        env=known | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    code, seconds, megabytes = json.loads(done.stdout)
+    if code:
+        raise Refused(done.stderr)
+    return Ran(seconds, megabytes)
+
+
 class _Browser:
     """A client at work."""
 
@@ -122,16 +156,9 @@ class _Browser:
         self.contestant, self.client = contestant, client
         self.device = f"bench-{secrets.token_hex(6)}"
         self.clicks = 0
-        self._last = (b"", False)
         self._chance = random.Random(number)
         own = f"Cookie: {client.cookie}\r\n" if client.cookie else ""
         self._headers = HEADERS.format(port=contestant.port, own=own)
-
-    @property
-    def size(self) -> int:
-        """The bytes of the last answer, unpacked."""
-        body, packed = self._last
-        return len(gzip.decompress(body) if packed else body)
 
     async def open(self) -> None:
         """Connect for a round, and open the page."""
@@ -153,7 +180,10 @@ class _Browser:
             self.clicks += 1
             place = self.client.places[at]
             asked = self._get(place.path) if said.method == "GET" else self._click(place, again)
-            self._last = await self._timed(asked, reader, writer, taken)
+            began = perf_counter()
+            writer.write(asked)
+            await self._answer(reader)
+            taken.append((perf_counter() - began) * 1000)
             if perf_counter() > ends:
                 break
         writer.close()
@@ -177,27 +207,13 @@ class _Browser:
         head += f"Content-Length: {len(body)}"
         return f"{head}\r\n\r\n{body}".encode()
 
-    async def _timed(
-        self,
-        asked: bytes,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        taken: list[float],
-    ) -> tuple[bytes, bool]:
-        began = perf_counter()
-        writer.write(asked)
-        found = await self._answer(reader)
-        taken.append((perf_counter() - began) * 1000)
-        return found
-
-    async def _answer(self, reader: asyncio.StreamReader) -> tuple[bytes, bool]:
-        """Return the body of an answer and whether it is packed; it must be a success."""
+    async def _answer(self, reader: asyncio.StreamReader) -> None:
+        """Read an answer, which must be a success."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
         length = int(head.partition("content-length:")[2].partition("\r\n")[0])
         body = await reader.readexactly(length)
         if " 200 " not in head.partition("\r\n")[0]:
             raise Refused(f"{self.contestant.name}: {head}{body[:500]!r}")
-        return body, "content-encoding: gzip" in head
 
 
 async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcome]:
@@ -213,8 +229,7 @@ async def _rounds(contestants: Sequence[Contestant], rounds: int) -> list[Outcom
             began = perf_counter()
             await asyncio.gather(*(each.work(taken[place]) for each in browsers[place]))
             seconds[place] += perf_counter() - began
-    sizes = [max((each.size for each in group), default=0) for group in browsers]
-    return [Outcome(*found) for found in zip(taken, seconds, sizes, strict=True)]
+    return [Outcome(*found) for found in zip(taken, seconds, strict=True)]
 
 
 def _contestant(said: dict[str, object]) -> Contestant:

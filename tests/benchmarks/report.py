@@ -1,12 +1,10 @@
-"""The tables as Markdown: targets first, then every section with how it was measured."""
+"""What was measured, as Markdown: targets first, then every section with how it was measured."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from tests.benchmarks.results import Measurement, Section, Target, Times
-
-Row = Sequence[str]
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import quantiles
 
 OPENING = """\
 # Benchmarks
@@ -15,51 +13,78 @@ Written by `nox -s bench`. The targets are what a rater or an owner would notice
 belong to the machine below. `n` counts measurements, p50, p95 and p99 are percentiles, "-" was
 not measured or has no meaning there.
 """
-WORDS = {True: "yes", False: "**no**", None: "not measured"}
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One row of a table: the milliseconds that repetitions took, beside a yardstick.
+
+    ``per_second`` is there where requests were answered at once, ``memory`` (MB, at its
+    highest) where a whole process was measured. ``ratio`` is ours / yardstick in time.
+    """
+
+    what: str
+    milliseconds: Sequence[float] = ()
+    per_second: float | None = None
+    memory: float | None = None
+    yardstick: str = ""
+    ratio: float | None = None
+
+    def percentile(self, percent: int) -> float:
+        """Return a percentile of the times.
+
+        >>> Measurement("", [1, 2, 3, 4, 5]).percentile(50)
+        3.0
+        """
+        if len(self.milliseconds) == 1:
+            return self.milliseconds[0]
+        return quantiles(self.milliseconds, n=100, method="inclusive")[percent - 1]
+
+    def cells(self) -> Sequence[str]:
+        """Return the row as text; what was done once has no percentiles."""
+        n = len(self.milliseconds)
+        times = [number(self.percentile(p)) if n > (p > 50) else "-" for p in (50, 95, 99)]
+        others = number(self.per_second), number(self.memory), self.yardstick or "-"
+        return self.what, str(n) if n else "-", *times, *others, number(self.ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A target, its measurement, and whether it is met; ``None`` if it was not measured."""
+
+    asked: str
+    measured: str
+    met: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One table with its title, how it was measured, and the targets it decides."""
+
+    title: str
+    how: str
+    rows: Sequence[Measurement]
+    targets: Sequence[Target] = field(default_factory=tuple)
+
+
+HEAD = ("what", "n", "p50 ms", "p95 ms", "p99 ms", "per second", "MB", "yardstick", "ratio")
 
 
 def markdown(machine: Sequence[tuple[str, str]], sections: Sequence[Section]) -> str:
-    """Return the whole page."""
-    targets = [target for section in sections for target in section.targets]
+    """Return the whole page; columns in which nothing stands are left out."""
+    words = {True: "yes", False: "**no**", None: "not measured"}
+    targets = [
+        (one.asked, one.measured, words[one.met]) for each in sections for one in each.targets
+    ]
     parts = [OPENING, _table(("machine", "used"), machine)]
     if targets:
-        parts += ["## Targets\n", _table(("asked", "measured", "met"), map(_decided, targets))]
+        parts += ["## Targets\n", _table(("asked", "measured", "met"), targets)]
     for section in sections:
-        parts += [f"## {section.title}\n", section.how + "\n", _measured(section.rows)]
+        table = [HEAD, *(row.cells() for row in section.rows)]
+        kept = [column for column in zip(*table, strict=True) if set(column[1:]) != {"-"}]
+        first, *rest = zip(*kept, strict=True)
+        parts += [f"## {section.title}\n", section.how + "\n", _table(first, rest)]
     return "\n".join(parts)
-
-
-def _decided(target: Target) -> Row:
-    return target.asked, target.measured, WORDS[target.met]
-
-
-def _measured(rows: Sequence[Measurement]) -> str:
-    """Return a table that leaves out the empty columns."""
-    head = ("what", "n", "p50 ms", "p95 ms", "p99 ms", "per second", "MB", "yardstick", "ratio")
-    table = [head, *(_cells(row) for row in rows)]
-    kept = [column for column in zip(*table, strict=True) if set(column[1:]) != {"-"}]
-    first, *rest = zip(*kept, strict=True)
-    return _table(first, rest)
-
-
-def _cells(row: Measurement) -> Row:
-    return (
-        row.what,
-        *_of_times(row.times),
-        number(row.per_second),
-        number(row.memory),
-        row.yardstick or "-",
-        number(row.ratio),
-    )
-
-
-def _of_times(times: Times | None) -> Row:
-    """Return how often and how long; what was done once has no percentiles."""
-    if times is None:
-        return "-", "-", "-", "-"
-    if times.n == 1:
-        return "1", number(times.p50), "-", "-"
-    return str(times.n), number(times.p50), number(times.p95), number(times.p99)
 
 
 def number(value: float | None) -> str:
@@ -73,11 +98,6 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def _table(head: Row, rows: Iterator[Row] | Sequence[Row]) -> str:
-    left = "|".join(("", *(" --- " for _ in head), ""))
-    lines = [_line(head), left, *(_line(row) for row in rows)]
-    return "\n".join(lines) + "\n"
-
-
-def _line(cells: Row) -> str:
-    return f"| {' | '.join(cells)} |"
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, [" --- " for _ in head], *rows]
+    return "".join(f"| {' | '.join(cell.strip() for cell in line)} |\n" for line in lines)
