@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from flask import Flask, url_for
 
 from webapp.config import resource, sqlite_url
 from webapp.db.engine import Database
 from webapp.services.runs import samples
 from webapp.web.frame import access
-from webapp.web.runs import runs
 
 FIRST_PAGE = """
 import sys
@@ -61,19 +58,6 @@ def fresh(code: str, folder: Path) -> list[str]:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
-
-
-def test_a_view_takes_what_its_addresses_hold(app: Flask) -> None:
-    for rule in app.url_map.iter_rules():
-        view = app.view_functions[rule.endpoint]
-        if rule.endpoint != "static":
-            assert set(inspect.signature(view).parameters) == rule.arguments, rule
-
-
-def test_every_file_that_a_run_offers_has_an_address(app: Flask) -> None:
-    with app.test_request_context():
-        for name in runs.FORMATS.values():
-            assert url_for("runs.export", run_id="a", name=name) == f"/runs/a/{name}"
 
 
 @pytest.fixture(scope="module", name="loaded")

@@ -1,62 +1,176 @@
-"""Forms are read in one place, and every field of one knows its kind."""
+"""Forms: the value of a typed text, the text shown again, the message in the reader's language."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
+from collections.abc import Callable
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
 
+import pytest
 from flask import Flask
+from werkzeug.datastructures import MultiDict
 from wtforms import Form
+from wtforms.form import BaseForm
 
 from webapp.i18n import speaking
 from webapp.web.frame import forms
-from webapp.web.frame.forms import LineField, WholeField
+from webapp.web.frame.forms import (
+    NOT_WHOLE,
+    OUT_OF_RANGE,
+    REQUIRED,
+    TOO_LONG,
+    UNUSABLE,
+    ChoiceField,
+    DecimalField,
+    DegreesField,
+    LineField,
+    ListField,
+    MomentField,
+    NameField,
+    TextField,
+    WholeField,
+)
 
-ROOT = Path(__file__).resolve().parents[3]
-READER = "webapp/web/frame/forms.py"
-UNTYPED = {"StringField", "IntegerField", "FloatField", "DecimalField", "TextAreaField"}
-"""Fields of WTForms that know no kind of ours, or have messages in English alone."""
+NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
+KINDS: dict[str, Callable[[], Any]] = {
+    "whole": lambda: WholeField(1, 50),
+    "percent": lambda: WholeField(0, 100, required=True),
+    "hidden": lambda: WholeField(0, 9, required=True, wrong=UNUSABLE),
+    "share": lambda: DecimalField(0, 1),
+    "degrees": lambda: DegreesField(-90, 90),
+    "moment": MomentField,
+    "line": lambda: LineField(5),
+    "text": lambda: TextField(5),
+    "name": lambda: NameField(5),
+    "choice": lambda: ChoiceField({"": None, "yes": True, "no": False}),
+    "word": lambda: ChoiceField(["up", "down"]),
+    "list": ListField,
+}
 
 
 class SeatsForm(Form):
-    """A form of a number and a line."""
-
     seats = WholeField(1, 4)
     remark = LineField(3)
 
 
-def trees() -> dict[str, ast.Module]:
-    return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"))
-        for path in sorted((ROOT / "webapp").rglob("*.py"))
-    }
+def sent(kind: str, *typed: str) -> Any:
+    """The field of a form that was sent with these values; without any the field was absent."""
+    form = BaseForm({"it": KINDS[kind]()})
+    form.process(MultiDict([("it", one) for one in typed]))
+    form.validate()
+    return form["it"]
 
 
-def test_no_view_reads_the_form_of_a_request_itself() -> None:
-    readers = {
-        path
-        for path, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and node.attr == "form"
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "request"
-    }
+@pytest.mark.parametrize(
+    ("kind", "typed", "value"),
+    [
+        ("whole", " 7 ", 7),
+        ("whole", "", None),
+        ("percent", "0", 0),
+        ("share", "0,6", Fraction(3, 5)),
+        ("share", "0.6", Fraction(3, 5)),
+        ("degrees", "-7.98", Fraction(-798, 100)),
+        ("moment", "1772355600000", NINE),
+        ("moment", "2026-03-01T16:00:00+07:00", NINE),
+        ("moment", " ", None),
+        ("line", " a b \x00", "a b"),
+        ("text", " a\r\nb ", " a\nb "),
+        ("name", "  a   b ", "a b"),
+        ("name", "\u200ba\u202e\u3164", "a"),
+        ("choice", "yes", True),
+        ("choice", "", None),
+        ("word", "up", "up"),
+    ],
+)
+def test_a_typed_text_has_the_value_of_its_kind(kind: str, typed: str, value: object) -> None:
+    field = sent(kind, typed)
 
-    assert readers == {READER}
+    assert (field.data, list(field.errors)) == (value, [])
 
 
-def test_no_form_has_a_field_without_a_kind() -> None:
-    untyped = [
-        f"{path}:{node.lineno} {name.name}"
-        for path, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("wtforms")
-        for name in node.names
-        if name.name in UNTYPED
-    ]
+@pytest.mark.parametrize(
+    ("kind", "typed", "why"),
+    [
+        ("whole", "51", OUT_OF_RANGE),
+        ("whole", "-1", NOT_WHOLE),
+        ("whole", "1.5", NOT_WHOLE),
+        ("whole", "٣", NOT_WHOLE),
+        ("whole", "9" * 5_000, NOT_WHOLE),
+        ("percent", "", REQUIRED),
+        ("hidden", "", UNUSABLE),
+        ("share", "1.01", OUT_OF_RANGE),
+        ("share", "-0.1", OUT_OF_RANGE),
+        ("share", "1e-1", UNUSABLE),
+        ("share", "12.345.678", UNUSABLE),
+        ("degrees", "0", OUT_OF_RANGE),
+        ("degrees", "91", OUT_OF_RANGE),
+        ("moment", "yesterday", UNUSABLE),
+        ("moment", "9" * 30, UNUSABLE),
+        ("moment", "2026-03-01T09:00:00", UNUSABLE),
+        ("line", "abcdef", TOO_LONG),
+        ("text", "abc\ndef", TOO_LONG),
+        ("name", " ", REQUIRED),
+        ("choice", "maybe", UNUSABLE),
+        ("word", "", UNUSABLE),
+    ],
+)
+def test_a_text_of_another_kind_is_shown_again_with_its_message(
+    kind: str, typed: str, why: str
+) -> None:
+    field = sent(kind, typed)
 
-    assert untyped == []
+    assert field.errors[0] == why
+    assert field.typed == typed.strip()
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "why"),
+    [
+        ("whole", None, []),
+        ("percent", None, [REQUIRED]),
+        ("line", "", []),
+        ("name", "", [REQUIRED]),
+        ("choice", None, []),
+        ("word", None, [UNUSABLE]),
+        ("list", [], []),
+    ],
+)
+def test_an_absent_field_has_its_default(kind: str, value: object, why: list[str]) -> None:
+    field = sent(kind)
+
+    assert (field.data, list(field.errors)) == (value, why)
+
+
+def test_a_name_given_several_times_has_all_its_values() -> None:
+    assert sent("list", "b", " a ", "b").data == ["b", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "written"),
+    [
+        ("whole", 7, "7"),
+        ("share", Fraction(98, 100), "0,98"),
+        ("share", 1e-05, "0,00001"),
+        ("degrees", -7.0, "-7"),
+        ("choice", False, "no"),
+        ("choice", None, ""),
+        ("line", "a", "a"),
+    ],
+)
+def test_a_value_is_written_as_it_would_be_typed(kind: str, value: object, written: str) -> None:
+    form = BaseForm({"it": KINDS[kind]()})
+    form.process(data={"it": value})
+
+    assert forms.typed(form) == {"it": written}
+
+
+def test_a_value_takes_the_place_of_a_typed_text() -> None:
+    field = sent("degrees", "north")
+    field.put(-7.98)
+    field.validate(BaseForm({}))
+
+    assert (field.typed, field.data, list(field.errors)) == ("-7.98", -7.98, [])
 
 
 def test_messages_are_in_the_language_of_the_reader(app: Flask) -> None:
@@ -68,10 +182,7 @@ def test_messages_are_in_the_language_of_the_reader(app: Flask) -> None:
         with speaking("id"):
             indonesian = forms.messages(form)
 
-    assert english == {
-        "seats": "Please write a whole number, in digits.",
-        "remark": "This text is too long.",
-    }
+    assert english == {"seats": NOT_WHOLE, "remark": TOO_LONG}
     assert indonesian.keys() == english.keys()
     assert not set(indonesian.values()) & set(english.values())
 

@@ -23,37 +23,19 @@ def text_of(client: FlaskClient, address: str, language: str = "en") -> str:
 
 
 def test_a_guide_is_shown_in_the_reader_s_language(client: FlaskClient) -> None:
-    in_english = text_of(client, "/help/raters")
-    in_indonesian = text_of(client, "/help/raters", "id")
-
-    assert "<h1>Rating, on one page</h1>" in in_english
-    assert (
-        '<article class="guide leaf" lang="id">\n<h1>Menilai, dalam satu halaman</h1>'
-        in in_indonesian
-    )
-    assert "../" not in in_indonesian
-    assert in_indonesian.count("<kbd>") == 0
-    assert "<code>y</code>" in in_indonesian
+    assert '<article class="guide leaf" lang="en">' in text_of(client, "/help/raters")
+    assert '<article class="guide leaf" lang="id">' in text_of(client, "/help/raters", "id")
 
 
-def test_what_has_no_translation_is_shown_in_english_and_says_so(client: FlaskClient) -> None:
+def test_what_has_no_translation_is_shown_in_english(client: FlaskClient) -> None:
     assert '<article class="guide" lang="en">' in text_of(client, "/help/chatbots", "id")
-
-
-def test_the_list_of_figures_is_in_the_reader_s_language(client: FlaskClient) -> None:
-    answer = client.get("/help/figures")
-
-    assert answer.status_code == 302
-    assert "<h1>Arti setiap angka</h1>" in text_of(client, answer.location, "id")
+    assert client.get("/help/figures").location == "/measures/"
 
 
 def test_a_long_guide_begins_with_its_parts_and_a_short_one_with_its_text(
     client: FlaskClient,
 ) -> None:
-    guide = text_of(client, "/help/thesis")
-
-    assert ">10 parts</summary>" in guide
-    assert '<a href="#10-hand-it-in">10. Hand it in</a>' in guide
+    assert '<a href="#10-hand-it-in">' in text_of(client, "/help/thesis")
     assert 'class="contents"' not in text_of(client, "/help/")
 
 

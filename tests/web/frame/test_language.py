@@ -1,16 +1,22 @@
-"""Indonesian first, English beside it, chosen by the browser or by the reader."""
+"""The reader's language and notation: chosen by the browser or the reader, the same for prices."""
 
 from __future__ import annotations
 
-import re
+from datetime import datetime
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from hypothesis import given
 
-from webapp.i18n import language
-
-PAGES = ("/", "/runs/", "/runs/import", "/study/", "/study/standing", "/conflicts/")
+from tests.importers.runs.random_cards import cards
+from tests.services.runs.runs import card, query
+from tests.web.conftest import stored
+from webapp.db.engine import Database
+from webapp.i18n import language, speaking
+from webapp.importers.runs.prices import Price, read_price
+from webapp.records import Card
+from webapp.web.frame.formatting import full_price, period, price, short_rupiah
 
 
 @pytest.mark.parametrize(
@@ -30,16 +36,14 @@ def test_the_browser_chooses(app: Flask, accepted: str, expected: str) -> None:
     assert f'<html lang="{expected}"' in answer.text
 
 
-def test_the_readers_choice_outlasts_the_browsers(client: FlaskClient) -> None:
+def test_the_readers_choice_outlasts_the_browsers_and_ends_with_its_request(
+    client: FlaskClient,
+) -> None:
+    assert '<html lang="en"' in client.get("/").text
+    assert language() == "id"
     client.post("/language", data={"to": "id"})
 
     assert '<html lang="id"' in client.get("/").text
-
-
-def test_the_language_ends_with_its_request(client: FlaskClient) -> None:
-    client.get("/")
-
-    assert language() == "id"
 
 
 @pytest.mark.parametrize(
@@ -70,20 +74,117 @@ def test_a_language_that_is_not_there_is_refused(client: FlaskClient, wanted: st
     assert client.get(f"/language?to={wanted}").status_code == 400
 
 
-def words(page: str) -> str:
-    """Return what a page says, without its tags and their attributes."""
-    return re.sub(r"<[^>]*>", " ", page)
+@pytest.fixture(name="pair")
+def _pair(client: FlaskClient, web_database: Database) -> tuple[str, str]:
+    """One run with one of two cards relevant and quality 4, and one with both relevant and 5."""
+    found = []
+    for method, verdicts, quality in (("api", "10", "4"), ("hybrid", "11", "5")):
+        cards = [card(f"{method}-{rank}") for rank in (1, 2)]
+        run_id = stored(web_database, [query(1, *cards)], method=method)
+        address = f"/runs/{run_id}/queries/1"
+        for rank, verdict in enumerate(verdicts, start=1):
+            client.post(f"{address}/results/{rank}/judgment", data={"relevance": verdict})
+        client.post(f"{address}/rating", data={"quality": quality})
+        found.append(run_id)
+    return found[0], found[1]
 
 
-@pytest.mark.parametrize("address", PAGES)
-def test_a_page_speaks_one_language(client: FlaskClient, address: str, run_id: str) -> None:
-    english = words(client.get(address).text)
+def test_ratios_are_written_as_the_reader_chose(client: FlaskClient, pair: tuple[str, str]) -> None:
+    first, second = pair
+    run = f"/runs/{first}"
+    comparison = f"/comparisons/?runs={first}&runs={second}&part=differences"
+    files = [f"{run}/export.csv", f"{run}/report.md", f"{run}/metrics.json"]
+    files += [
+        f"/comparisons/{name}?runs={first}&runs={second}"
+        for name in ("report.markdown", "report.html", "intervals.svg")
+    ]
+    before = {address: client.get(address).data for address in files}
+    assert "0.50" in client.get(run).text
+
+    answer = client.post(
+        "/ratios", data={"to": "percent"}, headers={"Referer": f"http://localhost{run}"}
+    )
+
+    assert (answer.status_code, answer.location) == (303, run)
+    page = client.get(run).text
+    assert 'value="percent" class="quiet" aria-current="true">94%<' in page
+    assert "50%" in page
+    assert "4.00" in page
+    assert "0.50" not in page
+    compared = client.get(comparison).text
+    assert "−50 points" in compared  # precision 1/2 and 2/2
+    assert "−1.00" in compared
+    assert "−100" not in compared
+    assert "−0.50" not in compared
+    assert ">0.5<" not in compared
     client.post("/language", data={"to": "id"})
-    indonesian = words(client.get(address).text)
+    assert "50%" in client.get(run).text
+    assert "−50 poin" in client.get(comparison).text
+    client.post("/language", data={"to": "en"})
+    assert {address: client.get(address).data for address in files} == before
 
-    for word in ("Beranda", "Pengaturan", "Basis data", "pertanyaan", "Simpan", "Berkas"):
-        assert word not in english
-    for word in ("Home", "Settings", "Database:", "questions", "Save", "Nothing is stored"):
-        assert word not in indonesian
-    assert run_id
-    assert "Beranda" in indonesian
+    client.post("/ratios", data={"to": "decimals"})
+    assert "0.50" in client.get(run).text
+
+
+def test_no_link_changes_how_ratios_are_written(client: FlaskClient) -> None:
+    assert client.get("/ratios?to=percent").status_code == 405
+    assert client.post("/ratios", data={"to": "words"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "printed"),
+    [
+        (800_000_000, 1_200_000_000, "Rp 800 jt – Rp 1,2 M"),
+        (1_200_000_000, 1_500_000_000, "Rp 1,2 M – Rp 1,5 M"),
+        (10_000, 312_500_000_000, "Rp 10.000 – Rp 312,5 M"),
+        (1, 312_500_000_000, "Rp 1 – Rp 312.500.000.000"),  # "1 – 312,5 M" would be 1 M up
+        (1_670_000_000, 1_671_000_000, "Rp 1,67 M – Rp 1,671 M"),
+        (1_670_000_000, None, "Rp 1,67 M"),
+        (1_115_000_000, None, "Rp 1,115 M"),
+        (1_125_500_000, None, "Rp 1.125.500.000"),
+        (999_999_999, None, "Rp 999.999.999"),  # below a limit of 1 M
+        (312_125_000, None, "Rp 312.125.000"),  # "312,125 jt" could be 312.125 juta
+        (10_000, 1_250_000_000_000, "Rp 10.000 – Rp 1,25 T"),
+    ],
+)
+def test_a_range_is_printed_as_it_is_meant(low: int, high: int | None, printed: str) -> None:
+    """A line may break around the dash only."""
+    unbroken = (amount.replace(" ", "\xa0") for amount in printed.split(" – "))
+
+    assert price(Card(title="Rumah", price=low, price_max=high)) == " – ".join(unbroken)
+
+
+def test_english_prices_name_their_unit_in_full() -> None:
+    with speaking("en"):
+        shown = [short_rupiah(one) for one in (850_000_000, 1_125_000_000, 1_250_000_000_000)]
+
+    assert [one.replace("\xa0", " ") for one in shown] == [
+        "Rp 850 million",
+        "Rp 1.125 billion",
+        "Rp 1.25 trillion",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("day", "hour", "minute", "shown"),
+    [
+        (12, 9, 5, "12 Agu 2026, 09:05"),
+        (12, 10, 40, "12 Agu 2026, 09:05 – 10:40"),
+        (13, 9, 5, "12 Agu 2026, 09:05 – 13 Agu 2026, 09:05"),
+    ],
+)
+def test_a_period_names_its_day_once(day: int, hour: int, minute: int, shown: str) -> None:
+    first = datetime(2026, 8, 12, 9, 5, 10).astimezone()
+    last = datetime(2026, 8, day, hour, minute, 50).astimezone()
+
+    assert period(first, last).replace("\xa0", " ") == shown
+
+
+@given(cards().filter(lambda card: card.price))
+def test_what_a_page_prints_is_read_as_the_price_of_the_card(card: Card) -> None:
+    note = "rent" if card.price_period else None
+    full, short = (read_price(shown(card).replace("\xa0", " ")) for shown in (full_price, price))
+
+    assert full == Price(card.price, card.price_max, note, card.price_period)
+    assert short == full

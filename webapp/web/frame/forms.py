@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from flask import request
 from werkzeug.datastructures import MultiDict
@@ -132,18 +132,15 @@ class KindField(Field):
         self.raw_data, self.process_errors, self.data = None, [], value
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
-        """Read the typed text; raises ``ValueError`` where it has no value of the kind."""
-        if not valuelist:
-            return
-        self.data = None
-        typed = line(valuelist[0])
-        try:
-            self.data = self.read(typed) if typed else None
-        except ValueError as error:
-            raise ValueError(self.wrong or error.args[0]) from None
+        if valuelist:
+            self.data = None
+            typed = line(valuelist[0])
+            try:
+                self.data = self.read(typed) if typed else None
+            except ValueError as error:
+                raise ValueError(self.wrong or error.args[0]) from None
 
     def pre_validate(self, form: BaseForm) -> None:  # noqa: ARG002 (WTForms gives it)
-        """Refuse an empty field that is required."""
         if self.required and self.data in {None, ""}:
             raise ValidationError(self.wrong or REQUIRED)
 
@@ -151,21 +148,17 @@ class KindField(Field):
 class TextField(KindField):
     """A text of at most `longest` characters, with its lines and blanks; "" where it is empty."""
 
+    tidy: ClassVar = staticmethod(clean)
+
     def __init__(self, longest: int, **options: Any) -> None:
         super().__init__(**{"default": "", **options})
         self.longest = longest
 
-    def tidy(self, typed: str) -> str:
-        """Return the text as it is kept."""
-        return clean(typed)
-
     @property
     def typed(self) -> str:
-        """The text, which is its own value."""
         return str(self.data)
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
-        """Read the text; raises ``ValueError`` where it is too long."""
         if valuelist:
             self.data = self.tidy(valuelist[0])
             if len(self.data) > self.longest:
@@ -175,27 +168,22 @@ class TextField(KindField):
 class LineField(TextField):
     """A text without the blanks around it; "" where it is empty."""
 
-    def tidy(self, typed: str) -> str:
-        """Return the text without the blanks around it."""
-        return line(typed)
+    tidy = staticmethod(line)
 
 
-class NameField(LineField):
+class NameField(TextField):
     """A name that must be given, of what can be seen; several blanks in it are one."""
+
+    tidy = staticmethod(name_line)
 
     def __init__(self, longest: int, **options: Any) -> None:
         super().__init__(longest, **{"required": True, **options})
-
-    def tidy(self, typed: str) -> str:
-        """Return the name with single blanks between its words."""
-        return name_line(typed)
 
 
 class ListField(Field):
     """All values of a name that a form gives several times."""
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
-        """Keep the values in their order."""
         self.data = [line(value) for value in valuelist]
 
 
@@ -206,30 +194,25 @@ class WholeField(KindField):
         super().__init__(**options)
         self.low, self.high = low, high
 
-    def read(self, typed: str) -> int:
-        """Return the number; raises ``ValueError`` for another text or beyond the limits."""
+    def read(self, typed: str) -> Any:
         if not re.fullmatch("[0-9]{1,13}", typed):
             raise ValueError(NOT_WHOLE)
-        if not self.low <= int(typed) <= self.high:
-            raise ValueError(OUT_OF_RANGE)
-        return int(typed)
+        return self.within(int(typed))
 
-
-class DecimalField(KindField):
-    """An exact number from `low` to `high`, with a point or a comma before its decimals."""
-
-    def __init__(self, low: int, high: int, **options: Any) -> None:
-        super().__init__(**options)
-        self.low, self.high = low, high
-
-    def read(self, typed: str) -> Fraction:
-        """Return the number; raises ``ValueError`` for another text or beyond the limits."""
-        if not re.fullmatch(r"-?[0-9]{1,12}(?:[.,][0-9]{1,20})?", typed):
-            raise ValueError(UNUSABLE)
-        value = Fraction(typed.replace(",", "."))
+    def within(self, value: Any) -> Any:
+        """Return the number; raises ``ValueError`` beyond the limits."""
         if not self.low <= value <= self.high:
             raise ValueError(OUT_OF_RANGE)
         return value
+
+
+class DecimalField(WholeField):
+    """An exact number from `low` to `high`, with a point or a comma before its decimals."""
+
+    def read(self, typed: str) -> Fraction:
+        if not re.fullmatch(r"-?[0-9]{1,12}(?:[.,][0-9]{1,20})?", typed):
+            raise ValueError(UNUSABLE)
+        return Fraction(self.within(Fraction(typed.replace(",", "."))))
 
     def written(self, value: float | Fraction) -> str:
         """Return all decimals of the number, without an exponent, as the reader writes them."""
@@ -247,15 +230,10 @@ class DegreesField(DecimalField):
     0 is refused, as it is what unknown points are stored as.
     """
 
-    def read(self, typed: str) -> Fraction:
-        """Return the degrees; raises ``ValueError`` for 0 and beyond the limits."""
-        value = super().read(typed)
-        if not value:
-            raise ValueError(OUT_OF_RANGE)
-        return value
+    def within(self, value: Any) -> Any:
+        return super().within(value or self.high + 1)
 
     def written(self, value: float | Fraction) -> str:
-        """Return all decimals of the degrees behind a point."""
         return self.plain(value)
 
 
@@ -264,35 +242,32 @@ class ChoiceField(KindField):
 
     def __init__(self, meanings: Mapping[str, Any] | Iterable[str], **options: Any) -> None:
         super().__init__(**options)
-        if not isinstance(meanings, Mapping):
-            meanings = {word: word for word in meanings}
-        self.meanings = meanings
+        is_mapping = isinstance(meanings, Mapping)
+        self.meanings = meanings if is_mapping else {word: word for word in meanings}
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
-        """Read the word; raises ``ValueError`` for any other."""
         if valuelist:
             self.data = self.meanings.get(line(valuelist[0]))
             if line(valuelist[0]) not in self.meanings:
                 raise ValueError(self.wrong or UNUSABLE)
 
     def pre_validate(self, form: BaseForm) -> None:  # noqa: ARG002 (WTForms gives it)
-        """Refuse an absent word where none means nothing."""
         if self.data not in self.meanings.values():
             raise ValidationError(self.wrong or UNUSABLE)
+
+    def written(self, value: Any) -> str:
+        return next((word for word, meaning in self.meanings.items() if meaning == value), "")
 
     @property
     def typed(self) -> str:
         """The word, also of a value that was never typed."""
-        if self.raw_data:
-            return line(self.raw_data[0])
-        return next((word for word, value in self.meanings.items() if value == self.data), "")
+        return line(self.raw_data[0]) if self.raw_data else self.written(self.data)
 
 
 class MomentField(KindField):
     """A time with its zone, or as milliseconds since 1970; ``data`` is in UTC."""
 
     def read(self, typed: str) -> datetime:
-        """Return the time; raises ``ValueError`` for a text that is not a moment."""
         try:
             if typed.isdecimal():
                 return datetime.fromtimestamp(int(typed) / 1000, UTC)

@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, Response, redirect, render_template, send_from_directory, url_for
 from markupsafe import Markup
-from msgspec import Struct
 from werkzeug.exceptions import NotFound
 
 from webapp.config import resource
 from webapp.i18n import language
-from webapp.web.frame import htmx
 from webapp.web.frame.markdown import REL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from markdown_it.token import Token
 
 blueprint = Blueprint("guides", __name__, url_prefix="/help")
@@ -31,34 +28,16 @@ blueprint = Blueprint("guides", __name__, url_prefix="/help")
 NAME = re.compile(r"[a-z][a-z0-9-]*")
 OTHER_LANGUAGE = re.compile(r"^\[[^\]]+\]\(\.\./\w+/[\w-]+\.md\)\n", re.MULTILINE)
 TO_GUIDE = re.compile(rf"(?:\.\./)?(?:\w\w/)?({NAME.pattern})\.md(#.*)?")
+TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.(?:png|svg))")
 CODE = re.compile(r"<code\b[^>]*>.*?</code>", re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 MOST_COLUMNS = 4
 """A phone shows each row of a table with more columns as a block."""
 TALLEST = 448
 """Pixels: a picture that is higher is shown smaller."""
-TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.(?:png|svg))")
 
 
-class GuidePage(Struct, frozen=True):
-    """A guide: its name, its heading, its text as HTML and the language that it is in.
-
-    ``parts`` are the headings within the text by their names in an address.
-    """
-
-    name: str
-    title: str
-    parts: dict[str, str]
-    text: Markup
-    spoken: str
-
-
-@blueprint.get("/")
-def index() -> str:
-    """List the guides."""
-    return show("index")
-
-
+@blueprint.get("/", endpoint="index", defaults={"name": "index"})
 @blueprint.get("/<name>")
 def show(name: str) -> str:
     """Show a guide, in English where the reader's language has none."""
@@ -67,8 +46,9 @@ def show(name: str) -> str:
         raise NotFound
     spoken = source.parent.name if source.parent.name != "docs" else "en"
     title, parts, text = _rendered(source.read_text("utf-8"))
-    page = GuidePage(name, title, parts, text, spoken)
-    return render_template("frame/guides/page.html", **htmx.names(page))
+    return render_template(
+        "frame/guides/page.html", name=name, title=title, parts=parts, text=text, spoken=spoken
+    )
 
 
 @blueprint.get("/figures")
@@ -90,56 +70,49 @@ def _source(name: str) -> Path | None:
 
 
 def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
+    """Return the heading of a guide, the headings below it by their ids, and its text as HTML."""
     from markdown_it import MarkdownIt  # 60 modules that the first page need not pay for
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(OTHER_LANGUAGE.sub("", source, count=1))
     title, below = tokens[1].content, tokens[3:]  # after the heading's begin, words and end
     parts: dict[str, str] = {}
-    for before, token in pairwise(below):
-        if before.type == "heading_open":
-            before.attrSet("id", _anchor(token.content))
-            if before.tag == "h2":
-                parts[_anchor(token.content)] = "".join(c.content for c in token.children or ())
-        if before.type == "table_open":  # wider than a phone, it is scrolled by keys too
-            before.attrSet("tabindex", "0")
-        if before.attrs.pop("style", None) == "text-align:right":  # styles the policy forbids
-            before.attrSet("class", "n")
-        _lead_inside(token.children or ())
-    _name_cells(below)
-    html = CODE.sub(_unbroken, parser.renderer.render(below, parser.options, {}))
+    columns: list[str] = []
+    for token, words in pairwise(below):
+        if token.attrs.pop("style", None) == "text-align:right":  # styles the policy forbids
+            token.attrSet("class", "n")
+        if token.type == "heading_open":
+            # The name of a heading in an address, as in the links of the files.
+            anchor = re.sub(r"[^\w -]", "", words.content.lower()).replace(" ", "-")
+            token.attrSet("id", anchor)
+            if token.tag == "h2":
+                parts[anchor] = _plain(words)
+        elif token.type == "table_open":
+            table, columns = token, []
+            table.attrSet("tabindex", "0")  # wider than a phone, it is scrolled by keys too
+        elif token.type == "tr_open":
+            names = iter(columns)
+        elif token.type == "th_open":
+            columns.append(_plain(words))
+            if len(columns) > MOST_COLUMNS:
+                table.attrSet("class", "blocks")
+        elif token.type == "td_open" and len(columns) > MOST_COLUMNS:
+            token.attrSet("data-label", next(names))
+        _lead_inside(words.children or ())
+    # Browsers break lines after hyphens, also within the options of a command.
+    html = CODE.sub(
+        lambda code: OPTION.sub(r'<span class="option">\g<0></span>', code[0]),
+        parser.renderer.render(below, parser.options, {}),
+    )
     return title, parts, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
 
 
-def _name_cells(tokens: Iterable[Token]) -> None:
-    headings: list[str] = []
-    for opening, words in pairwise(tokens):
-        if opening.type == "table_open":
-            table, headings = opening, []
-        elif opening.type == "tr_open":
-            names = iter(headings)
-        elif opening.type == "th_open":
-            headings.append("".join(part.content for part in words.children or ()))
-            if len(headings) > MOST_COLUMNS:
-                table.attrSet("class", "blocks")
-        elif opening.type == "td_open" and len(headings) > MOST_COLUMNS:
-            opening.attrSet("data-label", next(names))
-
-
-def _unbroken(code: re.Match[str]) -> str:
-    return OPTION.sub(r'<span class="option">\g<0></span>', code[0])
-
-
-def _anchor(heading: str) -> str:
-    """Return the name of a heading in an address, as in the links of the files.
-
-    >>> _anchor("When something `fails`, again")
-    'when-something-fails-again'
-    """
-    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+def _plain(words: Token) -> str:
+    return "".join(part.content for part in words.children or ())
 
 
 def _lead_inside(words: Iterable[Token]) -> None:
+    """Let links and pictures between files lead to our pages; a link to no page is mere text."""
     is_link = True
     for token in words:
         if token.type == "image" and (found := TO_PICTURE.fullmatch(str(token.attrs["src"]))):
@@ -149,12 +122,12 @@ def _lead_inside(words: Iterable[Token]) -> None:
             address = _address(str(token.attrs["href"]))
             is_link = address is not None
             token.attrs = {} if address is None else {"href": address, "rel": REL}
-            token.tag = "a" if is_link else "span"
-        elif token.type == "link_close":
+        if token.type in {"link_open", "link_close"}:
             token.tag = "a" if is_link else "span"
 
 
 def _size(picture: str) -> dict[str, str | int | float]:
+    """Return the size at which a PNG is shown, so that the text does not move while it is read."""
     if not picture.endswith(".png"):
         return {}
     with (resource("docs") / "screenshots" / picture).open("rb") as file:
@@ -164,6 +137,7 @@ def _size(picture: str) -> dict[str, str | int | float]:
 
 
 def _address(target: str) -> str | None:
+    """Return where a link of a file leads on our pages, ``None`` if there is nothing."""
     if target.startswith(("#", "http://", "https://")):
         return target
     found = TO_GUIDE.fullmatch(target)
