@@ -186,7 +186,7 @@ def _set_up_templates(app: Flask) -> None:
         decimal_mark=notation.decimal_mark,
         work_left=labels.work_left,
         menus=features.MENUS,
-        current=features.current,
+        current_entry=features.current,
     )
     for module, names in (
         (notation, ("figure", "number", "four", "p_value")),
