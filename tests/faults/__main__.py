@@ -15,9 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.faults import failover, full_disk, killing, load, locked, replaced
-from tests.faults.ending import everything_ended
-from tests.faults.rows import CannotBeMade, Row
-from tests.faults.table import show, written
+from tests.faults.processes import everything_ended
+from tests.faults.report import CannotBeMade, Row, show, written
 
 KILLS = 60
 SEED = 1

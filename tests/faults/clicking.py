@@ -1,8 +1,7 @@
 """One who clicks without pause and knows what was acknowledged, as a browser's outbox does.
 
 A click keeps its id through every attempt; what was not answered, or answered with 408, 429
-or 500 and above, is sent again. Clicks go one after the other, or a few at once over
-connections of their own, so that they overtake each other.
+or 500 and above, is sent again.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass, field
 from threading import Event
 from urllib.parse import urlencode
@@ -59,7 +56,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Clicker:
-    """One device. ``port`` says where the server, or what stands before it, is just now.
+    """One device. ``port`` says where the server is just now.
 
     ``answers`` counts statuses; ``wrong`` are answers that no outbox could live with.
     """
@@ -68,9 +65,6 @@ class Clicker:
     run_id: str
     places: Sequence[Place]
     port: Callable[[], int]
-    at_once: int = 1
-    headers: dict[str, str] = field(default_factory=lambda: dict(HEADERS))
-    clock: Callable[[], float] = time.time
     number: int = 0
     waiting: list[Click] = field(default_factory=list)
     acknowledged: list[Click] = field(default_factory=list)
@@ -87,7 +81,7 @@ class Clicker:
         self._last = time.monotonic()
         while not stopped.is_set():
             if not self.waiting:
-                self.waiting += [self._next() for _ in range(self.at_once)]
+                self.waiting.append(self._next())
             if not self.send():
                 stopped.wait(PAUSE)
         self._hang_up()
@@ -103,14 +97,8 @@ class Clicker:
 
     def send(self) -> bool:
         """Send what waits once; return whether all of it was acknowledged."""
-        clicks = list(self.waiting)
-        if len(clicks) == 1:
-            answers = [self._ask(clicks[0])]
-        else:
-            with ThreadPoolExecutor(len(clicks)) as pool:
-                answers = list(pool.map(self._ask_apart, clicks))
-        for click, answer in zip(clicks, answers, strict=True):
-            self._hear(click, answer)
+        for click in list(self.waiting):
+            self._hear(click, self._ask(click))
         return not self.waiting
 
     def standing(self) -> dict[Place, str | None]:
@@ -127,7 +115,7 @@ class Clicker:
             sequence=self.number,
             place=chance.choice(self.places),
             relevance=chance.choice(VERDICTS),
-            client_time=int(self.clock() * 1000),
+            client_time=int(time.time() * 1000),
         )
 
     def _hear(self, click: Click, answer: Answer) -> None:
@@ -155,14 +143,6 @@ class Clicker:
             self._hang_up()
             return Answer()
 
-    def _ask_apart(self, click: Click) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=PATIENCE)
-        with closing(connection):
-            try:
-                return self._said(connection, click)
-            except (OSError, http.client.HTTPException):
-                return Answer()
-
     def _said(self, connection: http.client.HTTPConnection, click: Click) -> Answer:
         query_id, rank = click.place
         path = f"/runs/{self.run_id}/queries/{query_id}/results/{rank}/judgment"
@@ -174,7 +154,7 @@ class Clicker:
             "client_time": click.client_time,
         }
         began = time.monotonic()
-        connection.request("POST", path, urlencode(fields), self.headers)
+        connection.request("POST", path, urlencode(fields), HEADERS)
         answer = connection.getresponse()
         text = answer.read().decode()
         self.slowest_answer = max(self.slowest_answer, time.monotonic() - began)

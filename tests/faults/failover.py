@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.faults.load import Load, awaited
 from tests.faults.postgres import SETTINGS, Postgres
-from tests.faults.rows import Row
+from tests.faults.report import Row
 
 FAULT = "The primary is killed, its synchronous standby promoted"
 CLICKS_BETWEEN = 40

@@ -14,10 +14,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
-from tests.faults.ending import at_the_end
 from tests.faults.load import Load, awaited
-from tests.faults.postgres import Postgres, own
-from tests.faults.rows import CannotBeMade, Row
+from tests.faults.postgres import Postgres, own, running
+from tests.faults.processes import at_the_end
+from tests.faults.report import CannotBeMade, Row
 
 FAULT = "The disk is full"
 SQLITE_MB, POSTGRES_MB = 16, 96
@@ -44,16 +44,12 @@ def fill_postgres(folder: Path, times: int) -> Row:
     """Return what came of a full disk under a PostgreSQL cluster, log and all."""
     if os.geteuid() != 0:
         raise CannotBeMade("a disk of its own needs root")
-    with small_disk(folder / "disk", POSTGRES_MB) as disk:
-        postgres = Postgres(disk / "cluster")
-        postgres.log = folder / "postgres.log"
-        postgres.make(flags=(SMALL_LOG,))
-        postgres.start()
-        try:
-            load = Load(folder, postgres.url)
-            return _fill(load, lambda: _filled(disk, postgres), times, f"{POSTGRES_MB} MB")
-        finally:
-            postgres.kill()
+    with (
+        small_disk(folder / "disk", POSTGRES_MB) as disk,
+        running(disk / "cluster", folder / "postgres.log", (SMALL_LOG,)) as postgres,
+    ):
+        load = Load(folder, postgres.url)
+        return _fill(load, lambda: _filled(disk, postgres), times, f"{POSTGRES_MB} MB")
 
 
 def _fill(load: Load, filled: Filling, times: int, how: str) -> Row:

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 from tests.faults.load import Load
-from tests.faults.postgres import Postgres
-from tests.faults.rows import Row
+from tests.faults.postgres import running
+from tests.faults.report import Row
 
 FAULT = "The server is killed"
 CRASH = "PostgreSQL is killed and started again"
@@ -26,22 +26,14 @@ def kill_on_sqlite(folder: Path, kills: int, seed: int) -> Row:
 
 def kill_on_postgres(folder: Path, kills: int, seed: int) -> Row:
     """Return what so many kills of the server did to a PostgreSQL database."""
-    postgres = Postgres(folder / "cluster")
-    postgres.make()
-    postgres.start()
-    try:
+    with running(folder / "cluster") as postgres:
         return _kill_server(Load(folder, postgres.url), kills, seed)
-    finally:
-        postgres.kill()
 
 
 def kill_postgres(folder: Path, kills: int, seed: int) -> Row:
     """Return what so many kills of PostgreSQL itself did, the server going on meanwhile."""
     moments = random.Random(seed)
-    postgres = Postgres(folder / "cluster")
-    postgres.make()
-    postgres.start()
-    try:
+    with running(folder / "cluster") as postgres:
         load = Load(folder, postgres.url)
         load.server.start()
         with load.clicking():
@@ -56,8 +48,6 @@ def kill_postgres(folder: Path, kills: int, seed: int) -> Row:
         load.said(503, words="is not saved yet")
         made = f"{kills} kills and restarts, {load.refused()} clicks refused and repeated"
         return load.row(CRASH, made)
-    finally:
-        postgres.kill()
 
 
 def _kill_server(load: Load, kills: int, seed: int) -> Row:

@@ -9,15 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
 from tests.browser.server import HYBRID, Granian, Server
 from tests.cli.relevansi import document
 from tests.faults import stored
 from tests.faults.clicking import Clicker
-from tests.faults.ending import at_the_end
-from tests.faults.ports import free_port
-from tests.faults.rows import Row
+from tests.faults.processes import at_the_end, free_port
+from tests.faults.report import Row
 from webapp.config import sqlite_url
 
 CLICKERS = 4
@@ -25,7 +23,7 @@ MOST_WORDS = 300
 
 
 class FaultyServer(Granian):
-    """A server with settings of its own, which may be another database or another clock."""
+    """A server with settings of its own, which may name another database."""
 
     is_granian = False
 
@@ -51,70 +49,38 @@ class FaultyServer(Granian):
         """Return one finished command on the same database."""
         return subprocess.run(
             [sys.executable, "-m", "webapp", *map(str, arguments)],
-            env=self.environment() | {"LD_PRELOAD": ""},
+            env=self.environment(),
             capture_output=True,
             encoding="utf-8",
             timeout=120,
             check=False,
         )
 
-    def export(self, run_id: str) -> dict[str, Any]:
-        """Return the run with every stored verdict, by a process of its own."""
-        found: dict[str, Any] = document(self.command("export", run_id, "--format", "json"))
-        return found
-
-    def export_as(self, run_id: str, file_format: str) -> str:
-        """Return the run in another format, by a process of its own."""
-        done = self.command("export", run_id, "--format", file_format)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
 
 class Load:
     """Those who click on a server; `url` names its database where it is not its own SQLite."""
 
-    def __init__(
-        self,
-        folder: Path,
-        url: str = "",
-        *,
-        settings: Mapping[str, str] | None = None,
-        at_once: int = 1,
-        clickers: int = CLICKERS,
-    ) -> None:
+    def __init__(self, folder: Path, url: str = "") -> None:
         named = {"RELEVANSI_DATABASE_URL": url} if url else {}
-        self.server = FaultyServer(folder / "instance", named | dict(settings or {}))
+        self.server = FaultyServer(folder / "instance", named)
         self.sqlite_file = self.server.instance / "relevansi.sqlite"
         self.url = url or sqlite_url(self.sqlite_file)
         self.database = "PostgreSQL" if url else "SQLite"
-        self.port: Callable[[], int] = lambda: self.server.port
         imported = document(self.server.command("import", HYBRID, "--json"))
         self.run_id = str(imported["runs"][0]["id"])
         places = stored.places(self.url)
         self.clickers = [
             Clicker(
-                f"device{number}", self.run_id, places[number::clickers], self.in_front, at_once
+                f"device{number}", self.run_id, places[number::CLICKERS], lambda: self.server.port
             )
-            for number in range(clickers)
+            for number in range(CLICKERS)
         ]
         self.damage: list[str] = []
-
-    def in_front(self) -> int:
-        """Return the port of the server, or of what was put before it."""
-        return self.port()
 
     @property
     def acknowledged(self) -> int:
         """How many clicks were acknowledged so far."""
         return sum(len(clicker.acknowledged) for clicker in self.clickers)
-
-    def clicked(self, more: int) -> stored.Found:
-        """Return what is stored after so many clicks on a server that has ended since."""
-        self.server.start()
-        with self.clicking():
-            self.await_clicks(more)
-        self.finish()
-        return self.count()
 
     @contextmanager
     def clicking(self) -> Iterator[None]:

@@ -14,8 +14,8 @@ from pathlib import Path
 import psycopg
 
 from tests.faults.load import Load, awaited
-from tests.faults.postgres import Postgres
-from tests.faults.rows import Row
+from tests.faults.postgres import Postgres, running
+from tests.faults.report import Row
 from webapp.db.engine import PATIENCE_SECONDS
 
 FAULT = "The database is locked by another program"
@@ -34,13 +34,8 @@ def lock_sqlite(folder: Path, times: int) -> Row:
 
 def lock_postgres(folder: Path, times: int) -> Row:
     """Return what came of tables that another connection keeps locked."""
-    postgres = Postgres(folder / "cluster")
-    postgres.make()
-    postgres.start()
-    try:
+    with running(folder / "cluster") as postgres:
         return _lock(Load(folder, postgres.url), lambda: _locking(postgres), times)
-    finally:
-        postgres.kill()
 
 
 def _lock(load: Load, locked: Locking, times: int) -> Row:

@@ -11,16 +11,16 @@ import shutil
 import signal
 import subprocess
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-from tests.faults.ending import at_the_end
 from tests.faults.load import awaited
-from tests.faults.ports import free_port
-from tests.faults.rows import CannotBeMade
+from tests.faults.processes import at_the_end, free_port
+from tests.faults.report import CannotBeMade
 
 USER = "pgserver"
 SETTINGS = """
@@ -36,6 +36,7 @@ wal_receiver_status_interval = 1s
 wal_retrieve_retry_interval = 200ms
 restart_after_crash = on
 """
+LISTENING = "listen_addresses=127.0.0.1"
 
 
 class Postgres:
@@ -53,11 +54,7 @@ class Postgres:
     @property
     def url(self) -> str:
         """Where its first database is, for the product and for SQLAlchemy."""
-        return self.url_of("postgres")
-
-    def url_of(self, database: str) -> str:
-        """Return where one of its databases is."""
-        return f"postgresql+psycopg://postgres@{self.address}:{self.port}/{database}"
+        return f"postgresql+psycopg://postgres@{self.address}:{self.port}/postgres"
 
     def make(self, flags: tuple[str, ...] = ()) -> None:
         """Make an empty cluster."""
@@ -80,7 +77,15 @@ class Postgres:
         """Start it and wait until it takes connections."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [_binary("postgres"), "-D", str(self.folder), *self._listening()],
+                [
+                    _binary("postgres"),
+                    "-D",
+                    str(self.folder),
+                    "-p",
+                    str(self.port),
+                    "-c",
+                    LISTENING,
+                ],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -123,13 +128,8 @@ class Postgres:
         for pid in self.pids():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self._ended()
-
-    def stop(self) -> None:
-        """End it in good order, as far as it still runs."""
-        if self.process is not None:
-            self.process.send_signal(signal.SIGINT)
-            self._ended()
+        self.process.wait(timeout=60)
+        self.process = None
 
     def promote(self) -> None:
         """Make a standby the primary."""
@@ -154,13 +154,20 @@ class Postgres:
         )
         assert done.returncode == 0, f"{program}: {done.stderr}"
 
-    def _listening(self) -> tuple[str, ...]:
-        return ("-p", str(self.port), "-c", f"listen_addresses={self.address}")
 
-    def _ended(self) -> None:
-        assert self.process is not None
-        self.process.wait(timeout=60)
-        self.process = None
+@contextmanager
+def running(
+    folder: Path, log: Path | None = None, flags: tuple[str, ...] = ()
+) -> Iterator[Postgres]:
+    """Yield a server with an empty cluster in `folder`, killed at the end."""
+    server = Postgres(folder)
+    server.log = log or server.log
+    server.make(flags)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
 
 
 def own(path: Path) -> None:

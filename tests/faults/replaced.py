@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from tests.faults.load import Load, awaited
-from tests.faults.rows import Row
+from tests.faults.report import Row
 
 REMOVED = "The database file is removed"
 REPLACED = "An older copy takes the place of the database file"
