@@ -110,7 +110,6 @@ class Endpoint(Struct, frozen=True):
         raise AssertionError(self.patience)
 
     def _pause(self, failure: Exception) -> bool | float:
-        """Whether a failure is worth another try, or after how many seconds it is."""
         if not isinstance(failure, CallFailed) or not failure.retried:
             return False
         return True if failure.pause is None else failure.pause
@@ -311,7 +310,6 @@ _SILENT = logging.NullHandler()
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """The trusted certificates, read once: that takes longer than a quick answer."""
     import httpx
 
     return httpx.create_ssl_context()
@@ -328,7 +326,6 @@ async def _bounded(response: httpx.Response, limit: int) -> bytes:
 
 
 def _seconds(stated: str | None) -> float | None:
-    """The wait in a Retry-After header, given in seconds or as a date; ``None`` without."""
     if not stated:
         return None
     if stated.strip().isdecimal():
@@ -341,7 +338,6 @@ def _seconds(stated: str | None) -> float | None:
 
 
 def _reason(failure: Exception) -> str:
-    """The system's message about a connection, never empty and never nested."""
     inner: BaseException = failure
     while inner.__cause__ is not None or inner.__context__ is not None:
         inner = inner.__cause__ or inner.__context__ or inner

@@ -252,7 +252,6 @@ def _filled(template: object, asked: Message) -> object:
 
 
 def _filled_text(template: str, asked: Message) -> object:
-    """The text with its places filled; a place alone may become null or a list."""
     if template == "{messages}":
         return _messages(asked)
     if template == "{session_id}":
@@ -273,7 +272,6 @@ def _messages(asked: Message) -> list[dict[str, str]]:
 
 
 def _at(document: object, path: str) -> object:
-    """The value at `path`, or `_NOTHING`."""
     if not path:
         return _NOTHING
     for part in path.split("."):

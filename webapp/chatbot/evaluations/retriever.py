@@ -68,7 +68,6 @@ def read(document: object) -> Retrieved:
 
 
 def _context(raw: object, place: str, excerpt: str) -> Context:
-    """One context; both of its texts are needed to cite it and to find what was cited."""
     if not isinstance(raw, dict):
         raise NotTheContract(mark('"%(path)s" in it is not an object'), path=place, excerpt=excerpt)
     source_path, text = raw.get("source_path"), raw.get("text")

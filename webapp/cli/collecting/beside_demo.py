@@ -41,7 +41,6 @@ def running() -> Iterator[None]:
 
 
 def _run(listener: socket.socket, ended: Event) -> None:
-    """Answer until the event is set; the sockets are closed by the thread that waits for them."""
     from waitress import wasyncore
 
     sockets: dict[int, Any] = {}

@@ -51,7 +51,6 @@ class CollectOptions(Struct, frozen=True):
 
 
 def _method(_context: click.Context, _option: click.Parameter, value: str) -> str:
-    """Return the method, which names a folder and a file."""
     if not re.fullmatch(r"\w[\w.-]{0,63}", value):
         raise click.BadParameter(gettext("only letters, digits and _ . - may be in it."))
     return value
@@ -144,7 +143,6 @@ def chatbot_command(port: int | None) -> None:
 
 
 def _chatbot(wanted: CollectOptions) -> Chatbot:
-    """Return the chatbot to ask; a missing setting is reported before anything is begun."""
     from webapp.chatbot import mappings
     from webapp.chatbot.client import Chatbot, Patience
 
@@ -167,7 +165,6 @@ def _mapping(wanted: CollectOptions) -> Mapping:
 
 
 def _chosen(wanted: CollectOptions) -> Sequence[ReadQuestion]:
-    """Return the questions to ask; warn of those whose earlier turns are not asked."""
     from webapp.services.collecting import collection
 
     questions = _questions(wanted.questions)
@@ -213,7 +210,6 @@ def _resumed(plan: CollectionPlan, output: Path) -> Collection | None:
 
 
 def _asked(collected: Collection, plan: CollectionPlan, chatbot: Chatbot) -> Collection:
-    """Ask what is left under a progress bar; an interruption leaves all that was answered."""
     from webapp.services.collecting import collection
 
     if collected.is_finished:

@@ -82,7 +82,6 @@ def tell_ratings(report: RatingsReport) -> None:
 
 
 def _tell_effects(report: RatingsReport) -> None:
-    """Print for each kind of judgment of an existing rater how much a file changes."""
     for kind, field in KINDS:
         counts = [getattr(one, kind) for one in (report.added, report.changed, report.same)]
         if any(counts):
@@ -98,7 +97,6 @@ def _tell_effects(report: RatingsReport) -> None:
 
 
 def _place(one: FileEffect) -> str:
-    """Return the question of a judgment with its card, or with the kind of judgment."""
     place = gettext("question %(n)s", n=one.query_id)
     return f"{place}, “{one.title}”" if one.title else f"{place}, {words.field(one.field)}"
 
@@ -317,7 +315,6 @@ def import_command(
 
 
 def _tell_left(found: _Found, untaken: Sequence[RatedImport]) -> bool:
-    """Print why files were not stored, or not all of them; return whether everything was."""
     for problem in found.refused:
         say(f"relevansi: {problems.message(problem)}", err=True)
     for path, ratings in found.ratings:
@@ -331,7 +328,6 @@ def _tell_left(found: _Found, untaken: Sequence[RatedImport]) -> bool:
 
 
 def _is_any_sample(opened: Database, stored: Sequence[ImportedRun]) -> bool:
-    """Whether one of these runs is a run of the invented sample."""
     if not stored:
         return False
     with opened.reading() as session:
@@ -341,7 +337,6 @@ def _is_any_sample(opened: Database, stored: Sequence[ImportedRun]) -> bool:
 
 
 def _tell_found(found: _Found) -> None:
-    """Print what became of every file but the rated CSVs that were named."""
     for run in found.runs:
         tell(run)
     for _, ratings in found.ratings:
@@ -392,8 +387,6 @@ def _latency_json(latency: Latency | None) -> dict[str, float] | None:
 
 
 class _Found(Struct, frozen=True):
-    """The outcome of every file that was given; reports of ratings come with their paths."""
-
     runs: list[ImportedRun]
     ratings: list[tuple[Path, RatingsReport]]
     compared: list[RatedFileReport]
@@ -407,7 +400,6 @@ def _import_all(
     blind: bool | None,
     refused: list[Problem],
 ) -> _Found:
-    """Import the runs, then the ratings of runs; compare the rated CSVs beside them."""
     turns = {
         path: file_formats.turn(path.name, path.read_bytes(), (RATINGS, RUN))
         for path in _readable(_files(paths), refused)
@@ -441,10 +433,7 @@ def _opened(name: str, path: Path, *among: FileFormat) -> OpenedFile:
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files among `paths` and the JSON files in the folders among them.
-
-    A folder's "latest" copies come last, when the dated files they are copies of are known.
-    """
+    # "Latest" copies come last, when the dated files they are copies of are known.
     for path in paths:
         if path.is_dir():
             found = sorted(path.rglob("*.json"), reverse=True)
@@ -454,14 +443,10 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _readable(paths: Iterable[Path], refused: list[Problem]) -> list[Path]:
-    """Return the paths that can be read as files; each other one gets its problem in `refused`.
-
-    A pipe or a device could be read without end.
-    """
     readable = []
     for path in paths:
         try:
-            if path.is_file():
+            if path.is_file():  # a pipe or a device could be read without end
                 path.open("rb").close()
                 readable.append(path)
             elif not path.is_dir():
@@ -473,12 +458,10 @@ def _readable(paths: Iterable[Path], refused: list[Problem]) -> list[Path]:
 
 
 def _name(path: Path) -> str:
-    """Return a file's name with that of its folder."""
     return "/".join(path.absolute().parts[-2:])
 
 
 def _rated_csvs(folder: Path) -> list[Path]:
-    """Return the rated CSVs of a folder in the layout of the original scripts."""
     return sorted(folder.rglob("evaluation_rated_*.csv"))
 
 
@@ -580,7 +563,6 @@ def tell(run: ImportedRun) -> None:
 
 
 def _method(label: str | None) -> str:
-    """Return a search method in words with its label, as it is typed in commands."""
     return words.with_label(words.method(label), label) if label else gettext("not stated")
 
 
@@ -612,7 +594,6 @@ def delete_run_command(run_id: str, *, yes: bool) -> None:
 
 
 def _is_confirmed(name: str) -> bool:
-    """Ask on the terminal; without an answer nothing is confirmed."""
     try:
         return click.confirm(shown(gettext("Delete %(name)s?", name=name)), err=True)
     except click.Abort:

@@ -65,7 +65,6 @@ def _answer(name: str, position: int, raw: object) -> CollectedAnswer:
 
 
 def _of(kind: type[Any], read: FromFile) -> dict[str, Any]:
-    """Return the fields of `kind` that the model `read` has under the same names."""
     return read.model_dump(include=set(kind.__struct_fields__))
 
 

@@ -287,7 +287,6 @@ def agrees(given: WrittenNumber, span: Span) -> bool:
 
 
 def _relevant_in_top(cells: RatedCells) -> int | None:
-    """Number of relevant results in the first five as the row states it, where it decides."""
     if (cells.results_count or 0) <= TOP:
         return None  # all of them; another number is reported as a contradiction
     if cells.relevant_in_top5 is not None:
@@ -300,7 +299,6 @@ def _relevant_in_top(cells: RatedCells) -> int | None:
 
 
 def _of_mrr(cells: RatedCells, possible: Sequence[Placing]) -> Sequence[Placing]:
-    """Those of the `possible` placings that a written mrr names; all, where it names none."""
     given = cells.figures.get("mrr")
     if given is None:
         return possible
@@ -404,7 +402,6 @@ def original_text(cell: str, delimiter: str = ",") -> str:
 
 
 def _known_columns(lines: list[str], delimiter: str, names: Iterable[str]) -> int:
-    """How many of `names` the first line has when it is split at `delimiter`."""
     return len(set(names) & set(_columns(list(_raw_records(lines[:1], delimiter)))))
 
 
@@ -415,18 +412,13 @@ def _columns(found: list[tuple[int, list[str] | csv.Error]]) -> tuple[str, ...]:
 
 
 def _raw_records(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
-    """Each record that is not blank, or what is wrong with it, with the line it begins in.
-
-    After a broken record the reading goes on at the next line, lest one open quotation
-    mark takes all that follows with it.
-    """
     start = 0
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while start < len(lines):
         before = reader.line_num
         try:
             cells = next(reader)
-        except csv.Error as error:
+        except csv.Error as error:  # one open quotation mark must not take all that follows
             yield start + 1, error
             start += 1
             reader = csv.reader(_from(lines, start), delimiter=delimiter, strict=True)
@@ -437,7 +429,6 @@ def _raw_records(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[s
 
 
 def _from(lines: list[str], start: int) -> Iterator[str]:
-    """The lines from the one at `start` on; no copy of them, since many may be broken."""
     return (lines[i] for i in range(start, len(lines)))
 
 
@@ -554,7 +545,6 @@ def _problem(name: str, record: Record, fault: CellFault) -> Problem:
 
 
 def _row(record: Record) -> tuple[QueryRow | None, list[CellFault]]:
-    """The row of `record` with its warnings, or ``None`` with its errors."""
     cells = typed_cells(record.cells)
     if isinstance(cells, list):
         return None, cells
@@ -577,7 +567,6 @@ def _row(record: Record) -> tuple[QueryRow | None, list[CellFault]]:
 
 
 def _summary(cells: RatedCells, state: QueryState) -> QuerySummary | CellFault:
-    """The summary of a row, or why no list of results has its counts."""
     if state is QueryState.RESULTS and cells.relevant_count is not None:
         return counted_summary(cells)
     outcome = _outcome(cells) if state is QueryState.EMPTY else None
@@ -586,14 +575,12 @@ def _summary(cells: RatedCells, state: QueryState) -> QuerySummary | CellFault:
 
 
 def _known(cells: RatedCells, state: QueryState) -> tuple[Relevance | None, ...]:
-    """The verdicts by rank that the row names: "cannot tell", and ``None`` for the others."""
     count = (cells.results_count or 0) if state is QueryState.RESULTS else 0
     unsure = cells.notes.unsure_ranks
     return tuple(Relevance.UNSURE if rank in unsure else None for rank in range(1, count + 1))
 
 
 def _state(cells: RatedCells) -> QueryState:
-    """The state of the query; the notes decide it unless the numbers contradict them."""
     named = cells.notes.state
     if named is QueryState.UNREADABLE and cells.relevant_count is None and cells.success is None:
         return QueryState.UNREADABLE
@@ -603,10 +590,6 @@ def _state(cells: RatedCells) -> QueryState:
 
 
 def _words(cells: RatedCells, state: QueryState) -> str:
-    """The rater's own words: all of the notes, but for a mark at their beginning.
-
-    A note that is only a blank sign, such as "-", is not a note.
-    """
     marked = state is cells.notes.state or (
         state is QueryState.RESULTS and cells.notes.unsure_ranks
     )
@@ -615,14 +598,12 @@ def _words(cells: RatedCells, state: QueryState) -> str:
 
 
 def _outcome(cells: RatedCells) -> EmptyOutcome | None:
-    """The outcome of an empty list: from success, else from the notes."""
     if cells.success is None:
         return cells.notes.outcome
     return EmptyOutcome.CORRECT_EMPTY if cells.success else EmptyOutcome.FALSE_NEGATIVE
 
 
 def _faults(cells: RatedCells, state: QueryState) -> Iterator[CellFault]:
-    """The contradictions between `cells` that make the row unusable."""
     if state not in {QueryState.RESULTS, QueryState.EMPTY}:
         return
     results, relevant = cells.results_count, cells.relevant_count
@@ -645,7 +626,6 @@ def _faults(cells: RatedCells, state: QueryState) -> Iterator[CellFault]:
 
 
 def _warnings(cells: RatedCells, summary: QuerySummary) -> Iterator[CellFault]:
-    """The contradictions in a row that is kept."""
     if summary.state is QueryState.RESULTS and not summary.complete:
         others = {"first_relevant_rank": cells.first_relevant_rank, "success": cells.success}
         filled = [*cells.figures, *(name for name, value in others.items() if value is not None)]
@@ -663,7 +643,6 @@ def _warnings(cells: RatedCells, summary: QuerySummary) -> Iterator[CellFault]:
 
 
 def _contradictions(cells: RatedCells, summary: QuerySummary) -> Iterator[CellFault]:
-    """Each given figure that differs from the one computed from the counts."""
     computed = {
         "overall_precision": summary.overall_precision,
         "precision_at_5": summary.precision_at_5,
@@ -688,7 +667,6 @@ def _contradiction(column: str, given: str, computed: Span) -> CellFault:
 
 
 def _perhaps_unrated(cells: RatedCells, summary: QuerySummary) -> bool:
-    """Whether a row of the original page has nothing in it that only a rater can write."""
     negative = summary.complete and summary.success.value == 0 and not summary.relevant_count
     silent = not cells.response_quality and not said(cells.notes.whole)
     return cells.original and negative and silent

@@ -97,7 +97,6 @@ def _parsed(name: str, text: str, expected: str) -> object:
 
 
 def _other_than_json(text: str) -> str | None:
-    """The kind of a text that does not begin as JSON, or that goes on behind its end."""
     start = text.lstrip()
     first_line = start.partition("\n")[0]
     if start.startswith("<"):
@@ -119,7 +118,6 @@ def _integer(digits: str) -> int | float:
 
 
 def _is_deeper(value: object, limit: int) -> bool:
-    """Whether lists and objects are nested more than `limit` deep."""
     level = [value]
     for _ in range(limit + 1):
         if not level:
@@ -136,7 +134,6 @@ def _inside(value: object) -> Iterator[object]:
 
 
 def _storable(value: object, place: str, not_numbers: list[str]) -> object:
-    """`value` with texts cleaned and impossible numbers null; their places are noted."""
     match value:
         case str():
             return storable_text(value)
@@ -171,7 +168,6 @@ Words = Annotated[str, Field(pattern=r"\S", description="text")]
 
 
 def _saying(text: str) -> str:
-    """Return `text`; refuse one that is only a blank sign."""
     if not said(text):
         raise ValueError(text)
     return text
@@ -263,7 +259,6 @@ def read_object(
 
 
 def _first_error_by_field(refusal: ValidationError) -> dict[str, ErrorDetails]:
-    """Pydantic's first error by field name; "" is the object as a whole."""
     details = refusal.errors(include_url=False, include_context=False)
     return {str(d["loc"][0]) if d["loc"] else "": d for d in reversed(details)}
 

@@ -109,7 +109,6 @@ def _check_cards(name: str, number: int, cards: Sequence[Card]) -> Iterator[Prob
 
 
 def _missing(ids: set[int], total: int | None) -> list[int]:
-    """The missing numbers: those of 1 to `total`, else between the numbers there are."""
     if not ids:
         return []
     counted_from_one = total is not None and ids <= set(range(1, min(total, _MOST_GAPS) + 1))
@@ -236,7 +235,6 @@ def question_key(text: str) -> str:
 
 
 def _recognise(name: str, document: object) -> str:
-    """Return "v1" or "v2", whichever has more of its own keys in `document`."""
     results = document.get("results") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(results, list):
         raise UnknownRunFormat(_not_a_run(name, document))
@@ -263,7 +261,6 @@ def _nothing_readable(name: str, top: RunFileHead) -> Problem:
 def _queries(
     name: str, entries: Sequence[object], file_format: str, tell: Tell
 ) -> tuple[tuple[ReadQuery, ...], list[Problem]]:
-    """The questions that can be used, each number once, and the problems of the rest."""
     queries: dict[int, ReadQuery] = {}
     problems: list[Problem] = []
     for position, raw in enumerate(entries):
@@ -332,7 +329,6 @@ def _no_response(name: str, place: str, query_id: int) -> Problem:
 
 
 def _claim(entry: AnsweredQuestionInFile, file_format: str) -> int | None:
-    """The file's own number of results: counted, or in V2 as many as it lists."""
     counts = [entry.results_count, entry.properties_count]
     if file_format == "v2" and entry.properties is not None:
         counts.append(len(entry.properties))
@@ -340,7 +336,6 @@ def _claim(entry: AnsweredQuestionInFile, file_format: str) -> int | None:
 
 
 def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]:
-    """Every key of `raw` that this module does not read, or that others read unchanged."""
     understood = kind.model_fields.keys() - _ENTRY_KEPT_AS_IS
     return {key: value for key, value in raw.items() if key not in understood}
 
@@ -350,7 +345,6 @@ def _label(value: str | None) -> str | None:
 
 
 def _text(value: object) -> str | None:
-    """A scalar as text, anything else as JSON; ``None`` for nothing."""
     if value in (None, ""):
         return None
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

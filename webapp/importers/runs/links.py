@@ -80,7 +80,6 @@ def source_of(url: str) -> str | None:
 
 
 def _segments(url: str) -> list[str]:
-    """The parts of the path that are not empty."""
     path = url.split("#", 1)[0].split("?", 1)[0]
     _, scheme, rest = path.partition("://")
     if scheme or path.startswith("www."):
@@ -89,7 +88,6 @@ def _segments(url: str) -> list[str]:
 
 
 def _target(text: str, start: int) -> tuple[str, int]:
-    """The address that begins at `start`, and where the link ends."""
     depth = 0
     for stop in _STOP.finditer(text, start):
         if stop[0] == "(":

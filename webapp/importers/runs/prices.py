@@ -57,7 +57,6 @@ def exact_number(written: str) -> Fraction | None:
 
 
 def _split(written: str, single_mark_is_decimal: bool) -> tuple[str, str, str]:
-    """The whole part, the decimal mark ("" without one) and the decimals."""
     last = max(written.rfind("."), written.rfind(","))
     if last < 0:
         return written, "", ""
@@ -163,7 +162,6 @@ def _factor(unit: str | None) -> int:
 
 
 def _factor_left_out(written: str, largest: int, high: int | None) -> int:
-    """The factor of the first number of a range whose second number alone has a unit."""
     number = read_number(written)
     if number is None or number >= SMALLEST_IN_FULL:
         return 1
@@ -174,7 +172,6 @@ def _factor_left_out(written: str, largest: int, high: int | None) -> int:
 
 
 def _rupiah(written: str, factor: int) -> int | None:
-    """The amount in whole rupiah, or ``None`` where it makes no sense; 0 means unknown."""
     number = read_number(written, single_mark_is_decimal=factor >= 10**9)
     if number is None:
         return None

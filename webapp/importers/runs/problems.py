@@ -372,7 +372,6 @@ def warning(
 
 
 def _kind(problem: Problem) -> object:
-    """The key of equal problems: everything but their places and numbers."""
     words = {
         (name, _INDEX.sub("", value))
         for name, value in problem.details.items()

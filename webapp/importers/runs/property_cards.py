@@ -227,7 +227,6 @@ def _said(**fields: object) -> Fields:
 
 
 def _names_come_first(text: str) -> bool:
-    """Whether rooms are written "KT 3, KM 2" rather than "3 KT, 2 KM"."""
     room = _ROOM.search(text)
     return room is not None and not text[: room.start()].rstrip()[-1:].isdigit()
 
@@ -322,7 +321,6 @@ def _title(card: Card, style: Style) -> str:
 
 
 def _escaped(title: str) -> str:
-    """`title` with those characters escaped that markdown would take for its own."""
     title = re.sub(r"([\\*_`])", r"\\\1", title)
     return title if _has_balanced_brackets(title) else re.sub(r"([\[\]])", r"\\\1", title)
 
@@ -337,7 +335,6 @@ def _has_balanced_brackets(title: str) -> bool:
 
 
 def _details(card: Card, style: Style) -> Iterator[str]:
-    """The detail lines, each behind its marker."""
     for marker, text in _marked(card, style):
         if text:
             yield f"{marker}\ufe0f {text}" if style.selectors else f"{marker} {text}"
@@ -407,8 +404,6 @@ _LONGEST_LINE = 1000
 
 
 class _Item(Struct):
-    """One numbered item while its lines are being read."""
-
     title: str
     indent: int
     stands_alone: bool
@@ -487,7 +482,6 @@ def _items(response: str) -> Iterator[_Item]:
 
 
 def _parts(response: str) -> Iterator[_Item | str]:
-    """The items of an answer, and every line that is in none, in their order."""
     item: _Item | None = None
     section = ""
     for indent, line, source in _lines(response):
@@ -513,7 +507,6 @@ def _parts(response: str) -> Iterator[_Item | str]:
 
 
 def _ends(item: _Item, line: str, *, at_margin: bool) -> _Item | None:
-    """`item` if `line` is beyond it; else ``None``, after the line was added to it."""
     if line.startswith("#"):
         return item
     text = _unlisted(line)
@@ -528,10 +521,6 @@ def _ends(item: _Item, line: str, *, at_margin: bool) -> _Item | None:
 
 
 def _lines(response: str) -> Iterator[tuple[int, str, str]]:
-    """Every line with text: its indentation, its text with blanks as a page shows them, its source.
-
-    The source begins with a line break where empty lines are before it.
-    """
     blank = ""
     for line in response.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         visible = line.lstrip(_INVISIBLE)
@@ -542,13 +531,11 @@ def _lines(response: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _unlisted(line: str) -> str:
-    """`line` without the bullet or number before it."""
     number = _NUMBERED.match(line)
     return line[number.end() :] if number else line.lstrip(_BULLETS)
 
 
 def _read_item(line: str, indent: int) -> _Item | None:
-    """The item that begins on `line`; ``None`` where none does."""
     number = _NUMBERED.match(line)
     if number is None:
         return None
@@ -570,7 +557,6 @@ def _read_item(line: str, indent: int) -> _Item | None:
 
 
 def _read_title(text: str, indent: int) -> tuple[_Item, str]:
-    """The item with its title, and the rest of the line behind it."""
     body = text.lstrip("*_")
     link = find_link(body)
     if link and not link.before:
@@ -587,7 +573,6 @@ def _read_title(text: str, indent: int) -> tuple[_Item, str]:
 
 
 def _split_plain(text: str) -> tuple[str, str]:
-    """A title that is not set off, up to its first link or marker, and the rest."""
     link = find_link(text)
     marker = _BARE_TAIL.search(text)
     cut = min(len(link.before) if link else len(text), marker.start() if marker else len(text))
@@ -597,7 +582,6 @@ def _split_plain(text: str) -> tuple[str, str]:
 
 
 def _clean(title: str) -> str:
-    """`title` as a page shows it: without emphasis around it and backslashes inside it."""
     title = title.strip()
     for mark in ("**", "__", "*", "_"):
         inner = title[len(mark) : -len(mark)]
@@ -607,6 +591,5 @@ def _clean(title: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    """`line` as a page shows it, without emphasis and with the words of its links alone."""
     words = _LINK.sub(r"\1", line[:_LONGEST_LINE])
     return _ESCAPED.sub(r"\1", words.replace("**", "").replace("__", "")).strip(" *_")

@@ -92,7 +92,6 @@ def _description(said: Mapping[str, object]) -> str:
 
 
 def _prose(value: object) -> str:
-    """A text in paragraphs, without the tags of a page it was taken from."""
     if not isinstance(value, str):
         return ""
     text = value[:LONGEST_TEXT]
@@ -128,7 +127,6 @@ def _facts(said: Mapping[str, object]) -> Iterator[tuple[str, str | bool]]:
 
 
 def _value(value: object) -> str | bool | None:
-    """A scalar as it is written, a list as one line; ``None`` for nothing and for 0."""
     if isinstance(value, bool):
         return value
     if isinstance(value, list):
@@ -139,7 +137,6 @@ def _value(value: object) -> str | bool | None:
 
 
 def _words(value: object) -> Iterator[str]:
-    """The items of a list in words: texts, numbers, and objects that have a name."""
     for item in value if isinstance(value, list) else ():
         if isinstance(item, Mapping):
             name = next((item[key] for key in _NAMES if isinstance(item.get(key), str)), "")
@@ -161,7 +158,6 @@ def _cut(text: str, longest: int) -> str:
 
 
 def _coordinate(said: Mapping[str, object], keys: Iterable[str], largest: int) -> float | None:
-    """A coordinate that can be one; 0 is absent."""
     for key in keys:
         value = said.get(key)
         if _is_scalar(value):
@@ -347,7 +343,6 @@ def enriched(known: object, further: object) -> object:
 
 
 def _card(raw: object) -> Card:
-    """The card that is made from the property `raw` alone."""
     (known,), _ = read_properties("", "", [raw])
     if known is None:
         return Card(title="")
@@ -361,7 +356,6 @@ def _agree(card: Card, there: PropertyInFile) -> bool:
 
 
 def _slug(known: PropertyInFile) -> str | None:
-    """The slug as it is stated, else out of the address."""
     return known.slug or (slug_of(known.url) if known.url else None)
 
 
@@ -401,7 +395,6 @@ def _address(url: str | None) -> str | None:
 
 
 def _number(value: Number, largest: int) -> float | None:
-    """A number above 0, also written as plain digits; 0 means that it is not known."""
     try:
         number = float(value) if value is not None else 0.0
     except (ValueError, OverflowError):

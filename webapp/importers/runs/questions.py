@@ -44,8 +44,6 @@ class QuestionInFile(FromPerson):
 
 
 class _Row(Struct, frozen=True):
-    """The JSON value of one question, and its place: a position, or a line of a CSV."""
-
     place: str
     value: object
     line: int | None = None
@@ -101,7 +99,6 @@ def _json_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
 
 
 def _is_csv(data: bytes) -> bool:
-    """Whether this is a text whose first line is that of a table."""
     try:
         first_line = data.decode("utf-8-sig").lstrip().partition("\n")[0]
     except UnicodeDecodeError:
@@ -124,7 +121,6 @@ def _csv_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
 
 
 def _json_value(cells: Mapping[str, str]) -> dict[str, object]:
-    """The cells of a line as JSON has them; a blank cell is left out."""
     values: dict[str, object] = {name: cell for name, cell in cells.items() if cell.strip()}
     for name in NUMBERS:
         if re.fullmatch(r"\s*\d{1,10}\s*", cells.get(name, ""), re.ASCII):
@@ -154,12 +150,10 @@ def _question(name: str, row: _Row) -> tuple[ReadQuestion | None, tuple[Problem,
 
 
 def _number(value: object) -> str:
-    """The name of the key under which a question has its number."""
     return "query_id" if isinstance(value, dict) and "query_id" in value else "id"
 
 
 def _placed(problem: Problem, row: _Row, number: str) -> Problem:
-    """The problem with the name that its key has in the file, and its line in a CSV."""
     place = re.sub(r"\bid$", number, str(problem.details["place"]))
     code = problem.code if row.line is None else f"question_line_{problem.code}"
     return replace(problem, code=code, line=row.line, details={**problem.details, "place": place})
@@ -173,7 +167,6 @@ def _repeated(name: str, row: _Row, query_id: int) -> Problem:
 
 
 def _unread(name: str, rows: Sequence[_Row]) -> Iterator[Problem]:
-    """A remark on the columns or keys that nothing here reads, if there are any."""
     named = [key for row in rows if isinstance(row.value, dict) for key in row.value]
     unread = [key for key in dict.fromkeys(named) if key not in COLUMNS]
     if unread:

@@ -142,7 +142,6 @@ def read(name: str, data: bytes) -> OfflineRatings | None:
 
 
 def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[RatingChange]:
-    """Yield the changes that can be stored, by their sequence; the others become problems."""
     found: dict[str, RatingChange] = {}
     for position, raw in enumerate(listed):
         place = {"place": f"changes[{position}]"}
@@ -158,7 +157,6 @@ def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[
 
 
 def _change(entry: _Change) -> RatingChange | None:
-    """The change of `entry` as an event has it, ``None`` where it is invalid."""
     value = entry.value
     said: str | None
     match entry.field, value:

@@ -225,7 +225,6 @@ def write_durably(path: Path, data: bytes) -> None:
 def _asked(
     run: CollectedRun, question: ReadQuestion, chatbot: Chatbot
 ) -> tuple[CollectedRun, Chatbot]:
-    """The run with the answer to one more question, and the chatbot where it answered."""
     kept = CollectedAnswer(
         query_id=question.query_id,
         question=question.text,
@@ -264,7 +263,6 @@ def _asked(
 
 
 def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:
-    """Whether a collection asked the first questions of `plan`, of the same chatbot."""
     if (run.search_method, run.llm) != (plan.method, plan.llm):
         return False
     if run.endpoint not in (plan.endpoint, plan.other_endpoint):
@@ -279,7 +277,6 @@ def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:
 
 
 def _finished(plan: CollectionPlan, folder: Path) -> Collection | None:
-    """The latest collection, where it is this one and complete."""
     latest = folder / LATEST
     if not latest.is_file():
         return None

@@ -63,8 +63,6 @@ class Reply(Struct, frozen=True):
 
 
 class _Conversation(Struct):
-    """One session: what was asked and shown so far, and the recorded question that is next."""
-
     asked: str = ""
     shown: set[str] = field(default_factory=set)
     next_recorded: int = 0
@@ -109,10 +107,6 @@ class DemoBot:
     def _find_recorded(
         self, message: str, method: str, conversation: _Conversation
     ) -> dict[str, Any] | None:
-        """Return the recorded answer; one that depends on the conversation only in its place.
-
-        The sample holds a failed call: that question is answered by a search.
-        """
         asked = message.lower().split()
         for place, record in enumerate(self._recorded[method]):
             is_next = place == conversation.next_recorded
@@ -124,7 +118,6 @@ class DemoBot:
         return None
 
     def _hear(self, message: str, conversation: _Conversation) -> None:
-        """Go on with the conversation where a message asks for more, or narrows the question."""
         narrows = bool(_PRICE.search(message.lower()) or _COUNT.search(message.lower()))
         is_new = any(word[0].isalpha() for word in _words(message) & self._known)
         if is_new or narrows:
@@ -194,7 +187,6 @@ def _written(page: list[dict[str, Any]]) -> str:
 
 
 def _card(position: int, listing: dict[str, Any]) -> str:
-    """Return a title that links, then one line each for place, price and sizes."""
     rent = "" if listing["listing_type"] == "sale" else " (sewa)"
     sizes = (
         ("bedrooms", "{} Kamar Tidur"),
@@ -217,7 +209,6 @@ def _rupiah(amount: int) -> str:
 
 
 def _property(listing: dict[str, Any]) -> dict[str, Any]:
-    """Return the listing as the contract has it: null where the seller gave no value."""
     same = (
         *("id", "title", "price", "location", "property_type", "listing_type", "bedrooms"),
         *("bathrooms", "floors", "land_area", "building_area", "certificate", "source", "url"),

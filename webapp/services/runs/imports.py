@@ -138,7 +138,6 @@ def turns_blind(session: Session, study: Study, reports: Iterable[ImportReport])
 
 
 def _is_same_session(one: ImportReport, other: ImportReport) -> bool:
-    """Whether two files that wait would become one run."""
     assert one.read is not None
     assert other.read is not None
     stated = (
@@ -205,7 +204,6 @@ def _counted(states: Counter[str], cards: int) -> Counts:
 
 
 def _holding(session: Session, study: Study, read: ReadRun, session_key: str) -> Run | None:
-    """Return the study's run that came from this file or from the same session."""
     by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
     by_session = select(Run).where(
         Run.session_key == session_key,
@@ -220,7 +218,6 @@ def _holding(session: Session, study: Study, read: ReadRun, session_key: str) ->
 
 
 def _agrees(column: InstrumentedAttribute[str | None], stated: str | None) -> ColumnElement[bool]:
-    """Return the condition that a run's label is not contradicted by the file's."""
     return true() if stated is None else or_(column.is_(None), column == stated)
 
 
@@ -304,7 +301,6 @@ def _decided(query: ReadQuery, labels: Labels) -> ReadQuery:
 
 
 def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
-    """Fill the run's missing values from the other file of its session."""
     run.search_method = run.search_method or labels.search_method or read.search_method
     run.llm = run.llm or labels.llm or read.llm
     run.stated_search_method = run.stated_search_method or read.search_method
@@ -329,7 +325,6 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
 
 
 def _fill_extra(run: Run, read: ReadRun) -> None:
-    """Add the details of answers and properties that the run does not have yet."""
     by_id = {query.query_id: query for query in read.queries}
     for query in run.queries:
         entry = by_id.get(query.query_id)

@@ -195,7 +195,6 @@ def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> 
 
 
 def _is_released(session: Session, rater: Rater) -> bool:
-    """Whether a rater is a machine judge whose figures may be chosen."""
     judge = session.get(MachineJudge, rater.id)
     return judge is not None and judge.released_at is not None
 

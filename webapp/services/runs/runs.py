@@ -262,7 +262,6 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
 
 
 def _decisions_lost(session: Session, run_id: str) -> list[str]:
-    """Return the number of all steps that people took on the cards of a run, in words."""
     steps = select(func.count()).select_from(CardDecision).join(Query)
     lost = session.scalar(steps.where(Query.run_id == run_id))
     if not lost:
@@ -354,7 +353,6 @@ def _overview(session: Session, rater: Rater, run: Run, standing: Standing) -> R
 
 
 def _counts(session: Session, rater: Rater, run: Run) -> Counts:
-    """Return what a run holds, also of questions that nobody is asked."""
     row = StoredSummary
     rows = session.execute(
         select(row.state, func.count(), func.sum(row.results_count))
@@ -373,7 +371,6 @@ def _counts(session: Session, rater: Rater, run: Run) -> Counts:
 
 
 def _missing_questions(session: Session, run: Run) -> tuple[tuple[int, str], ...]:
-    """Return position and text of the set's questions that were not run."""
     asked = select(Query.question_id).where(Query.run_id == run.id)
     rows = session.execute(
         select(Question.position, Question.text)

@@ -273,14 +273,12 @@ def remove(session: Session, study: Study, now: datetime) -> None:
 
 
 def _is_own(study: Study, own: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Return the condition that a judged item is shown by the answers in `own` alone."""
     in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     shown, elsewhere = runs.things_shown(own), runs.things_shown(in_study & ~own)
     return JudgedThing.id.in_(shown) & JudgedThing.id.not_in(elsewhere)
 
 
 def _has_unblinded(session: Session, study: Study, sample: Sequence[Run]) -> bool:
-    """Whether blind rating is off because the button switched it off as it stored these runs."""
     switches = select(LogEntry).where(LogEntry.study_id == study.id, LogEntry.action == "set blind")
     last = session.scalars(switches.order_by(LogEntry.id.desc()).limit(1)).first()
     if last is None or last.new != str(False):

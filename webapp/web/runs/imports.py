@@ -191,7 +191,6 @@ def keep_chosen() -> list[str]:
 
 
 def _decide(form: WaitingForm) -> Response:
-    """Store the waiting files, runs before their ratings, show them anew, or forget them."""
     tokens = form.token.data
     if form.action.data == "look":
         return _look_again(tokens)
@@ -221,10 +220,6 @@ def _decide(form: WaitingForm) -> Response:
 
 
 def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
-    """Set what the report asks of the study: its name with the first run, and whether it is open.
-
-    The owner's own name, if nobody gave it, becomes that of the language of the page.
-    """
     wanted = studies.switches(owner.study)
     if form.study_name.data:
         wanted = replace(wanted, name=form.study_name.data)
@@ -243,7 +238,6 @@ def _works(session: Session, study: Study) -> tuple[JobProgress, ...]:
 
 
 def _look_again(tokens: list[str], **said: str) -> Response:
-    """Show the reports of waiting files again, each for the rater who was named."""
     named = {f"rater-{token}": WaitingFileForm.sent(token).rater.data for token in tokens}
     names = {place: name for place, name in named.items() if name}
     return redirect(url_for("imports.show", token=tokens, **names, **said), 303)  # type: ignore[return-value,arg-type]
@@ -254,7 +248,6 @@ def _not_stored() -> str:
 
 
 def _waiting(session: Session, study: Study, token: str) -> WaitingFile:
-    """Return a file with its report; a rated CSV is of the only rater, where there is no other."""
     file = waiting_files.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
     people = tuple(one.name for one in studies.raters(session, study) if one.removed_at is None)

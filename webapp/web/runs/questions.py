@@ -183,7 +183,6 @@ def _values(row: QueryRow) -> dict[str, Value]:
 
 
 def _cell(summary: QuerySummary, name: str, value: Value) -> str:
-    """Return a value as the page writes it: blank while it is open, "-" where there is none."""
     if value is None:
         is_open = name == "response_quality" or not summary.complete
         return "" if is_open and summary.state is not QueryState.UNREADABLE else UNDEFINED

@@ -202,11 +202,6 @@ def _shown(
     *,
     is_blind: bool,
 ) -> dict[str, Any]:
-    """Return what the page of a run shows, its figures under the rule of `report`.
-
-    ``has_remarks`` says that some figure in ``rows`` can still move or has no value, ``next_run``
-    is another run with open work, ``columns`` explain those of the rated CSV by name.
-    """
     whole = totals_of(report)
     rows = figures.rows(figures.of_totals(whole))
     open_runs = (other for other in others if other.first_open is not None)
@@ -239,7 +234,6 @@ def _shown(
 
 
 def _unasked(report: RunReport, whole: Counts) -> Iterator[str]:
-    """Yield the sentences on questions that are not asked, with the coverage of the whole run."""
     if not report.unasked:
         return
     yield from said_unasked(report.unasked)
