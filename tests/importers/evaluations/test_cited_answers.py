@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.importers.runs.blank_signs import NOTHING
+from tests.importers.runs.cards import NOTHING
 from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET
 from webapp.i18n import speaking
 from webapp.importers.evaluations import cited_answers, expected_json

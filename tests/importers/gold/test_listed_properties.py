@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.importers.runs.blank_signs import NOTHING
+from tests.importers.runs.cards import NOTHING
 from webapp.i18n import speaking
 from webapp.importers.gold import gold_questions, listed_properties
 from webapp.importers.gold.listed_properties import ListedResults, facts_of

@@ -8,8 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.importers.runs.blank_signs import NOTHING
-from tests.importers.runs.cards import detail
+from tests.importers.runs.cards import NOTHING, detail
 from webapp.importers.agreement import manual_input
 from webapp.importers.runs import csv_ratings, json_runs, questions
 from webapp.importers.runs.prices import exact_number, read_number, said

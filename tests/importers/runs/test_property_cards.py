@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec.structs import astuple
 
-from tests.importers.runs.cards import detail, only
-from webapp.importers.runs.property_cards import PLAIN, Style, parse, prose, read_details, render
+from tests.importers.runs.cards import cards, detail, only, styles
+from webapp.importers.runs.property_cards import parse, prose, read_details, render
 from webapp.records import Card
 
 SITE = "https://rumah.example/properti"
@@ -261,45 +265,41 @@ def test_a_card_has_its_title_and_a_line_for_each_fact() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "style",
-    [
-        PLAIN,
-        Style(bold=False),
-        Style(linked_titles=False, bullet="- "),
-        Style(number_mark=")", thousands=",", selectors=True),
-        Style(short_prices=True, indonesian_notes=True, short_rooms=True),
-        Style(section_size=1, indent=""),
-    ],
+_PIECES = st.sampled_from(
+    (
+        *("1. ", "**", "[", "](", "https://x.id/properti/a", ")", "\n", "   ", "- ", "###", "\\"),
+        *("📍 ", "💰 Rp ", "1,5", " M", " jt", "🏠", "\ufe0f", " KT", "LT ", "m²"),
+        *("\x00", "\ud800", "\u202e", "\r"),
+    )
 )
-def test_whatever_the_style_the_same_cards_are_read(style: Style) -> None:
-    second = Card(title="Ruko", price=750_000_000, bathrooms=2)
-
-    assert parse(render([CARD, second], style)) == (CARD, second)
 
 
-@pytest.mark.parametrize(
-    ("rupiah", "written"),
-    [
-        (1_500_000_000, "Rp 1,5 M"),
-        (800_000_000, "Rp 800 jt"),
-        (1_234_000_000, "Rp 1.234.000.000"),  # no whole tenth of a milyar
-        (999, "Rp 999"),
-    ],
-)
-def test_a_price_is_written_short_only_where_that_is_exact(rupiah: int, written: str) -> None:
-    text = render([Card(title="A", price=rupiah)], Style(short_prices=True))
+@given(st.lists(cards(), max_size=6), styles())
+@example([CARD, Card(title="Ruko", price=750_000_000, bathrooms=2)], str)
+def test_reading_what_was_written_gives_the_same_cards(
+    some: list[Card], styled: Callable[[str], str]
+) -> None:
+    answer = f"Saat ini tidak ada yang cocok, tetapi:\n\n{styled(render(some))}\nAda lagi?"
 
-    assert f"💰 {written}" in text
+    assert parse(answer) == parse(answer.replace("\n", "\r\n")) == tuple(some)
 
 
-def test_numbers_begin_anew_under_each_heading() -> None:
-    text = render([Card(title=name) for name in "abc"], Style(section_size=2))
+@given(cards().filter(lambda card: bool(card.url and card.location and card.title.isascii())))
+def test_a_plain_list_has_its_cards_too(card: Card) -> None:
+    assert parse(render([card], plain=True)) == (card,)
 
-    headings = [line for line in text.splitlines() if line]
-    assert headings == [
-        "### Bagian 1", "1. **a**", "2. **b**", "### Bagian 2", "1. **c**",
-    ]  # fmt: skip
+
+@given(st.text() | st.text(st.characters(codec=None)) | st.lists(_PIECES, max_size=60).map("".join))
+def test_any_text_is_read_without_error(text: str) -> None:
+    for card in parse(text):
+        assert card.title
+        assert card.price is None or 0 < card.price <= 10**15
+        assert "" not in astuple(card)
+
+
+@given(st.lists(cards(), min_size=1, max_size=4), st.lists(_PIECES, max_size=30).map("".join))
+def test_a_heading_shields_the_cards_before_it(some: list[Card], noise: str) -> None:
+    assert parse(f"{render(some)}\n### Lainnya\n{noise}")[: len(some)] == tuple(some)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.importers.runs.blank_signs import NOTHING
+from tests.importers.runs.cards import NOTHING
 from tests.importers.runs.run_files import SITE, query, read, told, v2, v2_entry
 from webapp.importers.runs import json_runs, property_cards, property_particulars
 from webapp.importers.runs.property_particulars import (

@@ -24,12 +24,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from webapp.importers.runs.links import find_bare_url, find_link, find_url, slug_of, source_of
 from webapp.importers.runs.prices import (
     NUMBER,
-    SMALLEST_IN_FULL,
     read_note,
     read_number,
     read_price,
@@ -80,7 +78,8 @@ def read_details(line: str) -> Fields | None:
     """
     line = line.replace("**", "")
     before, *marked = MARKER.split(line, _MOST_PARTS)
-    found = [READERS[marker](text.strip(" |;")) for marker, text in _pairs(marked)]
+    pairs = zip(marked[::2], marked[1::2], strict=True)
+    found = [READERS[marker](text.strip(" |;")) for marker, text in pairs]
     reader = _unmarked_reader(before)
     if reader:
         found.insert(0, reader(before))
@@ -133,14 +132,15 @@ def read_price_line(text: str) -> Fields:
 
 def read_facts(text: str) -> Fields:
     """Rooms, areas, floors and certificate, each only where it is written as one number."""
-    named_first = _names_come_first(text)
-    certificate = _CERTIFICATES.search(text)
+    certificate, both = _CERTIFICATES.search(text), _BOTH_AREAS.search(text)
+    floors = _FLOORS.search(text)
     return _said(
-        bedrooms=_rooms(text, _BEDROOM, named_first=named_first),
-        bathrooms=_rooms(text, _BATHROOM, named_first=named_first),
-        floors=_floors(text),
+        bedrooms=_rooms(text, _BEDROOM),
+        bathrooms=_rooms(text, _BATHROOM),
+        floors=int(floors[1] or floors[2]) or None if floors else None,
         certificate=certificate[0] if certificate else None,
-        **_areas(text),
+        land_area=_square_metres(both or _LAND.search(text)),
+        building_area=_square_metres(both, 2) if both else _square_metres(_BUILDING.search(text)),
     )
 
 
@@ -167,8 +167,6 @@ READERS: dict[str, Callable[[str], Fields]] = {
     **dict.fromkeys("📜📄📃📋", read_certificate),
     "🔗": read_link,
 }
-"""The reader of the text behind each marker."""
-
 MARKER = re.compile(f"([{''.join(READERS)}])[\ufe0e\ufe0f]?")
 """A marker, with or without the selector that asks for its coloured form."""
 
@@ -206,187 +204,87 @@ def _unmarked_reader(text: str) -> Callable[[str], Fields] | None:
     for pattern, reader in _UNMARKED:
         if pattern.match(text):
             return reader
-    return read_link if _leads_to_a_listing(text) else None
-
-
-def _leads_to_a_listing(text: str) -> bool:
-    url = find_url(text)
-    if url is None:
-        return False
-    link = find_link(text)
-    says_so = link is not None and re.match(r"(?:lihat|detail|link)", link.label, re.IGNORECASE)
-    return bool(says_so) or source_of(url) is not None
-
-
-def _pairs(marked: list[str]) -> Iterator[tuple[str, str]]:
-    return zip(marked[::2], marked[1::2], strict=True)
+    link, url = find_link(text), find_url(text)
+    says_so = link and re.match(r"(?:lihat|detail|link)", link.label, re.IGNORECASE)
+    return read_link if url and (says_so or source_of(url)) else None
 
 
 def _said(**fields: object) -> Fields:
     return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
-def _names_come_first(text: str) -> bool:
+def _rooms(text: str, name: str) -> int | None:
     room = _ROOM.search(text)
-    return room is not None and not text[: room.start()].rstrip()[-1:].isdigit()
-
-
-def _rooms(text: str, name: str, *, named_first: bool) -> int | None:
-    pattern = rf"(?<![a-z]){name}{_COUNT_BEHIND}" if named_first else _COUNT + name
+    is_named_first = room and not text[: room.start()].rstrip()[-1:].isdigit()  # "KT 3, KM 2"
+    pattern = rf"(?<![a-z]){name}{_COUNT_BEHIND}" if is_named_first else _COUNT + name
     found = re.search(pattern, text, re.IGNORECASE)
     return int(found[1]) if found else None
 
 
-def _floors(text: str) -> int | None:
-    found = _FLOORS.search(text)
-    return int(found[1] or found[2]) or None if found else None
-
-
-def _areas(text: str) -> Fields:
-    both = _BOTH_AREAS.search(text)
-    land, building = (both[1], both[2]) if both else (_first(_LAND, text), _first(_BUILDING, text))
-    return {"land_area": _square_metres(land), "building_area": _square_metres(building)}
-
-
-def _first(pattern: re.Pattern[str], text: str) -> str | None:
-    found = pattern.search(text)
-    return found[1] if found else None
-
-
-def _square_metres(written: str | None) -> float | None:
-    number = read_number(written) if written else None
+def _square_metres(found: re.Match[str] | None, group: int = 1) -> float | None:
+    number = read_number(found[group]) if found else None
     return float(number) if number is not None and 0 < number <= LARGEST_AREA else None
 
 
-_BILLION, _MILLION = 10**9, 10**6
-_NOTES = {"sale": ("sale", "jual"), "rent": ("rent", "sewa")}
 _PERIODS = {"year": "tahun", "month": "bulan"}
 _SOURCES = {"listing": "Resale", "project": "Proyek Baru"}
 _LISTING_TYPES = {"sale": "Dijual", "rent": "Disewa"}
 
 
-class Style(Struct, frozen=True):
-    """One chatbot's habits of writing cards.
-
-    ``number_mark`` is "." or ")", ``bullet`` stands before each detail line, ``indent``
-    before the bullet. ``thousands`` parts groups of digits ("." or ","); ``short_prices``
-    writes 1,5 M and 800 jt where that is exact. ``section_size`` restarts the numbers under
-    a heading after so many cards. ``selectors`` puts variation selectors behind markers.
-    """
-
-    bold: bool = True
-    linked_titles: bool = True
-    number_mark: str = "."
-    bullet: str = ""
-    indent: str = "   "
-    thousands: str = "."
-    short_prices: bool = False
-    indonesian_notes: bool = False
-    short_rooms: bool = False
-    selectors: bool = False
-    section_size: int | None = None
-
-
-PLAIN = Style()
-
-
-def render(cards: Iterable[Card], style: Style = PLAIN) -> str:
+def render(cards: Iterable[Card], *, plain: bool = False) -> str:
     """The markdown list of `cards` in rank order; ``parse`` reads the same cards out of it.
 
     That holds for cards whose slug and source are those of their address, without a listing
-    id and an image, which markdown does not carry. A card that has nothing but a title needs
-    a bold style.
+    id and an image, which markdown does not carry. Where `plain`, titles are neither bold nor
+    links, and a card that has nothing but a title is not read again.
     """
-    return "\n".join(_blocks(cards, style))
-
-
-def _blocks(cards: Iterable[Card], style: Style) -> Iterator[str]:
-    for position, card in enumerate(cards):
-        number = position + 1
-        if style.section_size:
-            section, within = divmod(position, style.section_size)
-            number = within + 1
-            if not within:
-                yield f"### Bagian {section + 1}"
-        yield f"{number}{style.number_mark} {_title(card, style)}"
-        yield from (f"{style.indent}{style.bullet}{line}" for line in _details(card, style))
-        yield ""
-
-
-def _title(card: Card, style: Style) -> str:
-    title = _escaped(card.title)
-    if style.linked_titles and card.url:
-        title = f"[{title}]({card.url})"
-    return f"**{title}**" if style.bold else title
+    lines = []
+    for rank, card in enumerate(cards, 1):
+        title = _escaped(card.title)
+        if not plain:
+            title = f"**[{title}]({card.url})**" if card.url else f"**{title}**"
+        listing_type = None if card.listing_type == card.price_note else card.listing_type
+        details = (
+            ("🔄", _SOURCES.get(card.source or "")),
+            ("🏷", _LISTING_TYPES.get(listing_type or "")),
+            ("📍", card.location),
+            ("💰", _price(card)),
+            ("🏠", _facts(card)),
+            ("📜", card.certificate),
+            ("🔗", f"[Lihat Detail]({card.url})" if plain and card.url else None),
+        )
+        lines += [f"{rank}. {title}", *(f"   {mark} {text}" for mark, text in details if text), ""]
+    return "\n".join(lines)
 
 
 def _escaped(title: str) -> str:
     title = re.sub(r"([\\*_`])", r"\\\1", title)
-    return title if _has_balanced_brackets(title) else re.sub(r"([\[\]])", r"\\\1", title)
-
-
-def _has_balanced_brackets(title: str) -> bool:
-    depth = 0
+    depth, is_balanced = 0, "](" not in title
     for bracket in re.findall(r"[\[\]]", title):
         depth += 1 if bracket == "[" else -1
-        if depth < 0:
-            return False
-    return depth == 0 and "](" not in title
+        is_balanced = is_balanced and depth >= 0
+    return title if is_balanced and depth == 0 else re.sub(r"([\[\]])", r"\\\1", title)
 
 
-def _details(card: Card, style: Style) -> Iterator[str]:
-    for marker, text in _marked(card, style):
-        if text:
-            yield f"{marker}\ufe0f {text}" if style.selectors else f"{marker} {text}"
-
-
-def _marked(card: Card, style: Style) -> Iterator[tuple[str, str]]:
-    yield "🔄", _SOURCES.get(card.source or "", "")
-    if card.listing_type != card.price_note:
-        yield "🏷", _LISTING_TYPES.get(card.listing_type or "", "")
-    yield "📍", card.location or ""
-    yield "💰", _price(card, style)
-    yield "🏠", _facts(card, style)
-    yield "📜", card.certificate or ""
-    yield "🔗", f"[Lihat Detail]({card.url})" if card.url and not style.linked_titles else ""
-
-
-def _price(card: Card, style: Style) -> str:
+def _price(card: Card) -> str:
     if card.price is None and card.price_note is None:
         return ""
-    low, high = card.price or 0, card.price_max
-    if high is not None and low < SMALLEST_IN_FULL:  # or it would be read in the unit of `high`
-        style = replace(style, short_prices=False)
-    text = " - ".join(_amount(amount, style) for amount in (low, high) if amount is not None)
-    if card.price_period:
-        text += f"/{_PERIODS[card.price_period]}"
-    if card.price_note:
-        text += f" ({_NOTES[card.price_note][style.indonesian_notes]})"
-    return text
+    amounts = [card.price or 0, *([] if card.price_max is None else [card.price_max])]
+    text = " - ".join(f"Rp {rupiah:,}".replace(",", ".") for rupiah in amounts)
+    text += f"/{_PERIODS[card.price_period]}" if card.price_period else ""
+    return text + (f" ({card.price_note})" if card.price_note else "")
 
 
-def _amount(rupiah: int, style: Style) -> str:
-    if style.short_prices and rupiah and rupiah % (_BILLION // 10) == 0 and rupiah >= _BILLION:
-        whole, tenth = divmod(rupiah // (_BILLION // 10), 10)
-        return f"Rp {whole}{',' if style.thousands == '.' else '.'}{tenth} M"
-    if style.short_prices and rupiah and rupiah % _MILLION == 0 and rupiah < _BILLION:
-        return f"Rp {rupiah // _MILLION} jt"
-    return "Rp " + f"{rupiah:,}".replace(",", style.thousands)
-
-
-def _facts(card: Card, style: Style) -> str:
-    bedroom, bathroom = ("KT", "KM") if style.short_rooms else ("Kamar Tidur", "Kamar Mandi")
+def _facts(card: Card) -> str:
     facts = (
-        (card.bedrooms, f"{card.bedrooms} {bedroom}"),
-        (card.bathrooms, f"{card.bathrooms} {bathroom}"),
+        (card.bedrooms, f"{card.bedrooms} Kamar Tidur"),
+        (card.bathrooms, f"{card.bathrooms} Kamar Mandi"),
         (card.land_area, f"LT {card.land_area}m²"),
         (card.building_area, f"LB {card.building_area}m²"),
         (card.floors, f"{card.floors} Lantai"),
     )
     return ", ".join(text for value, text in facts if value is not None)
 
-
-__all__ = ["Style", "parse", "prose", "read", "render"]
 
 _NUMBERED = re.compile(r"(?P<heading>#{1,6} ?)?(?P<bold>\*\*|__)?[0-9]{1,4}[.)](?: |(?=[*_\[])|$)")
 _DECORATION = re.compile(r"[^\w\s*\[\\(\"'\u201c]{1,8} ?(?=\*\*|\[)")
@@ -415,31 +313,23 @@ class _Item(Struct):
     source: list[str] = field(default_factory=list)
 
     def keep(self, line: str) -> None:
-        """Add a line, or the rest of one, that fills no field."""
         text = _unmarked(line)
         if text and len(self.lines) < _MOST_LINES:
             self.lines.append(text)
 
     def add(self, fields: Fields) -> None:
-        """Add the fields of a detail line; a field that has a value keeps it."""
         self.detailed = True
         self.fields = fields | self.fields
 
     @property
     def speaks_for_itself(self) -> bool:
-        """Whether the lines read so far already make it a card."""
         return (self.detailed or self.stands_alone) and bool(self.title or "url" in self.fields)
 
     def card(self) -> Card:
-        url = self.fields.get("url")
-        slug = slug_of(url) if url else None
-        known: Fields = {"slug": slug, "source": source_of(url) if url else None}
-        known |= self.fields
-        return Card(title=self.title or slug or url or "", **known)
-
-    def text(self) -> ListedText:
-        """The text around the card: the heading above it and its other lines."""
-        return ListedText(self.section, tuple(self.lines))
+        url = self.fields.get("url") or ""
+        slug = slug_of(url)
+        known: Fields = {"slug": slug, "source": source_of(url)} | self.fields
+        return Card(title=self.title or slug or url, **known)
 
 
 def parse(response: str) -> tuple[Card, ...]:
@@ -452,8 +342,11 @@ def parse(response: str) -> tuple[Card, ...]:
 
 def read(response: str) -> tuple[tuple[Card, ListedText], ...]:
     """The cards that ``parse`` finds, each with the answer's other words on it."""
-    found = (item for item in _items(response) if item.speaks_for_itself)
-    return tuple((item.card(), item.text()) for item in found)
+    return tuple(
+        (item.card(), ListedText(item.section, tuple(item.lines)))
+        for item in _parts(response)
+        if isinstance(item, _Item) and item.speaks_for_itself
+    )
 
 
 def prose(response: str) -> tuple[str, str]:
@@ -475,10 +368,6 @@ def prose(response: str) -> tuple[str, str]:
                 texts += [*headings, line]
                 headings = []
     return "\n".join(before).strip(), "\n".join(after).strip()
-
-
-def _items(response: str) -> Iterator[_Item]:
-    return (part for part in _parts(response) if isinstance(part, _Item))
 
 
 def _parts(response: str) -> Iterator[_Item | str]:
@@ -509,7 +398,8 @@ def _parts(response: str) -> Iterator[_Item | str]:
 def _ends(item: _Item, line: str, *, at_margin: bool) -> _Item | None:
     if line.startswith("#"):
         return item
-    text = _unlisted(line)
+    number = _NUMBERED.match(line)
+    text = line[number.end() :] if number else line.lstrip(_BULLETS)
     details = read_details(text)
     if details is None and at_margin:
         return item
@@ -528,11 +418,6 @@ def _lines(response: str) -> Iterator[tuple[int, str, str]]:
         if text:
             yield len(visible) - len(visible.lstrip()), text, blank + visible
         blank = "" if text else "\n"
-
-
-def _unlisted(line: str) -> str:
-    number = _NUMBERED.match(line)
-    return line[number.end() :] if number else line.lstrip(_BULLETS)
 
 
 def _read_item(line: str, indent: int) -> _Item | None:
@@ -568,17 +453,12 @@ def _read_title(text: str, indent: int) -> tuple[_Item, str]:
         title, tail = bold["title"], text[bold.end() :]
         alone = not tail.strip(_SEPARATORS + "*_") and not title.rstrip().endswith(":")
         return _Item(_clean(title), indent, alone and ":" not in tail), tail
-    title, tail = _split_plain(text)
-    return _Item(_clean(title), indent, stands_alone=False), tail
-
-
-def _split_plain(text: str) -> tuple[str, str]:
     link = find_link(text)
     marker = _BARE_TAIL.search(text)
     cut = min(len(link.before) if link else len(text), marker.start() if marker else len(text))
     if cut == len(text) or not (marker or (link and source_of(link.url)) or find_bare_url(text)):
-        return text, ""
-    return text[:cut].rstrip(_SEPARATORS), text[cut:]
+        return _Item(_clean(text), indent, stands_alone=False), ""
+    return _Item(_clean(text[:cut].rstrip(_SEPARATORS)), indent, stands_alone=False), text[cut:]
 
 
 def _clean(title: str) -> str:

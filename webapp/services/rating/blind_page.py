@@ -33,7 +33,6 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs import prices, property_cards
-from webapp.importers.runs.property_cards import Style
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
 from webapp.records import VERDICTS, Card, EmptyOutcome, QueryState, Relevance
@@ -291,8 +290,7 @@ def _in_one_style(turn: EarlierTurn) -> str:
         replace(_uniform(card, turn.question), source=None)
         for card in property_cards.parse(turn.response)
     ]
-    style = Style(bold=False, linked_titles=False)
-    parts = (before, property_cards.render(cards, style), after)
+    parts = (before, property_cards.render(cards, plain=True), after)
     return _WHOLE.sub("", _EMOJI.sub("", "\n\n".join(filter(None, parts))))
 
 
