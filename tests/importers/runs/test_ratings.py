@@ -27,7 +27,8 @@ def read(data: bytes) -> OfflineRatings:
     [b"{}", b'{"results": []}', b'["relevansi offline ratings"]', b'{"name": "format"}', b""],
 )
 def test_another_file_is_not_taken_for_one(data: bytes) -> None:
-    assert offline_ratings.read("x.json", data) is None
+    with pytest.raises(UnusableRatings):
+        offline_ratings.read("x.json", data)
 
 
 def test_changes_come_in_the_order_in_which_they_were_made() -> None:

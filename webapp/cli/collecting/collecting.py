@@ -261,7 +261,7 @@ def _import(collected: Collection) -> None:
 
     decision = FileDecision(method=collected.run.search_method or "", llm=collected.run.llm or "")
     with database.opened() as opened:
-        outcome = importing.store_run_file(opened, collected.file, decision)
+        outcome = importing.store_file(opened, collected.file, decision).report
     if not isinstance(outcome, ImportedRun):
         from webapp.importers.runs import problems
 

@@ -73,7 +73,7 @@ class OfflineRatings(Struct, frozen=True):
 
 
 class _Top(FromFile):
-    format: str = Field(description="text")
+    format: Literal["relevansi offline ratings"] = Field(description="offline_ratings")
     version: Whole = Field(description="number_in_range")
     identity: str = Field(description="text")
     changes: list[Any] = Field(description="list")
@@ -114,16 +114,12 @@ def recognises(data: bytes) -> bool:
     return f'"{FORMAT}"'.encode() in data
 
 
-def read(name: str, data: bytes) -> OfflineRatings | None:
-    """The ratings in the file `name`, ``None`` where the file is something else.
+def read(name: str, data: bytes) -> OfflineRatings:
+    """The ratings in the file `name`; an invalid change is left out and reported.
 
-    An invalid change is left out and reported. Raises ``ImportRefused``.
+    Raises ``ImportRefused``.
     """
-    if not recognises(data):
-        return None
     document, numbers = load(name, data, expected="offline_ratings")
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        return None
     top, wrong = read_object(_Top, document, file=name, place="", outcomes={"": "file_refused"})
     if top is None:
         raise UnusableRatings(*wrong)

@@ -43,33 +43,22 @@ class FileDecision(Struct, frozen=True):
     llm: str = ""
     depends: list[str] = field(default_factory=list)
 
-    def labels(self, report: ImportReport) -> Labels:
-        """Return the labels of the run of `report`."""
-        return Labels(
-            search_method=self.method or None,
-            llm=self.llm or None,
-            context_dependent={
-                query.query_id: str(query.query_id) in self.depends for query in report.undecided
-            },
-        )
-
 
 class StoredFile(Struct, frozen=True):
     """What became of a file: its report, its run, and whether there is nothing left to decide."""
 
     report: Any
     run_id: str | None
-    is_done: bool
+    is_done: bool = True
     newcomer: str | None = None
 
 
 class FileFormat(Struct, frozen=True):
     """How files of one format are recognised, read, looked at and stored.
 
-    ``read`` returns ``None`` for a file that turns out to be something else, and raises
-    ``ImportRefused``; ``look`` and ``store`` get what was read, or that refusal. ``brief`` is what
-    of it is kept for looking again, ``size`` about how many questions the file has. The report's
-    template has the ``name``.
+    ``look`` and ``store`` get what was read, or the ``ImportRefused`` that reading raised.
+    ``brief`` is what of it is kept for looking again, ``size`` about how many questions the file
+    has. The report's template has the ``name``.
     """
 
     name: str
@@ -91,9 +80,11 @@ def _store_run(
     now: datetime,
 ) -> StoredFile:
     if read.read is None:
-        return StoredFile(read, None, is_done=True)
-    run = imports.store(session, study, read.read, decision.labels(read), now)
-    return StoredFile(run, run.id, is_done=True)
+        return StoredFile(read, None)
+    depends = {one.query_id: str(one.query_id) in decision.depends for one in read.undecided}
+    labels = Labels(decision.method or None, decision.llm or None, depends)
+    run = imports.store(session, study, read.read, labels, now)
+    return StoredFile(run, run.id)
 
 
 def _store_ratings(
@@ -104,15 +95,8 @@ def _store_ratings(
     newcomers: Container[str],
     now: datetime,
 ) -> StoredFile:
-    report = ratings.store(
-        session,
-        study,
-        read,
-        now,
-        decision.rater,
-        confirmed=decision.confirm,
-        newcomers=newcomers,
-    )
+    rater, is_sure = decision.rater, decision.confirm
+    report = ratings.store(session, study, read, now, rater, confirmed=is_sure, newcomers=newcomers)
     newcomer = report.rater if report.stored and report.rater_is_new else None
     return StoredFile(report, report.run_id, report.stored, newcomer)
 
@@ -125,9 +109,8 @@ def _store_rated_csv(
     _newcomers: Container[str],
     now: datetime,
 ) -> StoredFile:
-    report = rated_imports.store(
-        session, study, read, decision.rater or "", now, overwrite=decision.confirm
-    )
+    rater, overwrite = decision.rater or "", decision.confirm
+    report = rated_imports.store(session, study, read, rater, now, overwrite=overwrite)
     return StoredFile(report, report.run_id, report.storable)
 
 
@@ -170,30 +153,18 @@ class OpenedFile(Struct, frozen=True):
     read: Any
 
 
-def recognised(
-    name: str, data: bytes, among: tuple[FileFormat, ...] = FORMATS
-) -> tuple[FileFormat, ...]:
-    """Return the formats that a file may have, the likeliest first."""
-    return tuple(each for each in among if each.sniff(name, data))
+def recognised(name: str, data: bytes) -> FileFormat:
+    """Return the format that a file has."""
+    return next(each for each in FORMATS if each.sniff(name, data))
 
 
-def turn(name: str, data: bytes, among: tuple[FileFormat, ...] = FORMATS) -> int:
-    """Return the turn of a file at being stored."""
-    return -FORMATS.index(recognised(name, data, among)[0])
-
-
-def opened(
-    name: str, data: bytes, tell: Tell = nobody, among: tuple[FileFormat, ...] = FORMATS
-) -> OpenedFile:
+def opened(name: str, data: bytes, tell: Tell = nobody) -> OpenedFile:
     """Recognise and read a file; `tell` is called with how many questions are read."""
-    for each in recognised(name, data, among):
-        try:
-            read = each.read(name, data, tell)
-        except ImportRefused as refused:
-            read = refused
-        if read is not None:
-            return OpenedFile(each, read)
-    raise AssertionError(name)
+    file_format = recognised(name, data)
+    try:
+        return OpenedFile(file_format, file_format.read(name, data, tell))
+    except ImportRefused as refused:
+        return OpenedFile(file_format, refused)
 
 
 _OPENED: Kept[tuple[str, str], OpenedFile] = Kept(100)
@@ -205,7 +176,7 @@ def opened_in_brief(session: Session, name: str, data: bytes, tell: Tell = nobod
     key = name, sha256(data).hexdigest()
     kept = _OPENED.get(session, key)
     if kept is None:
-        kept = opened(name, data, tell)
-        kept = OpenedFile(kept.format, kept.format.brief(kept.read))
+        whole = opened(name, data, tell)
+        kept = OpenedFile(whole.format, whole.format.brief(whole.read))
         _OPENED.put(session, key, kept)
     return kept

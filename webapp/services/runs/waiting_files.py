@@ -15,7 +15,7 @@ from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.services.runs import file_formats
-from webapp.services.runs.file_formats import FileDecision, FileFormat, OpenedFile
+from webapp.services.runs.file_formats import FORMATS, FileDecision, OpenedFile
 
 KEPT_FOR = timedelta(days=1)
 
@@ -62,16 +62,12 @@ class StoredFiles(Struct):
 
 def is_run(file: Upload) -> bool:
     """Whether a file is read as a run."""
-    return _format(file) is file_formats.RUN
+    return file_formats.recognised(file.name, file.data) is file_formats.RUN
 
 
 def questions(file: Upload) -> int:
     """Return about how many questions a file has, without reading it."""
-    return _format(file).size(file.data)
-
-
-def _format(file: Upload) -> FileFormat:
-    return file_formats.recognised(file.name, file.data)[0]
+    return file_formats.recognised(file.name, file.data).size(file.data)
 
 
 def is_long(files: Sequence[Upload]) -> bool:
@@ -94,12 +90,13 @@ def store(
     opened before, are by token.
     """
     done = StoredFiles()
-    for file in sorted(files, key=lambda file: file_formats.turn(file.name, file.data)):
+    formats = {file.id: file_formats.recognised(file.name, file.data) for file in files}
+    for file in sorted(files, key=lambda file: -FORMATS.index(formats[file.id])):
         decision = decisions.get(file.id, FileDecision())
-        opened = (read or {}).get(file.id) or file_formats.opened(file.name, file.data)
-        if opened.format.needs_rater and decision.rater is None:
+        if formats[file.id].needs_rater and decision.rater is None:
             done.left.append(file.id)
             continue
+        opened = (read or {}).get(file.id) or file_formats.opened(file.name, file.data)
         stored = opened.format.store(session, study, opened.read, decision, done.newcomers, now)
         done.newcomers.update([stored.newcomer] if stored.newcomer else [])
         done.runs.extend([stored.run_id] if stored.run_id and stored.is_done else [])
