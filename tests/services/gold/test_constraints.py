@@ -343,9 +343,8 @@ def test_deleting_a_run_takes_its_decisions_along(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     decide(session, rater, run_id, 1, 0, "price", "fail", "x")
-    assert runs.deletion_cost(session, study, run_id).others_lost == (
-        "1 keputusan orang pada kartu yang diperiksa dengan pertanyaan gold",
-    )
+    goes, _ = runs.deletion_cost(session, study, run_id)
+    assert goes[-1] == "1 keputusan orang pada kartu yang diperiksa dengan pertanyaan gold"
     runs.delete_run(session, study, run_id, NOW)
 
     assert session.scalar(select(func.count()).select_from(CardDecision)) == 0

@@ -148,8 +148,8 @@ def test_the_list_of_runs_leads_to_sampled_questions_only(
     (one,) = runs.overviews(session, rater)
     assert one.first_open is None
     shown = runs.run_page(session, rater, run_id)
-    assert [line.query_id for line in shown.queries if not line.is_asked] == [1, 3, 5]
-    assert not any(line.is_open for line in shown.queries)
+    assert [number for number, line in shown.queries.items() if not line.is_asked] == [1, 3, 5]
+    assert not any(line.is_open for line in shown.queries.values())
 
 
 def test_the_ways_of_the_rating_page_lead_past_the_others(

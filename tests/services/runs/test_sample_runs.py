@@ -109,7 +109,8 @@ def test_blind_rating_is_automatic_again_only_where_the_sample_switched_it_off(
             switched = replace(studies.switches(study), blind=blind)
             studies.set_switches(session, study, switched, LATER)
 
-    assert samples.removal_cost(session, study).restores_blind is (stays is None)
+    cost = samples.removal_cost(session, study, samples.found(session, study))
+    assert cost[2] is (stays is None)
     samples.remove(session, study, LATER)
 
     assert study.blind is stays

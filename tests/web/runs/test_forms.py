@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
+from webapp.web.frame import forms
 from webapp.web.frame.forms import UnusableForm, checked
 from webapp.web.runs.imports import MoveForm, WaitingFileForm, WaitingForm
 
@@ -30,11 +31,11 @@ def test_each_waiting_file_has_its_own_decisions(app: Flask) -> None:
     }
     with app.test_request_context(method="POST", data=said):
         waiting = checked(WaitingForm)
-        one, two = map(WaitingFileForm.sent, waiting.token.data)
+        one, two = (forms.sent(WaitingFileForm, after=f"-{name}") for name in waiting.token.data)
 
     assert (waiting.action.data, waiting.token.data) == ("store", ["one", "two"])
-    assert (one.decision.rater, one.confirm.data, one.depends.data) == ("Ani", True, [])
-    assert (two.decision.rater, two.confirm.data, two.depends.data) == (None, False, ["3", "4"])
+    assert (one.decision().rater, one.confirm.data, one.depends.data) == ("Ani", True, [])
+    assert (two.decision().rater, two.confirm.data, two.depends.data) == (None, False, ["3", "4"])
 
 
 def test_files_are_forgotten_where_no_action_is_named(app: Flask) -> None:

@@ -18,6 +18,7 @@ from webapp.db.tables.runs import LongWork, Run, Upload
 from webapp.services.runs import imports, waiting_files
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
+from webapp.web.frame import forms
 from webapp.web.frame.workers import workers
 from webapp.web.runs.imports import WaitingFileForm
 
@@ -131,7 +132,8 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     decided = {"token": waiting, "action": "store", f"depends-{waiting[0]}": ["1", "2"]}
     pages = {sent(client, decided), sent(client, decided)}
     with app.test_request_context("/runs/import", method="POST", data=decided):
-        given = {token: WaitingFileForm.sent(token).decision for token in waiting}
+        sent_forms = {t: forms.sent(WaitingFileForm, after=f"-{t}") for t in waiting}
+        given = {token: form.decision() for token, form in sent_forms.items()}
     with web_database.writing() as session:
         study = studies.current(session)
         assert study is not None

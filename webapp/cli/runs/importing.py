@@ -338,7 +338,7 @@ def _tell_rated_csv(report: RatedImport) -> None:
 
 def _why_refused(report: RatedImport) -> str:
     if not report.rater:
-        return gettext("Say whose the values of this rated CSV are: --rater NAME.")
+        return problems.message(problems.error("ratings_without_rater", report.name))
     if report.refused:
         return gettext("%(name)s is a machine or was removed.", name=report.rater)
     if report.fits:
@@ -450,9 +450,9 @@ def delete_run_command(run_id: str, *, yes: bool) -> None:
     """
     with options.reading() as (session, study):
         run = runs.find(session, study, run_id)
-        cost = runs.deletion_cost(session, study, run_id)
+        costs = runs.deletion_cost(session, study, run_id)
         name = f"{run.id} ({run.search_method or '-'}, {run.llm or '-'})"
-    goes, stays = ("; ".join(listed) for listed in (cost.losses(), cost.remains()))
+    goes, stays = map("; ".join, costs)
     say(f"{name}. {gettext('What goes')}: {goes}. {gettext('What stays')}: {stays}.", err=True)
     if not (yes or _is_confirmed(name)):
         raise click.ClickException(gettext("Nothing is deleted; --yes deletes without asking."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -46,10 +46,9 @@ class ImportReport(Struct, frozen=True):
     """The effect of importing a file. Nothing is stored yet.
 
     ``run_id`` is the run that already holds the file (``already_imported``) or the same
-    session (``enriches``), ``None`` for a new run. ``undecided`` are the questions of which
-    it is not stated whether they depend on their conversation. ``read`` is ``None`` for a file
-    that cannot be imported; its problem says why. ``is_something_else`` is true for a sound
-    file that is not a run file. ``session_key`` is equal for two files of one session,
+    session (``enriches``). ``undecided`` are the questions of which it is not stated whether
+    they depend on their conversation. ``read`` is ``None`` for a file that cannot be imported,
+    perhaps since it ``is_something_else``. ``session_key`` is equal for two files of one session,
     ``question_keys`` for two runs of the same questions.
     """
 
@@ -84,10 +83,7 @@ class ImportedRun(Struct, frozen=True):
 
 
 def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
-    """Return the report of a file by itself, without the runs that are stored.
-
-    `tell` is called with how many questions are read. Of an unreadable file it has the problem.
-    """
+    """Return the report of a file by itself; `tell` is called with how many questions are read."""
     try:
         found = json_runs.read(name, data, tell)
     except ImportRefused as refused:
@@ -97,7 +93,10 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
         name=name,
         read=found,
         problems=found.problems,
-        counts=counts(found.queries),
+        counts=_counted(
+            Counter(str(query.state) for query in found.queries),
+            sum(len(query.cards) for query in found.queries),
+        ),
         undecided=tuple(query for query in found.queries if query.context_dependent is None),
         session_key=json_runs.session_key(found),
         question_keys=tuple(json_runs.question_key(query.question) for query in found.queries),
@@ -140,11 +139,9 @@ def turns_blind(session: Session, study: Study, reports: Iterable[ImportReport])
 def _is_same_session(one: ImportReport, other: ImportReport) -> bool:
     assert one.read is not None
     assert other.read is not None
-    stated = (
-        {one.read.search_method, other.read.search_method},
-        {one.read.timestamp, other.read.timestamp},
-    )
-    return one.session_key == other.session_key and all(len(said - {None}) < 2 for said in stated)
+    methods = {one.read.search_method, other.read.search_method} - {None}
+    times = {one.read.timestamp, other.read.timestamp} - {None}
+    return one.session_key == other.session_key and len(methods) < 2 and len(times) < 2
 
 
 def store(
@@ -152,55 +149,43 @@ def store(
 ) -> ImportedRun:
     """Store a run file, or enrich the run of the same session, or find it is there already."""
     run = _holding(session, study, read, json_runs.session_key(read))
-    if run is not None and _has_file(run, read):
-        _fill_extra(run, read)
-        return _imported(session, run, read, already=True)
-    enriched = run is not None
+    already = run is not None and _has_file(run, read)
+    enriched = run is not None and not already
     if run is None:
         run = _make(session, study, read, labels, now)
+    elif already:
+        _fill_extra(run, read)
     else:
         _enrich(session, run, read, labels)
-    run.files.append(
-        RunFile(
-            sha256=read.sha256,
-            name=read.name,
-            file_format=read.file_format,
-            problems=[asdict(problem) for problem in read.problems],
-            imported_at=now,
+    if not already:
+        run.files.append(
+            RunFile(
+                sha256=read.sha256,
+                name=read.name,
+                file_format=read.file_format,
+                problems=[asdict(problem) for problem in read.problems],
+                imported_at=now,
+            )
         )
+        raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
+        live_metrics.refresh(session, raters, Query.run_id == run.id)
+    of_run = Query.run_id == run.id
+    states = select(Query.state, func.count()).where(of_run).group_by(Query.state)
+    cards = session.scalar(select(func.count()).select_from(Result).join(Query).where(of_run))
+    return ImportedRun(
+        id=run.id,
+        search_method=run.search_method,
+        llm=run.llm,
+        counts=_counted(dict(session.execute(states).all()), cards or 0),
+        already_imported=already,
+        enriched=enriched,
+        problems=read.problems,
     )
-    raters = session.scalars(select(Rater.id).where(Rater.study_id == study.id)).all()
-    live_metrics.refresh(session, raters, Query.run_id == run.id)
-    return _imported(session, run, read, enriched=enriched)
 
 
-def counts(queries: Sequence[ReadQuery]) -> Counts:
-    """Return the counts of these queries."""
-    states = Counter(str(query.state) for query in queries)
-    return _counted(states, sum(len(query.cards) for query in queries))
-
-
-def stored_counts(session: Session, run_id: str) -> Counts:
-    """Return the counts of a stored run."""
-    rows = session.execute(
-        select(Query.state, func.count()).where(Query.run_id == run_id).group_by(Query.state)
-    )
-    states = Counter(dict(rows.all()))
-    cards = session.scalar(
-        select(func.count()).select_from(Result).join(Query).where(Query.run_id == run_id)
-    )
-    return _counted(states, cards or 0)
-
-
-def _counted(states: Counter[str], cards: int) -> Counts:
-    return Counts(
-        queries=states.total(),
-        cards=cards,
-        with_results=states[QueryState.RESULTS],
-        empty=states[QueryState.EMPTY],
-        failed=states[QueryState.FAILED],
-        unreadable=states[QueryState.UNREADABLE],
-    )
+def _counted(states: Mapping[str, int], cards: int) -> Counts:
+    of = [states.get(state, 0) for state in QueryState]
+    return Counts(sum(of), cards, *of)
 
 
 def _holding(session: Session, study: Study, read: ReadRun, session_key: str) -> Run | None:
@@ -210,11 +195,11 @@ def _holding(session: Session, study: Study, read: ReadRun, session_key: str) ->
         _agrees(Run.stated_search_method, read.search_method),
         _agrees(Run.timestamp, read.timestamp),
     )
-    for wanted in (by_file, by_session):
-        run = session.scalars(wanted.where(Run.study_id == study.id).limit(1)).first()
-        if run is not None:
-            return run
-    return None
+    found = (
+        session.scalars(wanted.where(Run.study_id == study.id).limit(1)).first()
+        for wanted in (by_file, by_session)
+    )
+    return next(filter(None, found), None)
 
 
 def _agrees(column: InstrumentedAttribute[str | None], stated: str | None) -> ColumnElement[bool]:
@@ -226,7 +211,13 @@ def _has_file(run: Run, read: ReadRun) -> bool:
 
 
 def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime) -> Run:
-    queries = [_decided(query, labels) for query in read.queries]
+    decided = labels.context_dependent
+    queries = [
+        replace(query, context_dependent=decided.get(query.query_id, False))
+        if query.context_dependent is None
+        else query
+        for query in read.queries
+    ]
     question_set, questions = question_sets.find_or_make(session, study, queries, now)
     run = Run(
         id=secrets.token_hex(RUN_ID_BYTES),
@@ -277,27 +268,14 @@ def fill(session: Session, pool: Pool, entries: Iterable[tuple[Query, ReadQuery]
         for rank, card in enumerate(entry.cards, start=1):
             shown.append((query, rank, pool.place(query, query.question, card), card))
     session.flush()
-    if shown:
-        session.execute(
-            insert(Result),
-            [
-                {
-                    "query_key": query.id,
-                    "rank": rank,
-                    "judged_thing_id": thing.id,
-                    "card": to_row(card),
-                }
-                for query, rank, thing, card in shown
-            ],
-        )
+    rows = [
+        {"query_key": query.id, "rank": rank, "judged_thing_id": thing.id, "card": to_row(card)}
+        for query, rank, thing, card in shown
+    ]
+    if rows:
+        session.execute(insert(Result), rows)
     for query in {query for query, *_ in shown}:
         session.expire(query, ["results"])
-
-
-def _decided(query: ReadQuery, labels: Labels) -> ReadQuery:
-    if query.context_dependent is not None:
-        return query
-    return replace(query, context_dependent=labels.context_dependent.get(query.query_id, False))
 
 
 def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
@@ -327,31 +305,12 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
 def _fill_extra(run: Run, read: ReadRun) -> None:
     by_id = {query.query_id: query for query in read.queries}
     for query in run.queries:
-        entry = by_id.get(query.query_id)
-        if entry is None:
+        if query.query_id not in by_id:
             continue
+        entry = by_id[query.query_id]
         extra = {**entry.extra, **query.extra}
         if PROPERTIES in extra:
             listed = (query.extra.get(PROPERTIES), entry.extra.get(PROPERTIES))
             extra[PROPERTIES] = property_particulars.enriched(*listed)
         if extra != query.extra:
             query.extra = extra
-
-
-def _imported(
-    session: Session,
-    run: Run,
-    read: ReadRun,
-    *,
-    already: bool = False,
-    enriched: bool = False,
-) -> ImportedRun:
-    return ImportedRun(
-        id=run.id,
-        search_method=run.search_method,
-        llm=run.llm,
-        counts=stored_counts(session, run.id),
-        already_imported=already,
-        enriched=enriched,
-        problems=read.problems,
-    )

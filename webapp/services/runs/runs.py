@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from hashlib import file_digest
 from pathlib import Path, PureWindowsPath
@@ -22,7 +22,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.runs.provenance import Latency, latency
-from webapp.records import Card, Counts, QueryState, ReadQuery
+from webapp.records import Counts, QueryState, ReadQuery
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.judged_things import Pool
@@ -31,9 +31,7 @@ from webapp.services.rating import pages
 from webapp.services.study import studies
 from webapp.services.study.question_sets import is_put_to_raters
 
-UP = "up"
-DOWN = "down"
-STEPS = {UP: -1, DOWN: 1}
+STEPS = {"up": -1, "down": 1}
 
 
 def in_order(session: Session, study: Study) -> list[Run]:
@@ -44,21 +42,6 @@ def in_order(session: Session, study: Study) -> list[Run]:
 def ordered(found: Iterable[Run]) -> list[Run]:
     """Return runs of one study in its order."""
     return sorted(found, key=_place)
-
-
-def exchange(listed: Sequence[Run], run: Run, direction: str) -> None:
-    """Exchange a run with its neighbour in `listed`, all runs of its study in order.
-
-    The first run cannot go further up, nor the last one further down. Every run then has its
-    place, so that a label that is mended later moves none of them.
-    """
-    wanted = list(listed)
-    here = wanted.index(run)
-    there = here + STEPS[direction]
-    if 0 <= there < len(wanted):
-        wanted[here], wanted[there] = wanted[there], wanted[here]
-    for position, one in enumerate(wanted, 1):
-        one.position = position
 
 
 def _place(run: Run) -> tuple[bool, int, int, datetime, str]:
@@ -95,86 +78,19 @@ class RunOverview(Struct, frozen=True):
     first_open: int | None
 
 
-class QueryLine(Struct, frozen=True):
-    """One query of a run: its question's position in the set, and whether it misses anything.
-
-    A question that the study does not ask misses nothing.
-    """
-
-    query_id: int
-    position: int
-    is_open: bool
-    is_asked: bool = True
-
-
-class SourceFile(Struct, frozen=True):
-    """A file the run came from, with the problems its import reported (as stored)."""
-
-    name: str
-    sha256: str
-    file_format: str
-    imported_at: datetime
-    problems: Sequence[Mapping[str, Any]]
-
-
 class RunPage(Struct, frozen=True):
-    """One run in full, with one rater's progress; categories in question order.
+    """One run in full, with one rater's progress.
 
-    ``latency`` is over the answers whose duration the file states, ``None`` without any.
+    ``queries`` are by query id: ``position`` of the question, whether it ``is_asked`` and whether
+    it ``is_open``, missing something of the rater's. ``missing_questions`` were not run.
+    ``latency`` is over the answers whose duration the file states.
     """
 
     overview: RunOverview
-    stated_search_method: str | None
-    stated_llm: str | None
-    total_questions: int | None
-    missing_questions: tuple[tuple[int, str], ...]
-    categories: Mapping[str, Standing]
-    queries: tuple[QueryLine, ...]
-    files: tuple[SourceFile, ...]
+    run: Run
+    missing_questions: list[tuple[int, str]]
+    queries: dict[int, Any]
     latency: Latency | None
-
-
-class DeletionCost(Struct, frozen=True):
-    """The numbers of questions and of all raters' judgments that go with a run, and that stay.
-
-    ``others_lost`` are decisions by hand, in words.
-    """
-
-    questions_lost: int
-    judgments_lost: int
-    ratings_lost: int
-    judgments_kept: int
-    others_lost: tuple[str, ...]
-
-    def losses(self) -> list[str]:
-        """The parts that are deleted with the run, in words."""
-        return [
-            ngettext(
-                "the run with its %(n)s question",
-                "the run with its %(n)s questions",
-                self.questions_lost,
-            ),
-            ngettext(
-                "%(n)s grade or note on an answer",
-                "%(n)s grades and notes on answers",
-                self.ratings_lost,
-            ),
-            ngettext(
-                "%(n)s judgment on a question that depends on its conversation",
-                "%(n)s judgments on questions that depend on their conversation",
-                self.judgments_lost,
-            ),
-            *self.others_lost,
-        ]
-
-    def remains(self) -> list[str]:
-        """The parts that stay, in words."""
-        kept = ngettext(
-            "%(n)s judgment on a property: it counts for every run that shows it",
-            "%(n)s judgments on properties: they count for every run that shows them",
-            self.judgments_kept,
-        )
-        return [kept, gettext("the log of every click")]
 
 
 def find(session: Session, study: Study, run_id: str) -> Run:
@@ -197,17 +113,28 @@ def overviews(session: Session, rater: Rater) -> list[RunOverview]:
 def run_page(session: Session, rater: Rater, run_id: str) -> RunPage:
     """Return a run with its figures, queries and files; raises ``UnknownRun``."""
     run = find(session, rater.study, run_id)
+    session.refresh(run, ["files"])
     categories = live_metrics.by_category(session, rater.id, run.id)
-    whole = Standing.together(categories.values())
+    here = select(Query.question_id).where(Query.run_id == run.id)
+    missing = (
+        select(Question.position, Question.text)
+        .where(Question.question_set_id == run.question_set_id, Question.id.not_in(here))
+        .order_by(Question.position)
+    )
+    is_asked = is_put_to_raters(Question.id)
+    is_open = (live_metrics.is_open() & is_asked).label("is_open")
+    queries = (
+        select(Query.query_id, Question.position, is_open, is_asked.label("is_asked"))
+        .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
+        .join(Question)
+        .where(StoredSummary.rater_id == rater.id, StoredSummary.run_id == run.id)
+        .order_by(Query.id)
+    )
     return RunPage(
-        overview=_overview(session, rater, run, whole),
-        stated_search_method=run.stated_search_method,
-        stated_llm=run.stated_llm,
-        total_questions=run.total_questions,
-        missing_questions=_missing_questions(session, run),
-        categories=categories,
-        queries=_lines(session, rater, run),
-        files=tuple(_source_file(file) for file in run.files),
+        overview=_overview(session, rater, run, Standing.together(categories.values())),
+        run=run,
+        missing_questions=[(position, text) for position, text in session.execute(missing)],
+        queries={row.query_id: row for row in session.execute(queries)},
         latency=latency_of(session, run.id),
     )
 
@@ -239,40 +166,58 @@ def relabel(
 
 
 def move(session: Session, study: Study, run_id: str, direction: str) -> None:
-    """Put a run one place up or down in the study's order; raises ``UnknownRun``."""
-    run = find(session, study, run_id)
-    exchange(in_order(session, study), run, direction)
+    """Put a run one place up or down in the study's order; raises ``UnknownRun``.
+
+    The first run cannot go further up, nor the last one further down. Every run then has its
+    place, so that a label that is mended later moves none of them.
+    """
+    listed = in_order(session, study)
+    here = listed.index(find(session, study, run_id))
+    there = here + STEPS[direction]
+    if 0 <= there < len(listed):
+        listed[here], listed[there] = listed[there], listed[here]
+    for position, run in enumerate(listed, 1):
+        run.position = position
 
 
-def deletion_cost(session: Session, study: Study, run_id: str) -> DeletionCost:
-    """Return the cost of deleting a run: the verdicts that no other run needs."""
+def deletion_cost(session: Session, study: Study, run_id: str) -> tuple[list[str], list[str]]:
+    """Return what goes with a run, and what stays, in words with the numbers of all raters."""
     run = find(session, study, run_id)
-    given = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
-    own = JudgedThing.run_id == run.id
-    pooled = JudgedThing.id.in_(things_shown(Query.run_id == run.id)) & JudgedThing.run_id.is_(None)
-    ratings = select(func.count()).select_from(QueryRating).join(Query)
-    questions = select(func.count()).select_from(Query)
-    return DeletionCost(
-        questions_lost=session.scalar(questions.where(Query.run_id == run.id)) or 0,
-        judgments_lost=session.scalar(given.join(JudgedThing).where(own)) or 0,
-        ratings_lost=session.scalar(ratings.where(Query.run_id == run.id)) or 0,
-        judgments_kept=session.scalar(given.join(JudgedThing).where(pooled)) or 0,
-        others_lost=tuple(_decisions_lost(session, run.id)),
+    of_run = Query.run_id == run.id
+    n = select(func.count())
+    given = n.select_from(Judgment).join(JudgedThing).where(Judgment.verdict.is_not(None))
+    pooled = JudgedThing.id.in_(things_shown(of_run)) & JudgedThing.run_id.is_(None)
+    counts = (
+        n.select_from(Query).where(of_run),
+        n.select_from(QueryRating).join(Query).where(of_run),
+        given.where(JudgedThing.run_id == run.id),
+        n.select_from(CardDecision).join(Query).where(of_run),
+        given.where(pooled),
     )
-
-
-def _decisions_lost(session: Session, run_id: str) -> list[str]:
-    steps = select(func.count()).select_from(CardDecision).join(Query)
-    lost = session.scalar(steps.where(Query.run_id == run_id))
-    if not lost:
-        return []
-    return [
+    questions, ratings, own, decisions, kept = (session.scalar(count) or 0 for count in counts)
+    goes = [
+        ngettext("the run with its %(n)s question", "the run with its %(n)s questions", questions),
+        ngettext("%(n)s grade or note on an answer", "%(n)s grades and notes on answers", ratings),
         ngettext(
-            "%(n)s decision by hand on a card checked against gold questions",
-            "%(n)s decisions by hand on cards checked against gold questions",
-            lost,
-        )
+            "%(n)s judgment on a question that depends on its conversation",
+            "%(n)s judgments on questions that depend on their conversation",
+            own,
+        ),
     ]
+    if decisions:
+        goes.append(
+            ngettext(
+                "%(n)s decision by hand on a card checked against gold questions",
+                "%(n)s decisions by hand on cards checked against gold questions",
+                decisions,
+            )
+        )
+    stays = ngettext(
+        "%(n)s judgment on a property: it counts for every run that shows it",
+        "%(n)s judgments on properties: they count for every run that shows them",
+        kept,
+    )
+    return goes, [stays, gettext("the log of every click")]
 
 
 def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> None:
@@ -305,9 +250,9 @@ def add_cards(
     Returns how many cards were read; none leaves the answer as it was. Raises
     ``UnknownRun``, ``UnknownQuery`` and ``NotUnreadable``.
     """
-    from webapp.importers.runs import (
-        property_cards,  # not for a list of runs, which every start shows
-    )
+    # Readers of run files, which a list of runs, that every start shows, does not need.
+    from webapp.importers.runs import property_cards
+    from webapp.services.runs import imports
 
     run = find(session, study, run_id)
     query = session.scalar(select(Query).where(Query.run_id == run.id, Query.query_id == query_id))
@@ -317,86 +262,42 @@ def add_cards(
         raise NotUnreadable
     cards = property_cards.parse(text)
     if cards:
-        _fill(session, query, cards)
+        question = query.question
+        entry = ReadQuery(
+            query_id=query.query_id,
+            question=question.text,
+            category=question.category,
+            response=query.response,
+            state=QueryState.RESULTS,
+            cards=cards,
+        )
+        imports.fill(session, Pool(session, run.question_set, cards), [(query, entry)])
+        query.state = str(QueryState.RESULTS)
         studies.log(session, study, "add cards", f"{run.id}/{query_id}", "0", str(len(cards)), now)
         raters = [rater.id for rater in studies.people_and_machines(session, study)]
         live_metrics.refresh(session, raters, Query.id == query.id)
     return len(cards)
 
 
-def _fill(session: Session, query: Query, cards: tuple[Card, ...]) -> None:
-    from webapp.services.runs import imports  # and all readers of run files
-
-    entry = ReadQuery(
-        query_id=query.query_id,
-        question=query.question.text,
-        category=query.question.category,
-        response=query.response,
-        state=QueryState.RESULTS,
-        cards=cards,
-    )
-    imports.fill(session, Pool(session, query.run.question_set, cards), [(query, entry)])
-    query.state = str(QueryState.RESULTS)
-
-
 def _overview(session: Session, rater: Rater, run: Run, standing: Standing) -> RunOverview:
-    return RunOverview(
-        id=run.id,
-        search_method=run.search_method,
-        llm=run.llm,
-        timestamp=run.timestamp,
-        imported_at=run.imported_at,
-        counts=_counts(session, rater, run),
-        standing=standing,
-        first_open=pages.first_open(session, rater, run.id),
-    )
-
-
-def _counts(session: Session, rater: Rater, run: Run) -> Counts:
     row = StoredSummary
     rows = session.execute(
         select(row.state, func.count(), func.sum(row.results_count))
         .where(row.rater_id == rater.id, row.run_id == run.id)
         .group_by(row.state)
     ).all()
-    of = {QueryState(state): queries for state, queries, _ in rows}
-    return Counts(
-        queries=sum(of.values()),
-        cards=sum(cards for _, _, cards in rows),
-        with_results=of.get(QueryState.RESULTS, 0),
-        empty=of.get(QueryState.EMPTY, 0),
-        failed=of.get(QueryState.FAILED, 0),
-        unreadable=of.get(QueryState.UNREADABLE, 0),
+    states = {state: queries for state, queries, _ in rows}
+    of = [states.get(state, 0) for state in QueryState]
+    return RunOverview(
+        id=run.id,
+        search_method=run.search_method,
+        llm=run.llm,
+        timestamp=run.timestamp,
+        imported_at=run.imported_at,
+        counts=Counts(sum(of), sum(cards for _, _, cards in rows), *of),
+        standing=standing,
+        first_open=pages.first_open(session, rater, run.id),
     )
-
-
-def _missing_questions(session: Session, run: Run) -> tuple[tuple[int, str], ...]:
-    asked = select(Query.question_id).where(Query.run_id == run.id)
-    rows = session.execute(
-        select(Question.position, Question.text)
-        .where(Question.question_set_id == run.question_set_id, Question.id.not_in(asked))
-        .order_by(Question.position)
-    )
-    return tuple((position, text) for position, text in rows)
-
-
-def _lines(session: Session, rater: Rater, run: Run) -> tuple[QueryLine, ...]:
-    is_asked = is_put_to_raters(Question.id)
-    rows = session.execute(
-        select(Query.query_id, Question.position, live_metrics.is_open() & is_asked, is_asked)
-        .join_from(StoredSummary, Query, Query.id == StoredSummary.query_key)
-        .join(Question)
-        .where(StoredSummary.rater_id == rater.id, StoredSummary.run_id == run.id)
-        .order_by(Query.id)
-    )
-    return tuple(
-        QueryLine(query_id, position, bool(is_open), bool(asked))
-        for query_id, position, is_open, asked in rows
-    )
-
-
-def _source_file(file: RunFile) -> SourceFile:
-    return SourceFile(file.name, file.sha256, file.file_format, file.imported_at, file.problems)
 
 
 def things_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
@@ -433,9 +334,8 @@ class FoundFile(Struct, frozen=True):
 class SourceComparison(Struct, frozen=True):
     """The files on the disk beside the recorded ones.
 
-    ``differing`` are files with the name of a recorded file and other contents. ``absent`` are
-    recorded files of which no file was found, ``unknown`` files that the user named and from
-    which nothing was made.
+    ``differing`` have the name of a recorded file and other contents, ``absent`` are recorded
+    files that were not found, ``unknown`` were named by the user and are no recorded file.
     """
 
     equal: tuple[RecordedFile, ...]
@@ -463,10 +363,12 @@ def found(paths: Iterable[Path]) -> Iterator[FoundFile]:
     """Yield the files among `paths` and those in the folders among them."""
     for path in paths:
         if path.is_dir():
-            inside = (one for one in sorted(path.rglob("*")) if one.is_file())
-            yield from (FoundFile(one, _sha256(one), named=False) for one in inside)
+            inside = [one for one in sorted(path.rglob("*")) if one.is_file()]
         else:
-            yield FoundFile(path, _sha256(path), named=True)
+            inside = [path]
+        for one in inside:
+            with one.open("rb") as file:
+                yield FoundFile(one, file_digest(file, "sha256").hexdigest(), one == path)
 
 
 def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> SourceComparison:
@@ -491,8 +393,3 @@ def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> Sou
         absent=tuple(file for file in missed if file not in told[0]),
         unknown=tuple(other for other in strange if other.named and other not in told[1]),
     )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()

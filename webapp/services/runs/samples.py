@@ -211,17 +211,6 @@ INVENTED = re.compile(r"sample-\d+(-\d+)?")
 """The event ids of the verdicts that the button stored; a browser's clicks have other ones."""
 
 
-class SampleCost(Struct, frozen=True):
-    """The verdicts, grades and notes of all raters that go with the sample runs.
-
-    ``restores_blind`` is whether blind rating, which the sample switched off, is automatic again.
-    """
-
-    judgments: int
-    ratings: int
-    restores_blind: bool
-
-
 def found(session: Session, study: Study) -> list[Run]:
     """Return the sample runs of a study, in its order."""
     files = select(RunFile.run_id).where(RunFile.sha256.in_(FILES))
@@ -230,17 +219,20 @@ def found(session: Session, study: Study) -> list[Run]:
     )
 
 
-def removal_cost(session: Session, study: Study) -> SampleCost:
-    """Return what removing the sample runs takes away."""
-    sample = found(session, study)
+def removal_cost(session: Session, study: Study, sample: Sequence[Run]) -> tuple[int, int, bool]:
+    """Return how many verdicts, and grades and notes, of all raters go with the sample runs.
+
+    The third is whether blind rating, which the sample switched off, is automatic again.
+    """
     own = Query.run_id.in_([run.id for run in sample])
     given = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
+    judgments = session.scalar(given.join(JudgedThing).where(_is_own(study, own)))
     rated = select(func.count()).select_from(QueryRating).join(Query)
-    return SampleCost(
-        judgments=session.scalar(given.join(JudgedThing).where(_is_own(study, own))) or 0,
-        ratings=session.scalar(rated.where(own)) or 0,
-        restores_blind=_has_unblinded(session, study, sample),
-    )
+    ratings = session.scalar(rated.where(own))
+    switches = select(LogEntry).where(LogEntry.study_id == study.id, LogEntry.action == "set blind")
+    last = session.scalars(switches.order_by(LogEntry.id.desc()).limit(1)).first()
+    unblinded_at = last.at if last is not None and last.new == str(False) else None
+    return judgments or 0, ratings or 0, unblinded_at in {run.imported_at for run in sample}
 
 
 def remove(session: Session, study: Study, now: datetime) -> None:
@@ -251,9 +243,12 @@ def remove(session: Session, study: Study, now: datetime) -> None:
     sample = found(session, study)
     if not sample:
         return
-    cost = removal_cost(session, study)
+    judgments, ratings, restores_blind = removal_cost(session, study, sample)
     for rater in studies.raters(session, study):
-        _forget_invented(session, rater)
+        by_rater = select(Event).where(Event.rater_id == rater.id, Event.event_id.like("sample-%"))
+        invented = [one for one in session.scalars(by_rater) if INVENTED.fullmatch(one.event_id)]
+        if invented:
+            events.forget(session, rater, invented)
     own = Query.run_id.in_([run.id for run in sample])
     items = session.scalars(select(JudgedThing.id).where(_is_own(study, own))).all()
     answers = select(Query.id).where(own).scalar_subquery()
@@ -264,9 +259,9 @@ def remove(session: Session, study: Study, now: datetime) -> None:
     for run in sample:
         runs.delete_run(session, study, run.id, now)
     session.execute(delete(JudgedThing).where(JudgedThing.id.in_(items)))
-    gone = f"{len(sample)} runs, {cost.judgments} judgments, {cost.ratings} ratings"
+    gone = f"{len(sample)} runs, {judgments} judgments, {ratings} ratings"
     studies.log(session, study, "remove sample", study.name, gone, None, now)
-    if cost.restores_blind:
+    if restores_blind:
         studies.set_switches(session, study, replace(studies.switches(study), blind=None), now)
     session.flush()
     session.expire_all()
@@ -276,18 +271,3 @@ def _is_own(study: Study, own: ColumnElement[bool]) -> ColumnElement[bool]:
     in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     shown, elsewhere = runs.things_shown(own), runs.things_shown(in_study & ~own)
     return JudgedThing.id.in_(shown) & JudgedThing.id.not_in(elsewhere)
-
-
-def _has_unblinded(session: Session, study: Study, sample: Sequence[Run]) -> bool:
-    switches = select(LogEntry).where(LogEntry.study_id == study.id, LogEntry.action == "set blind")
-    last = session.scalars(switches.order_by(LogEntry.id.desc()).limit(1)).first()
-    if last is None or last.new != str(False):
-        return False
-    return last.at in {run.imported_at for run in sample}
-
-
-def _forget_invented(session: Session, rater: Rater) -> None:
-    own = select(Event).where(Event.rater_id == rater.id, Event.event_id.like("sample-%"))
-    invented = [one for one in session.scalars(own) if INVENTED.fullmatch(one.event_id)]
-    if invented:
-        events.forget(session, rater, invented)

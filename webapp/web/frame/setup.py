@@ -48,7 +48,7 @@ from webapp.web.phase_3 import findings, own_questions, participants, user_studi
 from webapp.web.planning import planning
 from webapp.web.proof_packs import packs
 from webapp.web.rating import judgments, question_notes, rate
-from webapp.web.runs import imports, measures, runs
+from webapp.web.runs import imports, runs
 from webapp.web.study import assignments, home, study
 from webapp.web.workers import jobs
 
@@ -61,12 +61,13 @@ if TYPE_CHECKING:
 BLUEPRINTS = (
     *(site.health, site.shell, site.joined_files, guides.blueprint),
     *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
+    runs.measures,
     *(
         module.blueprint
         for module in (
             *(adjudications, agreement, assignments, card_parts, comparisons, conflicts),
             *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
-            *(jobs, judges, judgments, machine_agreement, measures, offline, own_questions),
+            *(jobs, judges, judgments, machine_agreement, offline, own_questions),
             *(packs, participants, planning, question_notes, rate, rated_comparisons, raters),
             *(runs, sign_in, study, user_studies),
         )

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, Response, current_app, redirect, request, url_for
-from msgspec import Struct
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
@@ -24,16 +23,15 @@ from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext
 from webapp.importers.runs import problems
-from webapp.importers.runs.problems import JoinedProblem
 from webapp.services.runs import file_formats, imports, runs, samples, waiting_files
-from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RUN, FileDecision, FileFormat
+from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RUN, FileDecision
 from webapp.services.runs.waiting_files import StoredFiles
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.services.workers.jobs import JobProgress
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import LONGEST_LABEL, ChoiceField, LineField, ListField, UnusableForm
-from webapp.web.workers.jobs import JobPage, after_import, led_to, shown
+from webapp.web.workers.jobs import after_import, led_to, shown
 
 
 class LabelsForm(Form):
@@ -50,11 +48,7 @@ class MoveForm(Form):
 
 
 class WaitingForm(Form):
-    """The files that wait, by their tokens, and what becomes of them.
-
-    ``open`` keeps a study open that storing them would make blind; ``study_name`` comes with
-    the first run.
-    """
+    """The files that wait, by their tokens; ``open`` keeps a study open that would turn blind."""
 
     token = ListField()
     open = BooleanField()
@@ -72,14 +66,8 @@ class WaitingFileForm(Form):
     llm = LineField(LONGEST_LABEL)
     depends = ListField()
 
-    @classmethod
-    def sent(cls, token: str) -> WaitingFileForm:
-        """Return the form of the file of that token; raises ``UnusableForm``."""
-        return forms.valid(forms.sent(cls, after=f"-{token}"))
-
-    @property
     def decision(self) -> FileDecision:
-        """The decision on the file; its rater only if the report that was shown was theirs."""
+        """Return the decision; its rater only if the report that was shown was theirs."""
         name: str = self.rater.data
         return FileDecision(
             rater=name if name and name == self.shown.data else None,
@@ -93,66 +81,25 @@ class WaitingFileForm(Form):
 blueprint = Blueprint("imports", __name__)
 
 
-class WaitingFile(Struct, frozen=True):
-    """A file with its report; ``token`` is its name while it waits.
-
-    ``raters`` are the names that ratings can be given to.
-    """
-
-    token: str
-    format: FileFormat
-    report: Any
-    remarks: tuple[JoinedProblem, ...]
-    raters: tuple[str, ...]
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether this is a run of the invented sample."""
-        read = getattr(self.report, "read", None)
-        return read is not None and read.sha256 in samples.FILES
-
-
-class ImportPage(Struct, frozen=True):
-    """The drop zone, and below it every file that waits for a decision: runs, then ratings.
-
-    ``works`` are the large imports of the last day, where no file's report is shown.
-    ``turns_blind`` is whether storing the files makes the rating blind. ``study_name`` is asked
-    for with the first run, and empty afterwards.
-    """
-
-    files: tuple[WaitingFile, ...]
-    notice: str = ""
-    works: tuple[JobPage, ...] = ()
-    turns_blind: bool = False
-    study_name: str = ""
-
-    @property
-    def storable(self) -> int:
-        """How many of the files can be stored."""
-        return sum(file.report.brings_something for file in self.files)
-
-
 @blueprint.get("/runs/import")
 def show() -> Response:
-    """Show the drop zone and the report of each file that waits."""
+    """Show the drop zone and the report of each file that waits: runs, then ratings."""
     tokens = request.args.getlist("token")
+    left = gettext("These files are not stored yet. Look at their reports and confirm them.")
     with access.reading() as (session, rater):
         found = [_waiting(session, rater.study, token) for token in tokens]
-        files = tuple(sorted(found, key=lambda file: -FORMATS.index(file.format)))
+        files = sorted(found, key=lambda file: -FORMATS.index(file["format"]))
         works = () if tokens else _works(session, rater.study)
-        reports = [file.report for file in files if file.format is RUN]
-        turns_blind = imports.turns_blind(session, rater.study, reports)
+        reports = [file["report"] for file in files if file["format"] is RUN]
         has_run = any(report.read for report in reports)
         is_first = has_run and not runs.in_order(session, rater.study)
-        study_name = studies.shown_name(rater.study) if is_first else ""
-        page = ImportPage(
+        return _answer(
             files,
-            _not_stored() if "left" in request.args else "",
-            works=tuple(map(shown, works)),
-            turns_blind=turns_blind,
-            study_name=study_name,
+            left if "left" in request.args else "",
+            works=[*map(shown, works)],
+            turns_blind=imports.turns_blind(session, rater.study, reports),
+            study_name=studies.shown_name(rater.study) if is_first else "",
         )
-    return _answer(page)
 
 
 @blueprint.post("/runs/import")
@@ -164,7 +111,7 @@ def upload() -> Response:
     try:
         tokens = keep_chosen()
     except UnusableForm as unfit:
-        return _answer(ImportPage((), unfit.messages["files"]), 422)
+        return _answer([], unfit.messages["files"], 422)
     with access.reading() as (session, rater):
         files = _files(session, rater.study, tokens)
         run_files = [file for file in files if waiting_files.is_run(file)]
@@ -191,20 +138,21 @@ def keep_chosen() -> list[str]:
 
 
 def _decide(form: WaitingForm) -> Response:
-    tokens = form.token.data
+    tokens, is_stored = form.token.data, form.action.data == "store"
+    sent = {token: forms.valid(forms.sent(WaitingFileForm, after=f"-{token}")) for token in tokens}
     if form.action.data == "look":
-        return _look_again(tokens)
-    decisions = {token: WaitingFileForm.sent(token).decision for token in tokens}
+        return _look_again(tokens, sent)
+    decisions = {token: decided.decision() for token, decided in sent.items()}
     stored = StoredFiles()
     with access.writing() as (session, rater):
         files = _files(session, rater.study, tokens)
-        is_long = form.action.data == "store" and waiting_files.is_long(files)
+        is_long = is_stored and waiting_files.is_long(files)
         storing = kinds.storing(files, decisions)
-        if form.action.data == "store":
+        if is_stored:
             _set_up(session, rater, form)
-        if form.action.data == "store" and not is_long:
+        if is_stored and not is_long:
             stored = waiting_files.store(session, rater.study, files, decisions, access.now())
-        elif not is_long:
+        elif not is_stored:
             for file in files:
                 waiting_files.discard(session, file)
         for work in _works(session, rater.study):
@@ -215,13 +163,13 @@ def _decide(form: WaitingForm) -> Response:
     if is_long:
         return led_to(kinds.STORING, storing)
     if stored.left:
-        return _look_again(stored.left, left="1")
+        return _look_again(stored.left, sent, left="1")
     return redirect(after_import(stored.runs), 303)  # type: ignore[return-value]
 
 
 def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
     wanted = studies.switches(owner.study)
-    if form.study_name.data:
+    if form.study_name.data:  # asked for with the first run
         wanted = replace(wanted, name=form.study_name.data)
         studies.rename_rater(session, owner, studies.shown_owner(owner.name), access.now())
     if form.open.data:
@@ -237,28 +185,33 @@ def _works(session: Session, study: Study) -> tuple[JobProgress, ...]:
     return jobs.of_kinds(session, study, (kinds.READING, kinds.STORING), access.now())
 
 
-def _look_again(tokens: list[str], **said: str) -> Response:
-    named = {f"rater-{token}": WaitingFileForm.sent(token).rater.data for token in tokens}
-    names = {place: name for place, name in named.items() if name}
+def _look_again(tokens: list[str], sent: dict[str, WaitingFileForm], **said: str) -> Response:
+    names = {f"rater-{token}": name for token in tokens if (name := sent[token].rater.data)}
     return redirect(url_for("imports.show", token=tokens, **names, **said), 303)  # type: ignore[return-value,arg-type]
 
 
-def _not_stored() -> str:
-    return gettext("These files are not stored yet. Look at their reports and confirm them.")
-
-
-def _waiting(session: Session, study: Study, token: str) -> WaitingFile:
+def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     file = waiting_files.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
-    people = tuple(one.name for one in studies.raters(session, study) if one.removed_at is None)
+    people = [one.name for one in studies.raters(session, study) if one.removed_at is None]
     opened = file_formats.opened_in_brief(session, file.name, file.data)
     if opened.format is RATED_CSV and rater is None and len(people) == 1:
         rater = people[0]
     report = opened.format.look(session, study, opened.read, rater, access.now())
-    return WaitingFile(token, opened.format, report, problems.remarks(report.problems), people)
+    return {
+        "token": token,
+        "format": opened.format,
+        "report": report,
+        "remarks": problems.remarks(report.problems),
+        "raters": people,  # to whom ratings can be given
+        "is_sample": opened.format is RUN and report.read and report.read.sha256 in samples.FILES,
+    }
 
 
-def _answer(page: ImportPage, status: int = 200) -> Response:
+def _answer(files: Sequence[Any], notice: str, status: int = 200, **more: Any) -> Response:
+    storable = sum(file["report"].brings_something for file in files)
+    page = {"works": (), "turns_blind": False, "study_name": "", **more}
+    page |= {"files": files, "notice": notice, "storable": storable}
     return htmx.respond(
         "runs/imports/page.html", "runs/imports/_imports.html", {"imports": page}, status
     )

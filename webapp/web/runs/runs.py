@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
-from msgspec import Struct
+from msgspec import structs
 
+from webapp import labels
 from webapp.exporters.exports.csv_ratings import RATED_COLUMNS
 from webapp.exporters.exports.metrics_tables import said_blindness, said_unasked
-from webapp.i18n import gettext
+from webapp.i18n import gettext, mark
 from webapp.importers.runs import problems
-from webapp.importers.runs.problems import JoinedProblem
-from webapp.metrics.judging.figures import RunReport, Totals, category_totals, confusion
+from webapp.metrics.judging.figures import QueryRow, RunReport, Totals, category_totals, confusion
 from webapp.metrics.judging.figures import figures as figures_of
 from webapp.metrics.judging.figures import totals as totals_of
+from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.registry import measure_of
-from webapp.metrics.runs.provenance import Latency
-from webapp.records import Counts, Problem
+from webapp.notation import UNDEFINED
+from webapp.records import Counts, Problem, QueryState
 from webapp.services.rating import shares
 from webapp.services.runs import reports, runs, samples
-from webapp.services.runs.runs import RunOverview, RunPage, SourceFile
+from webapp.services.runs.runs import RunPage
 from webapp.services.study import assignments, studies
-from webapp.services.study.assignments import Exposure
 from webapp.web.frame import access, formatting
-from webapp.web.frame.formatting import seconds
 from webapp.web.frame.forms import checked
 from webapp.web.frame.htmx import attached
 from webapp.web.rating import figures
-from webapp.web.rating.figures import FigureCell
-from webapp.web.runs import questions as run_questions
 from webapp.web.runs.imports import LabelsForm, MoveForm
 from webapp.web.study import study
-from webapp.web.study.study import RuleChoice
 
 blueprint = Blueprint("runs", __name__, url_prefix="/runs")
 OF_RUN = (
@@ -54,32 +50,40 @@ FORMATS = {
 """Each format of an export with the last part of its address."""
 
 
-class Source(Struct, frozen=True):
-    """A file of the run and what its import reported, in the reader's language."""
+Value = str | float | None
 
-    file: SourceFile
-    remarks: tuple[JoinedProblem, ...]
+COLUMNS: Mapping[str, str] = {
+    "query_id": mark("No."),
+    "question": mark("Question"),
+    "category": mark("Category"),
+    "results_count": mark("Results"),
+    "relevant_count": mark("Relevant"),
+    "first_relevant_rank": mark("First relevant rank"),
+    "overall_precision": mark("Overall precision"),
+    "precision_at_5": "P@5",
+    "mrr": "RR",
+    "success": mark("Success"),
+    "response_quality": mark("Quality"),
+    "notes": mark("Notes"),
+}
+"""The columns of a run's questions by the names that they have in the rated CSV."""
+
+IN_WORDS = ("question", "category", "notes")
+IN_NUMBERS = tuple(COLUMNS)[3:-1]
+"""The columns between category and notes."""
+
+IN_DECIMALS = ("overall_precision", "precision_at_5", "mrr")
+ORDERS = ("asc", "desc")
+
+measures = Blueprint("measures", __name__, url_prefix="/measures")
 
 
-class Category(Struct, frozen=True):
-    """One category of a run with its figures, in the order of the panel's rows.
+@measures.get("/", endpoint="show")
+def explain() -> str:
+    """Explain every figure and column of the product, from its registries."""
+    from webapp.exporters.exports.metrics_tables import chapters, rounding
 
-    ``left`` counts the queries that miss a verdict under the rule in force.
-    """
-
-    name: str
-    queries: int
-    left: int
-    cells: tuple[FigureCell, ...]
-
-
-class ResponseTimes(Struct, frozen=True):
-    """How long the chatbot took, in seconds as they are written, over ``n`` answers."""
-
-    p50: str
-    p95: str
-    mean: str
-    n: int
+    return render_template("runs/measures/page.html", chapters=chapters(), rounding=rounding())
 
 
 @blueprint.get("/")
@@ -96,15 +100,48 @@ def show(run_id: str) -> str:
     """Show a run: its figures, what is open, its questions, its files."""
     with access.reading() as (session, rater):
         run = runs.run_page(session, rater, run_id)
-        others = runs.overviews(session, rater) if run.overview.first_open is None else []
+        finished = run.overview.first_open is None
+        others = runs.overviews(session, rater) if finished else []
         rule = reports.rule_of(session, rater.study, study.wanted_rule())
         report = reports.in_words(session, rater.study, run_id, rule)
-        whole = reports.report(session, rater.study, run_id, rule, whole=True)
+        with_unasked = reports.report(session, rater.study, run_id, rule, whole=True)
         offered = study.rule_choices(session, rater.study)
         exposure = assignments.exposure(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
-    page = _shown(run, others, report, whole, offered, exposure, is_blind=is_blind)
-    return render_template("runs/page.html", **page)
+    whole = totals_of(report)
+    rows = figures.rows(figures.of_totals(whole))
+    sort, order = request.args.get("sort", ""), request.args.get("order", "")
+    return render_template(
+        "runs/page.html",
+        run=run,
+        rule=next(one for one in offered if one.name == report.rule),
+        rules=offered,
+        blindness=said_blindness(report.blindness),
+        exposure=exposure,
+        totals=whole,
+        unasked=tuple(_unasked(report, run.overview.counts)),
+        cannot_tell=report.cannot_tell,
+        rows=rows,
+        has_remarks=any(cell.sentence or cell.reason for row in rows for cell in row.cells),
+        measures=figures.measures(),
+        reasons=figures.reasons(),
+        categories=[
+            (name, totals, figures.of_totals(totals).values())
+            for name, totals in category_totals(report).items()
+        ],
+        confusion=confusion(whole),
+        questions=_questions(run, with_unasked, sort, order),
+        sources=[
+            (file, problems.remarks(map(Problem.stored, file.problems))) for file in run.run.files
+        ],
+        next_run=next((other for other in others if other.first_open is not None), None),
+        formats=FORMATS,
+        columns={name: measure_of(name) for name in RATED_COLUMNS},
+        latency=run.latency,
+        seconds=formatting.seconds,
+        finished=finished,
+        is_blind=is_blind,
+    )
 
 
 @blueprint.post("/<run_id>/labels")
@@ -132,9 +169,9 @@ def move(run_id: str) -> Response:
 def ask_to_delete(run_id: str) -> str:
     """Say what goes with a run and what stays."""
     with access.reading() as (session, rater):
-        run = runs.run_page(session, rater, run_id).overview
-        cost = runs.deletion_cost(session, rater.study, run_id)
-    return render_template("runs/delete.html", run=run, cost=cost)
+        run = runs.find(session, rater.study, run_id)
+        goes, stays = runs.deletion_cost(session, rater.study, run_id)
+        return render_template("runs/delete.html", run=run, goes=goes, stays=stays)
 
 
 @blueprint.post("/<run_id>/delete")
@@ -150,11 +187,18 @@ def delete(run_id: str) -> Response:
 def ask_to_remove_sample() -> Response:
     """Say what goes with the sample runs; once there are none, lead back to the first page."""
     with access.reading() as (session, rater):
-        found = tuple(samples.found(session, rater.study))
-        cost = samples.removal_cost(session, rater.study)
-    if not found:
-        return redirect(url_for("home.show"))  # type: ignore[return-value]
-    return make_response(render_template("runs/remove_sample.html", runs=found, cost=cost))
+        found = samples.found(session, rater.study)
+        judgments, ratings, restores_blind = samples.removal_cost(session, rater.study, found)
+        if not found:
+            return redirect(url_for("home.show"))  # type: ignore[return-value]
+        page = render_template(
+            "runs/remove_sample.html",
+            runs=found,
+            judgments=judgments,
+            ratings=ratings,
+            restores_blind=restores_blind,
+        )
+    return make_response(page)
 
 
 @blueprint.post("/sample")
@@ -192,47 +236,6 @@ def export(run_id: str, name: str) -> Response:
     return attached(file.data, file.media_type, file.name)
 
 
-def _shown(
-    run: RunPage,
-    others: list[RunOverview],
-    report: RunReport,
-    with_unasked: RunReport,
-    offered: tuple[RuleChoice, ...],
-    exposure: Exposure,
-    *,
-    is_blind: bool,
-) -> dict[str, Any]:
-    whole = totals_of(report)
-    rows = figures.rows(figures.of_totals(whole))
-    open_runs = (other for other in others if other.first_open is not None)
-    return {
-        "run": run,
-        "rule": next(rule for rule in offered if rule.name == report.rule),
-        "rules": offered,
-        "blindness": said_blindness(report.blindness),
-        "exposure": exposure,
-        "totals": whole,
-        "unasked": tuple(_unasked(report, run.overview.counts)),
-        "cannot_tell": report.cannot_tell,
-        "rows": rows,
-        "has_remarks": any(cell.sentence or cell.reason for row in rows for cell in row.cells),
-        "measures": figures.measures(),
-        "reasons": figures.reasons(),
-        "categories": tuple(_category(*item) for item in category_totals(report).items()),
-        "confusion": confusion(whole),
-        "questions": run_questions.table(
-            run, with_unasked, request.args.get("sort", ""), request.args.get("order", "")
-        ),
-        "sources": tuple(_source(file) for file in run.files),
-        "next_run": next(open_runs, None),
-        "formats": FORMATS,
-        "columns": {name: measure_of(name) for name in RATED_COLUMNS},
-        "times": _times(run.latency),
-        "finished": run.overview.first_open is None,
-        "is_blind": is_blind,
-    }
-
-
 def _unasked(report: RunReport, whole: Counts) -> Iterator[str]:
     if not report.unasked:
         return
@@ -247,18 +250,68 @@ def _unasked(report: RunReport, whole: Counts) -> Iterator[str]:
     )
 
 
-def _times(latency: Latency | None) -> ResponseTimes | None:
-    if latency is None:
-        return None
-    p50, p95, mean = map(seconds, (latency.p50, latency.p95, latency.mean))
-    return ResponseTimes(p50, p95, mean, latency.n)
+def _questions(page: RunPage, report: RunReport, sort: str, order: str) -> dict[str, Any]:
+    """Return the questions as a table, sorted by a column; by none, in the order of the run.
+
+    What has no value comes last, whichever way the rest is sorted; equal ones keep their order.
+    """
+    rows: list[tuple[Mapping[str, Value], dict[str, Any]]] = []
+    for row in report.rows:
+        values, asked = _values(row), page.queries[row.query_id]
+        cells = [
+            _cell(row.summary, name, values[name]) if asked.is_asked else UNDEFINED
+            for name in IN_NUMBERS
+        ]
+        rows.append((values, {**asked._asdict(), **structs.asdict(row), "figures": cells}))
+    for position, text in page.missing_questions:
+        values = {"query_id": position, "question": text.casefold()}
+        cells = [UNDEFINED] * len(IN_NUMBERS)
+        rows.append((values, {"position": position, "question": text, "figures": cells}))
+    is_sorted, falling = sort in COLUMNS, order == "desc"
+    if is_sorted:
+        known = [row for row in rows if row[0].get(sort) not in (None, "")]
+        unknown = [row for row in rows if row[0].get(sort) in (None, "")]
+        known.sort(key=lambda row: row[0][sort], reverse=falling)  # type: ignore[arg-type,return-value]
+        rows = known + unknown
+    return {
+        "columns": [
+            {
+                "name": name,
+                "heading": gettext(heading),
+                "in_words": name in IN_WORDS,
+                "sorted": ("descending" if falling else "ascending") if name == sort else "",
+                "next_order": ORDERS[name == sort and not falling],
+            }
+            for name, heading in COLUMNS.items()
+        ],
+        "rows": [row for _, row in rows],
+        "order": {"sort": sort, "order": ORDERS[falling]} if is_sorted else {},
+        "n_open": sum(row.get("is_open", False) for _, row in rows),
+    }
 
 
-def _category(name: str, totals: Totals) -> Category:
-    cells = figures.of_totals(totals)
-    left = totals.n_counted - totals.n_complete
-    return Category(name, totals.n_queries, left, tuple(cells.values()))
+def _values(row: QueryRow) -> dict[str, Value]:
+    summary = row.summary
+    unreadable = summary.state is QueryState.UNREADABLE
+    return {
+        "query_id": row.query_id,
+        "question": row.question.casefold(),
+        "category": labels.category(row.category).casefold(),
+        "results_count": None if unreadable else summary.results_count,
+        "relevant_count": summary.relevant_count if summary.complete else None,
+        "first_relevant_rank": summary.first_relevant_rank if summary.complete else None,
+        "overall_precision": summary.overall_precision.value,
+        "precision_at_5": summary.precision_at_5.value,
+        "mrr": summary.answerable_reciprocal_rank.value,
+        "success": summary.success.value,
+        "response_quality": None if unreadable else summary.quality,
+        "notes": row.notes.casefold(),
+    }
 
 
-def _source(file: SourceFile) -> Source:
-    return Source(file, problems.remarks(map(Problem.stored, file.problems)))
+def _cell(summary: QuerySummary, name: str, value: Value) -> str:
+    if value is None:
+        is_open = name == "response_quality" or not summary.complete
+        return "" if is_open and summary.state is not QueryState.UNREADABLE else UNDEFINED
+    assert not isinstance(value, str)
+    return formatting.figure(value) if name in IN_DECIMALS else formatting.number(value)
