@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,24 +12,14 @@ from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, query, run
 from webapp.importers.runs import ratings as offline_ratings
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.importers.runs.ratings import OfflineRatings
 
+read = partial(offline_ratings.read, "r.json")
 RUN = run(query(1, card("a")))
 
 
-def read(data: bytes) -> OfflineRatings:
-    found = offline_ratings.read("r.json", data)
-    assert found is not None
-    return found
-
-
-@pytest.mark.parametrize(
-    "data",
-    [b"{}", b'{"results": []}', b'["relevansi offline ratings"]', b'{"name": "format"}', b""],
-)
-def test_another_file_is_not_taken_for_one(data: bytes) -> None:
-    with pytest.raises(UnusableRatings):
-        offline_ratings.read("x.json", data)
+def test_another_file_is_refused() -> None:
+    with pytest.raises(ImportRefused):
+        read(b'{"format": "relevansi"}')
 
 
 def test_changes_come_in_the_order_in_which_they_were_made() -> None:
