@@ -148,10 +148,8 @@ class Database:
     def writing(self) -> Iterator[Session]:
         """Yield a session whose caller commits; not committed means rolled back.
 
-        On SQLite the transaction takes the write lock at once (BEGIN IMMEDIATE), after
-        queueing with the other writers of this process. Raises ``WriterBusy``, or the
-        database's own error, for a lock that others keep for too long (see ``deadlines``), and
-        ``FileReplaced``, before and after, where SQLite's file is not the one at its path.
+        Raises ``WriterBusy`` or the database's own error for a lock that others keep for too
+        long, and ``FileReplaced`` where SQLite's file is not the one at its path.
         """
         with self._still_there(), self._queue, Session(self._to_write) as session:
             if not self.is_sqlite:
@@ -166,17 +164,13 @@ class Database:
 
     @contextmanager
     def _still_there(self) -> Iterator[None]:
-        """Acknowledge nothing that was written to a file which its path does not lead to."""
+        # Nothing is acknowledged that was written to a file which its path does not lead to.
         self.check_file()
         yield
         self.check_file()
 
     def prepare(self) -> None:
-        """Make the tables in an empty database.
-
-        Raises ``DatabaseOutOfDate`` and ``NewerDatabase`` where they are of another version, and
-        ``RestoreCutOff`` where the file is missing beside one that a restore kept.
-        """
+        """Make the tables in an empty database."""
         if self.is_missing() and (kept := kept_beside(Path(self.description))):
             raise RestoreCutOff(self.description, kept=str(kept[-1]))
         found = self.version()
@@ -207,11 +201,7 @@ class Database:
             return None if found is None else str(found)
 
     def upgrade(self, version: str = "head") -> None:
-        """Make the tables, or bring older ones to `version`; keeps every row.
-
-        Raises ``NewerDatabase`` for tables that only a later program knows, and
-        ``BeforeFirstRelease`` for those that only an earlier one knows.
-        """
+        """Make the tables, or bring older ones to `version`; keeps every row."""
         found = self.version()
         if found is not None and found not in known_versions():
             raise self._unknown(found)
@@ -228,10 +218,7 @@ class Database:
         command.upgrade(_alembic(connection), version)
 
     def empty_journal(self) -> None:
-        """Empty the WAL, so that data deleted from the SQLite file is not left in it.
-
-        While another connection reads, a part of it stays until the next time.
-        """
+        """Empty the WAL, so that data deleted from the SQLite file is not left in it."""
         if not isinstance(self._queue, _Queue):
             return
         with self._queue.lock, self.engine.connect() as connection:
@@ -254,10 +241,7 @@ class Database:
 
 
 class _Queue:
-    """Holds the lock of this process's writers inside a ``with`` block.
-
-    Raises ``WriterBusy`` at the deadline, and behind a slow write as soon as enough others wait.
-    """
+    """The lock of this process's writers; raises ``WriterBusy`` at the deadline or in a crowd."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -298,17 +282,14 @@ def known_versions() -> set[str]:
 
 
 def one_at_a_time(asking: Connection | Session) -> None:
-    """Wait for other processes that are in such a transaction, and have others wait for this one.
-
-    SQLite's write transactions do so anyway.
-    """
+    """Wait for other processes that are in such a transaction, and let others wait for this one."""
+    # SQLite's write transactions do so anyway.
     engine = asking.get_bind() if isinstance(asking, Session) else asking
     if engine.dialect.name == "postgresql":
         asking.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})"))
 
 
 def _alembic(connection: Connection) -> Config:
-    """Return the migration settings bound to `connection`."""
     from alembic.config import Config
 
     config = Config()
@@ -326,7 +307,7 @@ def _lock_timeout() -> str:
 
 
 def _postgres_engine(url: str) -> Engine:
-    """Return an engine that leaves connections to a server that is gone or no primary any more."""
+    # It leaves connections to a server that is gone or no primary any more.
     patience = PATIENCE_SECONDS
     engine = create_engine(
         url,
@@ -344,7 +325,6 @@ def _postgres_engine(url: str) -> Engine:
 
 
 def _sqlite_engine(url: str) -> Engine:
-    """Return an engine whose transactions begin when SQLAlchemy says so."""
     # The connection used last has the pages it read in memory: the next request takes it.
     engine = create_engine(url, pool_use_lifo=True, connect_args={"timeout": PATIENCE_SECONDS})
 
@@ -381,10 +361,9 @@ Value = TypeVar("Value")
 
 
 class Kept(Generic[Key, Value]):
-    """At most `most` values for each database; the value that was put longest ago goes first.
+    """At most `most` values for each database; the oldest goes first.
 
-    A value may be missing at any time, and may be older than the database: the caller must be able
-    to tell, and to read it anew.
+    A value may be missing or older than the database: the caller must be able to tell.
     """
 
     def __init__(self, most: int) -> None:
@@ -416,20 +395,13 @@ Insert = sqlite.Insert | postgresql.Insert
 def upsert(
     model: type[Base], dialect: Dialect, given: tuple[str, ...] = (), kept: tuple[str, ...] = ()
 ) -> Insert:
-    """Return the statement that inserts a row of `model`, or updates the row with the same key.
-
-    It writes the key and the columns `given`, or all columns where none are given. In an existing
-    row the columns `kept` stay as they are: writing an indexed column rewrites its index.
-    """
+    """Return the statement that inserts a row of `model`, or updates the row with the same key."""
+    # Columns `kept` stay as they are: writing an indexed column rewrites its index.
     return _upsert(model, dialect.name, given, kept)
 
 
 def added(model: type[Base], dialect: Dialect, unique: tuple[str, ...]) -> Insert:
-    """Return the statement that inserts a row of `model`, whose ``id`` the database gives.
-
-    It inserts nothing where another row has the same values in the `unique` columns; ``rowcount``
-    of its result says whether it did.
-    """
+    """Return the statement that inserts a row of `model` unless its `unique` columns are taken."""
     return _added(model, dialect.name, unique)
 
 

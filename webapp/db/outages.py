@@ -19,11 +19,7 @@ from webapp.db.tables.base import Base
 
 
 class Outage(StrEnum):
-    """Why the database cannot answer now.
-
-    ``FULL``: its disk is full or failing. ``BUSY``: others hold the locks. ``AWAY``: it cannot be
-    reached. ``REPLACED``: its file was removed or replaced. ``DAMAGED``: its file is unreadable.
-    """
+    """Why the database cannot answer now: ``FULL`` is also a failing disk."""
 
     FULL = "full"
     BUSY = "busy"

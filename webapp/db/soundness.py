@@ -23,9 +23,7 @@ ROWS_AT_ONCE = 20
 def faults(database: Database) -> list[str]:
     """Return the faults of the database itself, at most ``MOST``; empty means sound.
 
-    On SQLite every page, index and reference is read; PostgreSQL holds references and pages by
-    itself. On both, every table and column of this version must be there, every value must be
-    one of its column's type, and nothing may run by itself when a row changes.
+    On SQLite every page, index and reference is read; PostgreSQL holds these by itself.
     """
     found: list[str] = []
     if database.is_sqlite:
@@ -37,10 +35,7 @@ def faults(database: Database) -> list[str]:
 
 
 def _unreadable(database: Database) -> list[str]:
-    """Return each table with a value that cannot be read, such as a text that was overwritten.
-
-    SQLite's own check looks at how pages hang together, and not at the texts on them.
-    """
+    # SQLite's own check looks at how pages hang together, and not at the texts on them.
     found: list[str] = []
     with database.reading() as session:
         for table in Base.metadata.sorted_tables:
@@ -57,7 +52,6 @@ def _unreadable(database: Database) -> list[str]:
 
 
 def _missing(database: Database) -> list[str]:
-    """Return the tables, and the columns as table.column, that are not there."""
     inspector = inspect(database.engine)
     there = set(inspector.get_table_names())
     found: list[str] = []

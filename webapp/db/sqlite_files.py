@@ -45,10 +45,7 @@ class DatabaseInUseBy(DatabaseInUse):
 
 
 def make_private(file: Path) -> None:
-    """Make the file of a database if it is new, and close it to the machine's other users.
-
-    Its journals take their mode from it. A file of another user stays as it is.
-    """
+    """Make the file of a database if it is new, and close it to the machine's other users."""
     with suppress(OSError):  # SQLite itself says why a file cannot be made
         file.touch(mode=0o600)
         for part in ("", *COMPANIONS):
@@ -80,7 +77,6 @@ def take(source: Path, file: Path) -> None:
     """Write the database at `source`, as it is at this moment, to the new `file`.
 
     In one step: writers go on meanwhile, and the copy never begins anew because of them.
-    Raises ``DamagedDatabase``; a full disk stays SQLite's own error.
     """
     with _naming_damage(), closing(_read_only(source)) as old, closing(_new(file)) as new:
         old.backup(new, pages=-1)
@@ -119,9 +115,7 @@ def triggers_and_views(file: Path) -> list[str]:
 def copy_rows(file: Path, target: Path) -> None:
     """Copy the rows of a `file` of unknown origin into the tables of `target`, made by us.
 
-    Only what lies in plain tables under the names that `target` has is read, so nothing that the
-    file defines runs or comes along. Raises ``DamagedDatabase`` where a table, a column or the
-    version of the tables is another, and SQLite's own errors.
+    Only plain tables that `target` has are read, so nothing that the file defines runs.
     """
     size = file.stat().st_size
     with _naming_damage(), closing(_distrusted(file)) as source, closing(_new(target)) as made:
@@ -141,12 +135,8 @@ def copy_rows(file: Path, target: Path) -> None:
 
 
 def put(file: Path, target: Path, kept: Path | None) -> None:
-    """Make `file` the database at `target`; the earlier database stays as `kept`, if given.
-
-    `file` has to lie in the folder of `target`, which has a whole database at every moment: the
-    earlier one gets its second name before the new one takes its place in one step. Raises
-    ``DatabaseInUse``.
-    """
+    """Make `file` the database at `target`; the earlier one stays as `kept`, if given."""
+    # `target` is a whole database at every moment: the earlier one gets its second name first.
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")  # as every database of ours
     file.chmod(0o600)
@@ -162,10 +152,8 @@ def put(file: Path, target: Path, kept: Path | None) -> None:
 
 
 def close(target: Path) -> None:
-    """Fold the companions into the database at `target`; raises ``DatabaseInUse``.
-
-    SQLite leaves WAL only when no other connection has the file open, not even an idle one.
-    """
+    """Fold the companions into the database at `target`; raises ``DatabaseInUse``."""
+    # SQLite leaves WAL only when no other connection has the file open, not even an idle one.
     try:
         with closing(sqlite3.connect(target, timeout=1)) as connection:
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -202,7 +190,7 @@ def _read_only(file: Path) -> sqlite3.Connection:
 
 
 def _distrusted(file: Path) -> sqlite3.Connection:
-    """Open a file that somebody may have made who means harm, which nobody writes to."""
+    # For a file that somebody may have made who means harm.
     connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     for setting in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
         connection.execute(f"PRAGMA {setting}")
@@ -212,11 +200,7 @@ def _distrusted(file: Path) -> sqlite3.Connection:
 def _stored(
     source: sqlite3.Connection, table: str, columns: Sequence[str], *, most: int
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the values that are stored in a plain table, at most so many bytes of them.
-
-    Views, virtual tables and computed columns are refused. Rows may share a value, and so be of
-    more bytes than the file.
-    """
+    # At most so many bytes: rows may share a value, and so be of more bytes than the file.
     is_plain = source.execute(
         "SELECT 1 FROM sqlite_schema"
         " WHERE type = 'table' AND sql LIKE 'CREATE TABLE %' AND name = ?",
@@ -236,7 +220,6 @@ def _stored(
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
-    """Return the columns of a table that are stored."""
     return [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
 
 
@@ -273,8 +256,8 @@ class FileReplaced(Exception):
 class OpenFile:
     """The file at `path` as it was when this process opened it.
 
-    A connection of its own stays open and idle: SQLite deletes and remakes the companions only
-    when the last connection is closed, so as long as this one is open they keep their identity.
+    A connection of its own stays open: SQLite deletes and remakes the companions only when the last
+    one is closed, so they keep their identity.
     """
 
     def __init__(self, path: Path) -> None:
@@ -318,7 +301,6 @@ class OpenFile:
 
 
 def _identity(path: str) -> Identity | None:
-    """Return the device and number of the file at `path`; ``None`` where there is none."""
     try:
         status = os.stat(path)  # noqa: PTH116 - asked six times by each click
     except OSError:

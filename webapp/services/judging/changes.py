@@ -30,9 +30,8 @@ class EventMark(NamedTuple):
 class Changes(NamedTuple):
     """The changes since an earlier time.
 
-    ``revision`` is the study's of now, ``event`` the rater's latest event. ``touched`` are the
-    questions, with their categories, whose verdicts or ratings the rater changed; ``None`` where
-    more changed, or where there is no earlier time.
+    ``touched`` are the questions, with categories, whose verdicts or ratings the rater changed;
+    ``None`` where more changed, or where there is no earlier time.
     """
 
     revision: str
@@ -51,11 +50,7 @@ def revise(session: Session, study_id: int) -> None:
 
 
 def state(session: Session, study: Study) -> str:
-    """Return a name of all that a report on the study's runs is made from, as it is now.
-
-    Two equal names mean that nothing changed between them: the revision, and the newest event,
-    gold version and decision by hand of any rater: none of them is altered.
-    """
+    """Return a name of all that a report on the study's runs is made from, as it is now."""
     own = select(Rater.id).where(Rater.study_id == study.id)
     newest = select(Event.event_id).where(Event.rater_id.in_(own)).order_by(Event.id.desc())
     revision = select(Study.revision).where(Study.id == study.id)
@@ -85,11 +80,8 @@ def since(session: Session, rater: Rater, before: Changes | None) -> Changes:
 
 @cache
 def _changes() -> Select[*tuple[Any, ...]]:
-    """Return the statement over the rater's events from one number on, and the study's revision.
-
-    The events are looked for by their numbers: a rater has ten thousand events, of which a few are
-    newer than the last click. Adding 0 to the rater keeps databases from using the rater's index.
-    """
+    # Events are looked for by number: a rater has ten thousand, a few of them new.
+    # Adding 0 to the rater keeps databases from using the rater's index.
     is_newer = and_(Event.id >= bindparam("id"), Event.rater_id + 0 == Rater.id)
     question_id = func.coalesce(JudgedThing.question_id, Query.question_id)
     return (

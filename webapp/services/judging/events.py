@@ -125,8 +125,6 @@ class Made(Placed, Protocol):
 
 
 class _New(NamedTuple):
-    """The event that is being recorded."""
-
     event_id: str
     new: str | None
     device: str
@@ -136,12 +134,9 @@ class _New(NamedTuple):
 
 
 class Target(NamedTuple):
-    """The value that one event changes.
+    """The value that one event changes: a verdict on a thing, quality or notes of a query.
 
-    ``field`` is "verdict" (on a judged thing), "quality" or "notes" (of a query), or one of
-    ``AGAIN`` (the same in a task that asks once more), or one of ``QUESTIONNAIRE``
-    (of nothing else). For a verdict, ``query_key`` or
-    ``task_id`` name the place of the click.
+    ``query_key`` or ``task_id`` of a verdict name the place of the click.
     """
 
     field: str
@@ -227,10 +222,7 @@ def record(
 def record_all(
     session: Session, rater: Rater, changes: Iterable[TargetChange], *, cause: str = "click"
 ) -> None:
-    """Store events as ``record`` would one after the other, in a few statements for any number.
-
-    Raises ``EventIdTaken``; nothing is stored then.
-    """
+    """Store events as ``record`` would one after the other, in a few statements."""
     connection = tables(session)
     histories: defaultdict[Target, list[Made]] = defaultdict(list)
     taken = set()
@@ -274,10 +266,7 @@ def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
 
 
 def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
-    """Rewrite the rater's summaries of every query that shows a target or is one.
-
-    Verdicts of a hidden repeat change no summary.
-    """
+    """Rewrite the rater's summaries of every query that shows a target or is one."""
     moved = dict.fromkeys(target.about for target in targets if not target.is_repeat)
     if len(moved) < MANY:
         for target in moved:
@@ -288,10 +277,7 @@ def refresh(session: Session, rater: Rater, targets: Sequence[Target]) -> None:
 
 
 def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> Event | None:
-    """Return the rater's latest event that changed something and was not undone.
-
-    `where` is a condition on ``Event`` and, where it was clicked on a run, its ``Query``.
-    """
+    """Return the rater's latest event that changed something and was not undone."""
     undone = select(Event.undoes_id).where(Event.rater_id == rater.id, Event.undoes_id.is_not(None))
     return session.scalar(
         select(Event)
@@ -309,7 +295,7 @@ def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> E
 
 
 def _asked_again() -> ColumnElement[bool]:
-    """Return the condition that an event answers a question asked again, even by the same value."""
+    # An answer to a question asked again counts even with the same value.
     return exists().where(Task.id == Event.task_id, Task.asked_again_at <= Event.received_at)
 
 
@@ -345,7 +331,6 @@ def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[
 
 
 def _made(history: Sequence[Made], new: str | None, click: Click) -> _New | None:
-    """Return the event of a click, ``None`` if it is in the history of its target already."""
     wanted = None if new is None else str(new)
     for known in history:
         if known.event_id == click.event_id:
@@ -377,7 +362,7 @@ def _columns(
 
 
 def _place(click: Click, history: Sequence[Made]) -> tuple[str, int]:
-    """Return the event's device and sequence; without a script the server counts."""
+    # Without a script the server counts.
     if click.device and click.sequence is not None:
         return click.device, click.sequence
     counted = (event.sequence for event in history if event.device == "")
@@ -448,10 +433,7 @@ KEEP = Keep.KEEP
 
 
 class AnswerRating(Struct, frozen=True):
-    """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it.
-
-    ``quality`` is 0 to 5, ``empty_outcome`` fits an empty list only.
-    """
+    """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it."""
 
     quality: int | Keep | None = KEEP
     notes: str | Keep = KEEP
@@ -459,10 +441,7 @@ class AnswerRating(Struct, frozen=True):
 
 
 class Answer(NamedTuple):
-    """The answer that a rating is about: its query and, where it has one, its emptiness.
-
-    ``task_id`` names the blind task in which it is rated; ``again`` in one that asks once more.
-    """
+    """The answer that a rating is about: its query and, where it has one, its emptiness."""
 
     query_key: int | None
     emptiness_id: int | None
@@ -483,10 +462,7 @@ class Answer(NamedTuple):
 def judge_target(
     session: Session, rater: Rater, target: Target, relevance: Relevance | None, click: Click
 ) -> Relevance | None:
-    """Record a verdict on a card, ``None`` to clear it; return the one in force.
-
-    The same event twice changes nothing. Raises ``EventIdTaken``.
-    """
+    """Record a verdict on a card, ``None`` to clear it; return the one in force."""
     standing = record(session, rater, target, relevance, click)
     refresh(session, rater, [target])
     return VERDICTS[standing or ""]
@@ -497,8 +473,7 @@ def rate_answer(
 ) -> None:
     """Record quality, notes and empty outcome of an answer, as far as they are given.
 
-    Raises ``NotToJudge`` for the outcome of an answer without emptiness, ``ValueError`` for a
-    quality outside 0 to 5, and ``EventIdTaken``.
+    Raises ``NotToJudge`` for the outcome of an answer without emptiness, and ``ValueError``.
     """
     said: dict[str, str | None] = {}
     if not isinstance(rating.empty_outcome, Keep):
@@ -519,8 +494,7 @@ def take_back(
 ) -> Event | None:
     """Take back the rater's latest change within `where` by a new event; return what was undone.
 
-    Each further undo goes one change further back; ``None`` when nothing is left. Sending the same
-    undo twice changes nothing. `where` is as for ``last_change``.
+    Each further undo goes one change further back; the same undo twice changes nothing.
     """
     lock(session, rater)
     repeated = session.scalar(
@@ -543,10 +517,7 @@ def judge(
     relevance: Relevance | None,
     click: Click,
 ) -> Relevance | None:
-    """Record a verdict on the card at `rank` of a run's answer; see ``judge_target``.
-
-    It holds wherever the same judged thing was shown. Raises ``UnknownQuery``.
-    """
+    """Record a verdict on the card at `rank` of a run's answer; see ``judge_target``."""
     lock(session, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
     shown = tables(session).execute(_shown(), card).first()
@@ -605,10 +576,7 @@ def judge_open(
 def rate(
     session: Session, rater: Rater, run_id: str, query_id: int, rating: AnswerRating, click: Click
 ) -> None:
-    """Record the rating of a whole answer of a run; see ``rate_answer``.
-
-    Raises ``UnknownQuery``.
-    """
+    """Record the rating of a whole answer of a run; see ``rate_answer``."""
     query = lock_query(session, rater, run_id, query_id)
     emptiness = query.emptiness_id if query.state == QueryState.EMPTY else None
     rate_answer(session, rater, Answer(query.id, emptiness), rating, click)
@@ -621,10 +589,7 @@ def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | Non
 
 
 def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
-    """Return the query, once no other transaction writes for the same rater.
-
-    Raises ``UnknownQuery`` if the rater's study has none.
-    """
+    """Return the query, once no other transaction writes for the same rater."""
     lock(session, rater)
     query = session.scalar(
         select(Query)

@@ -33,10 +33,7 @@ def from_row(stored: dict[str, Any]) -> Card:
 
 
 class Pool:
-    """The judged things of some questions, growing as runs are read.
-
-    Built once per import, so that placing a card costs no statement of its own.
-    """
+    """The judged things of some questions, growing as runs are read."""
 
     def __init__(self, session: Session, question_set: QuestionSet, cards: Iterable[Card]):
         self._session = session
@@ -65,10 +62,7 @@ class Pool:
         return thing
 
     def place_again(self, result: Result, query: Query, card: Card) -> JudgedThing:
-        """Return the judged thing of a result whose card has more fields now.
-
-        It stays the one that was judged unless the new fields contradict it.
-        """
+        """Return the judged thing of a result whose card has more fields now."""
         if _joins(result.judged_thing, card):
             return result.judged_thing
         return self.place(query, query.question, card)
@@ -90,7 +84,7 @@ class Pool:
 
 
 def _joins(thing: JudgedThing, card: Card) -> bool:
-    """Whether `card` shows the content of `thing`, which then keeps the fuller version."""
+    # It keeps the fuller version.
     stored = from_row(thing.card or {"title": card.title})
     if not same_content(stored, card):
         return False

@@ -77,12 +77,8 @@ def refresh(session: Session, rater_ids: Sequence[int], scope: Scope) -> None:
 def refresh_touched(
     session: Session, rater_id: int, thing_id: int | None, query_key: int | None
 ) -> None:
-    """Rewrite one rater's summaries of the queries that one change touches.
-
-    With a judged thing these are the queries that show it or whose emptiness it is; without one,
-    the query with the key. The rows are the same as those of ``refresh``. It takes one statement to
-    read and one to write, since every click waits for it.
-    """
+    """Rewrite one rater's summaries of the queries that one change touches."""
+    # One statement to read and one to write, since every click waits for it.
     of = query_key if thing_id is None else thing_id
     touched = _touched(by_thing=thing_id is not None)
     connection = tables(session)
@@ -94,11 +90,7 @@ def refresh_touched(
 
 @cache
 def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``refresh_touched``, with one row for each query.
-
-    ``listed`` is a text of "rank thing verdict" for each result, in no order. With a row for each
-    result the database would look up the rest of the query as many times.
-    """
+    # One row for each query, its results in a text: else the rest would be read as many times.
     of, rater_id = bindparam("of", type_=Integer), bindparam("rater_id", type_=Integer)
     shown = select(Result.query_key).where(Result.judged_thing_id == of)
     empty = select(Query.id).where(Query.emptiness_id == of)
@@ -260,11 +252,7 @@ def _row(
 
 
 class Standing(Struct, frozen=True):
-    """One rater's progress in some queries of a run: the sums, and the work left.
-
-    ``open_judgments`` counts verdicts still to give, ``open_queries`` the queries that lack
-    one or whose answer lacks its quality.
-    """
+    """One rater's progress in some queries of a run: the sums, and the work left."""
 
     totals: Totals = field(default_factory=Totals)
     open_judgments: int = 0
@@ -288,10 +276,7 @@ class Standing(Struct, frozen=True):
 
 
 def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Standing]:
-    """Return a rater's progress in a run, by category in question order; one statement.
-
-    Questions that nobody is asked are left out. Every click asks for it.
-    """
+    """Return a rater's progress in a run, by category in question order; one statement."""
     values = {"rater_id": rater_id, "run_id": run_id}
     rows = tables(session).execute(_by_category(), values).all()
     return {category: _standing(numbers) for category, *numbers in rows}
@@ -314,10 +299,7 @@ def _by_category() -> Select[Any]:
 
 
 def _sums() -> Iterator[ColumnElement[Any]]:
-    """Yield the sums and counts that ``_standing`` reads, in its order.
-
-    A sum over nothing is null. Nothing is bound that need not be: each click carries this out.
-    """
+    # Nothing is bound that need not be: each click carries this out.
     row = StoredSummary
     yield func.sum(row.open_judgments).label("open_judgments")
     yield func.count().filter(is_open()).label("open_queries")
@@ -340,7 +322,6 @@ def _sums() -> Iterator[ColumnElement[Any]]:
 
 
 def _standing(numbers: Sequence[Any]) -> Standing:
-    """Return the progress of the work left, the counts, then a sum and a count of each column."""
     open_judgments, open_queries, *stated = (number or 0 for number in numbers)
     sums = stated[len(COUNTS) :]
     by_column = zip(COLUMNS, map(Sum, sums[::2], sums[1::2]), strict=True)

@@ -182,7 +182,7 @@ def merge(votes: Sequence[str]) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _merged(votes: tuple[str, ...]) -> str | None:
-    """Return the same, kept: thousands of things have the same few votes."""
+    # Kept: thousands of things have the same few votes.
     return merge(votes)
 
 

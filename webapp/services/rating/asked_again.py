@@ -67,10 +67,7 @@ def hides(row: Judged) -> ColumnElement[bool]:
 def left(
     session: Session, rater: Rater, question: int | None = None
 ) -> dict[Unit, tuple[int, int, int]]:
-    """Return how many verdicts and grades the rater has still to give again, by unit.
-
-    The third number is how many of the verdicts are on empty lists.
-    """
+    """Return how many verdicts and grades the rater has still to give again, by unit."""
     mine = [Rater.id == rater.id, Event.received_at <= Task.asked_again_at]
     if question is not None:
         mine.append(Task.question_id == question)
@@ -154,7 +151,6 @@ def _by_task(
     question_id: SQLColumnExpression[int],
     run_id: SQLColumnExpression[str | None],
 ) -> Select[*tuple[Any, ...]]:
-    """Return the statement that counts `rows` by rater and unit, with ``Task`` where one has it."""
     is_list = (
         case((JudgedThing.property_id.is_(None), 1), else_=0) if row is Judgment else literal(0)
     )

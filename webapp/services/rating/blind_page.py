@@ -63,13 +63,9 @@ class TaskStage(StrEnum):
 
 
 class BlindAnswer(Struct, frozen=True):
-    """One whole answer to rate 0-5, called by a letter; ``key`` names it.
+    """One whole answer to rate 0-5: its cards between the prose before and after them.
 
-    It is its ``cards`` in their order, between the prose ``before`` and ``after`` them.
-    ``response`` is the answer as written, ``None`` until its rater opened it, and empty where that
-    shows nothing further.
-    ``suggested`` is the quality that its share of relevant cards suggests, and 0 for an empty
-    list, where the owner lets blind raters see it.
+    ``response`` is the answer as written: ``None`` until opened, empty where it shows nothing more.
     """
 
     key: str
@@ -85,21 +81,14 @@ class BlindAnswer(Struct, frozen=True):
 
 
 class AnswerFigures(Struct, frozen=True):
-    """The figures of one answer to a question, by the rater's verdicts.
-
-    ``letter`` names the answer within its question; in another question it names another run's.
-    """
+    """The figures of one answer to a question, by the rater's verdicts."""
 
     letter: str
     summary: Summary
 
 
 class BlindPage(QuestionPage, frozen=True, kw_only=True):
-    """One task as its rater sees it; ``answers`` are there once all cards are judged.
-
-    ``contradicts_itself``: "truly nothing" was given beside a property judged relevant. ``figure``
-    and ``figures`` are there only where the study lets raters see figures while rating.
-    """
+    """One task as its rater sees it; ``answers`` are there once all cards are judged."""
 
     task_id: str
     stage: TaskStage
@@ -210,7 +199,6 @@ def _cards(
 def _earlier_verdicts(
     session: Session, rater: Rater, task: Row[Any], found: Sequence[Row[Any]]
 ) -> dict[int, tuple[str, Card]]:
-    """Return earlier verdicts on other contents: in a repeat, those of the repeat alone."""
     if task.kind != REPEAT:
         return pages.earlier_verdicts(session, rater, found)
     again = shares.verdicts(session, task)
@@ -269,10 +257,7 @@ def _listed() -> Select[*tuple[Any, ...]]:
 
 
 def _uniform(card: Card, question: str) -> Card:
-    """Return a card without what only some methods write: emoji, and the sale that was asked for.
-
-    Where a question asks for houses for sale, "for sale" tells nothing but who wrote it.
-    """
+    # Without what only some methods write: emoji, and the sale that was asked for.
     asked = prices.read_note(question)
     return replace(
         card,
@@ -284,7 +269,6 @@ def _uniform(card: Card, question: str) -> Card:
 
 
 def _in_one_style(turn: EarlierTurn) -> str:
-    """Return an answer with its list written in one style, whichever method wrote it."""
     before, after = property_cards.prose(turn.response)
     cards = [
         replace(_uniform(card, turn.question), source=None)
@@ -322,11 +306,8 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
 
 
 def summaries_of(session: Session, task: Row[Any]) -> dict[int, Summary]:
-    """Return the summary of every answer in a task, by its query.
-
-    They are the stored ones. For a question that is asked again they are made from that task's
-    verdicts alone; otherwise they would reveal that it is a repeat.
-    """
+    """Return the summary of every answer in a task, by its query."""
+    # A repeat's come from its own verdicts alone: the stored ones would reveal that it is one.
     return dict(_again(session, task) if task.kind == REPEAT else _stored(session, task))
 
 
@@ -374,7 +355,6 @@ def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
 
 @cache
 def _said_again() -> Select[*tuple[Any, ...]]:
-    """Return the statement over the repeated verdicts on each result, one row for an empty list."""
     emptiness = aliased(Repeat)
     same, empty = Repeat.task_id == Task.id, emptiness.task_id == Task.id
     return (

@@ -86,10 +86,7 @@ _Version = tuple[int, str | None, int | None]  # question, run where it matters,
 
 
 class EarlierVerdict(Struct, frozen=True):
-    """The rater's verdict on the same property with other content, and what differs.
-
-    ``now`` is the content of the card that shows it, which may state more than the card does.
-    """
+    """The rater's verdict on the same property with other content, and what differs."""
 
     relevance: Relevance
     card: Card
@@ -100,10 +97,7 @@ class EarlierVerdict(Struct, frozen=True):
 def earlier_verdicts(
     session: Session, rater: Rater, things: Sequence[Thing]
 ) -> dict[int, tuple[str, Card]]:
-    """Return, by judged thing, the rater's latest verdict on another content of the property.
-
-    Where the thing itself has a verdict, only earlier verdicts count.
-    """
+    """Return, by judged thing, the rater's latest verdict on another content of the property."""
     values = {
         "rater_id": rater.id,
         "questions": list({thing.question_id for thing in things}),
@@ -115,10 +109,7 @@ def earlier_verdicts(
 
 @cache
 def _of_listings() -> Select[*tuple[Any, ...]]:
-    """Return the statement over all contents of some properties, with the verdicts on each.
-
-    The join is an outer one so that SQLite does not begin with all the rater's judgments.
-    """
+    # The join is an outer one so that SQLite does not begin with all the rater's judgments.
     thing = JudgedThing
     return (
         select(thing.id, thing.question_id, thing.run_id, thing.property_id, thing.card)
@@ -137,10 +128,7 @@ def _of_listings() -> Select[*tuple[Any, ...]]:
 def said_before(
     things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
 ) -> dict[int, tuple[str, Card]]:
-    """Return, by judged thing, the latest verdict in `said` on another content of the property.
-
-    Where the thing itself has a verdict, only earlier verdicts count.
-    """
+    """Return, by judged thing, the latest verdict in `said` on another content of the property."""
     versions: dict[_Version, list[tuple[int, str, datetime, Card]]] = defaultdict(list)
     for other, verdict, at in sorted(said, key=itemgetter(2)):
         if other.card is not None:
@@ -173,9 +161,7 @@ _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=S
 class JudgedCard(Struct, frozen=True):
     """One card with the rater's verdict on it; ``listing`` names its property.
 
-    ``number`` is its rank in an answer or its place in a blind task, from 1; ``key`` names it in
-    clicks. ``repeats`` are the other ranks at which the same answer shows the same thing; one
-    verdict counts for all of them. ``has_prices``: any card of the page states its price.
+    ``key`` names it in clicks. ``repeats`` are the other ranks that show the same thing.
     """
 
     number: int
@@ -189,11 +175,7 @@ class JudgedCard(Struct, frozen=True):
 
 
 class PlaceInWalk(NamedTuple):
-    """The place of a query among those the rater walks through.
-
-    ``position`` is 1-based among those of the run that raters are asked, ``None`` for another. The
-    query ids are ``None`` at the ends, and ``next_open`` once nothing is left to rate.
-    """
+    """The place of a query among those the rater walks through."""
 
     position: int | None
     of: int
@@ -233,10 +215,7 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
 
 
 class RatingPage(QuestionPage, frozen=True, kw_only=True):
-    """One query of a run as its rater sees it; ``asked_at`` is its question's place in the set.
-
-    ``whole`` and ``category_standing`` are the rater's progress in the run and in the category.
-    """
+    """One query of a run as its rater sees it; ``asked_at`` is its question's place in the set."""
 
     run_id: str
     search_method: str | None
@@ -267,10 +246,7 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
 def rating_page(
     session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter
 ) -> RatingPage:
-    """Return the page of one query; a fixed number of statements for runs of any size.
-
-    Raises ``UnknownQuery``.
-    """
+    """Return the page of one query; a fixed number of statements for runs of any size."""
     asked = _asked(session, rater, run_id, query_id, wanted)
     summary = live_metrics.summary(asked)
     standings = live_metrics.by_category(session, rater.id, run_id)
@@ -311,10 +287,7 @@ def suggested(summary: Row[Any] | Summary, cannot_tell: CannotTell) -> int | Non
 
 
 def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
-    """Return the query id at which the rater goes on: where they stopped, if it is open.
-
-    Else the next open one after it, else the first open one; ``None`` when all is rated.
-    """
+    """Return the query id at which the rater goes on: where they stopped, if it is open."""
     last = session.scalar(
         select(Event.query_key)
         .join(Query, Query.id == Event.query_key)
@@ -348,7 +321,6 @@ _AS_READ = (
 
 @cache
 def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``_asked``: so long that it is written down only once."""
     asked = StoredSummary.query_key
     other = aliased(StoredSummary)
     walk = _walk(other, only_open=only_open, in_category=in_category)

@@ -61,18 +61,13 @@ class AskedPlace(Struct, frozen=True):
 
 
 class Background(Struct, Generic[Key], frozen=True):
-    """The texts above and under the cards of a page: ``note`` is the owner's on the question.
-
-    ``cards`` are by the rank in the answer, or by the name that a blind task has for them.
-    """
+    """The texts above and under the cards of a page: ``note`` is the owner's on the question."""
 
     note: str
     cards: Mapping[Key, CardParticulars]
 
 
 class _Source(Struct, frozen=True):
-    """One run's details of one card."""
-
     text: ListedText
     listed: Particulars
     recorded: Particulars
@@ -94,10 +89,7 @@ def of_run(session: Session, run: Run, *, with_record: bool) -> dict[int, Backgr
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
-    """Return the particulars of the cards of a blind rater's task, by their names in it.
-
-    Raises ``UnknownTask``.
-    """
+    """Return the particulars of the cards of a blind rater's task, by their names in it."""
     task = tasks.find(session, rater, task_id)
     is_asked = Query.question_id == task.question_id
     of_unit = is_asked & (Query.run_id == func.coalesce(task.run_id, Query.run_id))
@@ -108,8 +100,6 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
 
 
 class _QuestionsWithPlaces(Struct, frozen=True):
-    """Some answers, all of one question set, and the places that questions ask for, by number."""
-
     queries: Sequence[Query]
     places: Mapping[int, AskedPlace]
 
@@ -214,7 +204,6 @@ def _card(record: object) -> Card:
 def _known(
     card: Card, sources: Sequence[_Source], place: AskedPlace | None, *, with_record: bool
 ) -> CardParticulars:
-    """Return all details of `sources` beyond `card`, each once."""
     listed = _without(_fullest([source.listed for source in sources]), card, Particulars())
     known = CardParticulars(
         headings=tuple(sorted({source.text.heading for source in sources} - {""})),
@@ -235,7 +224,7 @@ def _known(
 
 
 def _lines(several: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the lines of the run with the most, then those of other runs only, each once."""
+    # The lines of the run with the most, then those of other runs only.
     most = max(several, key=lambda lines: (sum(map(len, lines)), lines), default=())
     others = {line for lines in several for line in lines}
     return tuple(dict.fromkeys((*most, *sorted(others))))
@@ -266,7 +255,7 @@ def _size(said: str | tuple[str, ...]) -> tuple[int, str | tuple[str, ...]]:
 
 
 def _without(said: Particulars, card: Card, other: Particulars) -> Particulars:
-    """Return the part of `said` that neither the card nor `other` has."""
+    # What neither the card nor `other` has.
     known = {text.casefold() for text in other.features}
     addresses = (str(value) for name, value in (*other.facts, *said.facts) if name == "address")
     place = " ".join((card.location or "", *addresses)).casefold()
@@ -286,7 +275,7 @@ def _without(said: Particulars, card: Card, other: Particulars) -> Particulars:
 
 
 def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Card:
-    """Return the fields of the record that the card lacks or states otherwise."""
+    # What the card lacks or states otherwise.
     fuller = max(records, key=lambda one: (_stated(one), str(one)), default=Card(title=""))
     differing = {
         name: getattr(fuller, name)

@@ -79,11 +79,8 @@ def categories(session: Session, study: Study) -> dict[int, str]:
 
 
 def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
-    """Return how many verdicts each unit of a study asks for, in its present `revision`.
-
-    No click changes that, but counting 300 questions of 3 runs takes a fifth of one: the counts
-    are kept.
-    """
+    """Return how many verdicts each unit of a study asks for, in its present `revision`."""
+    # Kept: no click changes that, and counting 300 questions of 3 runs takes a fifth of one.
     key = study_id, revision
     found = _kept.get(session, key)
     if found is None:
@@ -117,11 +114,8 @@ def _counted(
 
 @cache
 def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement that counts the things of units: all, or the unjudged ones.
-
-    Only runs of a study list its questions' things, so the runs need not be read. A list of
-    questions has SQLAlchemy write the statement anew each time, so clicks name a single one.
-    """
+    # Only runs of a study list its questions' things, so the runs need not be read. A list of
+    # questions has SQLAlchemy write the statement anew each time, so clicks name a single one.
     thing = JudgedThing
     shown = or_(is_listed(), exists().where(Query.emptiness_id == thing.id).correlate(thing))
     named = (
@@ -143,11 +137,8 @@ def _counts(*, of_one: bool, unjudged: bool) -> Select[*tuple[Any, ...]]:
 
 
 def is_shown(study_id: int, depth: int | None) -> ColumnElement[bool]:
-    """Return the condition on ``JudgedThing`` that the study's runs show it or left it empty.
-
-    Only ranks within the pool's `depth` count. It is asked of each thing by itself, so that a
-    question costs the same in a study of any size.
-    """
+    """Return the condition on ``JudgedThing`` that the study's runs show it or left it empty."""
+    # It is asked of each thing by itself: a question costs the same in a study of any size.
     listed = exists().where(
         Result.judged_thing_id == JudgedThing.id,
         Result.rank <= (DEEPEST if depth is None else depth),
@@ -159,10 +150,8 @@ def is_shown(study_id: int, depth: int | None) -> ColumnElement[bool]:
 
 
 def is_listed() -> ColumnElement[bool]:
-    """Return the condition on (``JudgedThing``, ``Study``) that a run lists it.
-
-    For things of a unit: only runs of its study list them, so the runs need not be read.
-    """
+    """Return the condition on (``JudgedThing``, ``Study``) that a run lists it."""
+    # For things of a unit: only runs of its study list them, so the runs need not be read.
     # Without a depth no result row is read: its index has the thing it shows.
     in_pool = or_(Study.pool_depth.is_(None), Result.rank <= Study.pool_depth)
     listed = exists().where(Result.judged_thing_id == JudgedThing.id, in_pool)
@@ -170,10 +159,7 @@ def is_listed() -> ColumnElement[bool]:
 
 
 def is_asked() -> ColumnElement[bool]:
-    """Return the condition on (``JudgedThing``, ``Study``) that a run lists it or left it empty.
-
-    It is that of ``is_shown``, for things of a unit.
-    """
+    """Return the condition on (``JudgedThing``, ``Study``) that a run lists it or left it empty."""
     return or_(is_listed(), _is_empty(Study.id).correlate(JudgedThing, Study))
 
 
@@ -194,10 +180,7 @@ def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
 def answers_in(
     study_id: int | SQLColumnExpression[int], unit: Unit | Task | type[Task]
 ) -> ColumnElement[bool]:
-    """Return the condition on (``Query``, ``Run``) that an answer belongs to `unit`.
-
-    Every readable one asks for its quality: an empty list and a failed call too.
-    """
+    """Return the condition on (``Query``, ``Run``) that an answer belongs to `unit`."""
     return and_(
         Query.question_id == unit.question_id,
         Run.study_id == study_id,
@@ -285,9 +268,8 @@ def planned(
 ) -> tuple[Planned, ...]:
     """Return the repeats that the rater is still to be given, the earliest first.
 
-    `in_order` is the rater's share in the order of work, of which `again` are given once more
-    already. Only `units` of the study are drawn. While the share stays as it is, giving a repeat
-    takes it from this plan and changes no other.
+    `again` are given once more already: giving a repeat takes it from this plan and changes no
+    other, while the share stays as it is.
     """
     last = len(in_order)
     left = count(last, rater.study.repeat_percent) - len(again)

@@ -65,11 +65,9 @@ MOST_AGAIN = 20
 
 
 class UnitProgress(NamedTuple):
-    """How far one rater is with a unit.
+    """How far one rater is with a unit: open and all judgments, answers and empty lists.
 
-    ``open_judgments`` verdicts of its ``judgments`` are still to be given, and ``unrated`` of its
-    ``answers`` lack their quality. ``open_lists`` and ``lists`` are the verdicts among them on
-    empty lists: one at most. A tuple, since a share has thousands.
+    A tuple, since a share has thousands.
     """
 
     open_judgments: int
@@ -87,10 +85,7 @@ class UnitProgress(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A unit that a rater was given as a task; ``kind`` is whether for the first time.
-
-    ``postponed_at`` is when they put it off, if they did.
-    """
+    """A unit that a rater was given as a task; ``kind`` is whether for the first time."""
 
     task_id: str
     unit: Unit
@@ -101,9 +96,8 @@ class Given(NamedTuple):
 class StudyShare(Struct, frozen=True):
     """One rater's share of a study.
 
-    ``given`` is in the order of giving, ``free`` in the order in which the rater would be
-    given it. ``units`` are all of the study, with the rater's progress in each. ``planned`` are
-    the repeats still to be given, the earliest first.
+    ``given`` is in the order of giving, ``free`` in the order in which the rater would be given it,
+    ``planned`` are the repeats still to be given; ``units`` are all of the study.
     """
 
     given: tuple[Given, ...]
@@ -136,7 +130,7 @@ class StudyShare(Struct, frozen=True):
 
 
 class _KeptShare(NamedTuple):
-    """A share, and all that decided it: a difference in one of them makes another share."""
+    # A share, and all that decided it: a difference in one of them makes another share.
 
     changes: Changes
     tasks: tuple[object, ...]
@@ -147,11 +141,7 @@ _kept = Kept[int, _KeptShare](MOST_KEPT)
 
 
 def of_rater(session: Session, rater: Rater) -> StudyShare:
-    """Return the units the rater was given and those they could still be given.
-
-    A unit is free if it is assigned to them, not given to them yet, and given to fewer raters
-    than the overlap.
-    """
+    """Return the units the rater was given and those they could still be given."""
     before = _kept.get(session, rater.id)
     now = changes.since(session, rater, before.changes if before else None)
     *given, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
@@ -191,10 +181,7 @@ def _share(
 
 @cache
 def _tasks_mark() -> Select[*tuple[Any, ...]]:
-    """Return the statement whose row differs once a rater's tasks do.
-
-    It ends with when one was last asked again, and the study's overlap.
-    """
+    # Its row differs once a rater's tasks do.
     given = func.count(), func.max(Task.claimed_at)
     postponed = func.count(Task.postponed_at), func.max(Task.postponed_at)
     mine = Rater.id == bindparam("rater_id")
@@ -212,7 +199,7 @@ def _given() -> Select[*tuple[Any, ...]]:
 
 
 def _taken(session: Session, overlap: int | None) -> frozenset[Unit]:
-    """Return the units that were given to as many raters as the study's overlap allows."""
+    # Units given to as many raters as the overlap allows.
     if overlap is None:
         return frozenset()
     rows = select(Task.question_id, Task.run_id, func.count()).where(Task.kind == POOL)
@@ -230,12 +217,7 @@ def _ordered(units: Iterable[Unit], rater: Rater) -> list[Unit]:
 def _units(
     session: Session, rater: Rater, revision: str, question: int | None = None, *, again: bool
 ) -> dict[Unit, UnitProgress]:
-    """Return the progress in each unit of the rater's study, in the order of the questions.
-
-    The stored summaries are read; things are counted only in units that were begun. Questions that
-    are not asked have no unit. With `question` only its units are returned. `again`: the rater has
-    questions that are asked again.
-    """
+    # The stored summaries are read; things are counted only in units that were begun.
     values = {"rater_id": rater.id, "study_id": rater.study_id, "question": question}
     statement = _summed(of_one=question is not None)
     rows = tables(session).execute(statement, values).all()
@@ -267,12 +249,8 @@ def _units(
 
 @cache
 def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
-    """Return the statement behind ``_units``; without a readable answer it finds no unit.
-
-    ``is_open``: a listed thing is unjudged, also below the pool's depth; ``is_begun``: one is
-    judged. The joins are outer ones so that SQLite keeps their order and no answer's text is
-    passed.
-    """
+    # ``is_open`` also counts below the pool's depth. The joins are outer ones so that SQLite keeps
+    # their order and no answer's text is passed.
     row = StoredSummary
     begun = or_(row.judged_count > 0, row.empty_outcome.is_not(None))
     is_empty = row.state == str(QueryState.EMPTY)
@@ -326,8 +304,8 @@ def due(
 ) -> Task | None:
     """Give the rater the repeat that is due, `among` some units; ``None`` if none is.
 
-    No unit is asked again while it is `left` open for the first time, nor right after it: the
-    rater may have come back to it late. It comes anyway only when nothing else is left to do.
+    No unit is asked again while it is `left` open for the first time, nor right after it, unless
+    nothing else is left to do.
     """
     ready = [unit for unit in _ready(share, left) if unit not in left and among(unit)]
     if not ready:
@@ -345,7 +323,7 @@ def is_due(share: StudyShare, left: Collection[Unit] = ()) -> bool:
 
 
 def _ready(share: StudyShare, left: Collection[Unit]) -> list[Unit]:
-    """Return the repeats due by now; units put off and still open count as not reached."""
+    # Units put off and still open count as not reached.
     reached = len(share.first_time) - len(share.postponed.intersection(left))
     return [one.unit for one in share.planned if one.after <= reached]
 
@@ -371,10 +349,7 @@ def is_open() -> ColumnElement[bool]:
 
 
 class Left(NamedTuple):
-    """The numbers of verdicts and qualities still to be given again, and of open tasks.
-
-    ``lists`` are the verdicts on empty lists.
-    """
+    """The numbers of verdicts and qualities still to be given again, and of open tasks."""
 
     judgments: int = 0
     unrated: int = 0
@@ -406,7 +381,6 @@ def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, da
 
 
 def _give(session: Session, rater: Rater, unit: Unit, now: datetime) -> Task:
-    """Give the rater a repeat of everything they judged of a unit."""
     judged = (
         select(JudgedThing.id)
         .join(Judgment)
@@ -440,8 +414,7 @@ class Progress(Struct, frozen=True):
     """A rater's progress: turns done, turns given or still to be given, and work left.
 
     A turn is a question, once for each run where it depends on its conversation, and once more
-    where it is asked again; ``questions`` counts each once. ``open_judgments`` are verdicts, of
-    which ``open_lists`` are on empty lists, ``unrated`` answers that lack their quality.
+    where it is asked again; ``questions`` counts each once.
     """
 
     done: int
@@ -464,11 +437,7 @@ class Progress(Struct, frozen=True):
 
 
 class Done(Struct, frozen=True):
-    """The counts of a rater's judgments: verdicts on cards and empty lists, answers rated.
-
-    They count as the rater's pages did: a question asked again counts again, and one
-    that depends on its conversation counts for each.
-    """
+    """The counts of a rater's judgments: verdicts on cards and empty lists, answers rated."""
 
     questions: int
     cards: int
@@ -485,10 +454,8 @@ class PooledFigure(Struct, frozen=True):
 
 
 def progress(session: Session, rater: Rater) -> Progress:
-    """Return the rater's progress in their whole share; without blind rating, in every run.
-
-    Repeats count from the beginning, so that no number grows when one is given.
-    """
+    """Return the rater's progress in their whole share; without blind rating, in every run."""
+    # Repeats count from the beginning, so that no number grows when one is given.
     share = of_rater(session, rater)
     if studies.is_blind(session, rater.study):
         return of_share(session, rater, share)
@@ -504,10 +471,7 @@ def progress(session: Session, rater: Rater) -> Progress:
 
 
 def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
-    """Return how far the rater is in their share of the study.
-
-    A question that they finished elsewhere is done, also before it is given to them.
-    """
+    """Return how far the rater is in their share of the study."""
     units = share.units
     first_time = [units[unit] for unit in share.first_time if unit in units]
     free = [units[unit] for unit in share.free]
@@ -560,10 +524,8 @@ def done(session: Session, rater: Rater) -> Done:
 
 
 def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
-    """Return the share of relevant cards among all the rater's verdicts so far.
-
-    It also changes with the verdicts of a repeat: otherwise it would reveal the repeats.
-    """
+    """Return the share of relevant cards among all the rater's verdicts so far."""
+    # It also changes with the verdicts of a repeat: otherwise it would reveal the repeats.
     first = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
     again = select(Repeat.verdict).join(JudgedThing).join(Task).where(Task.rater_id == rater.id)
     is_card = JudgedThing.property_id.is_not(None)

@@ -68,10 +68,7 @@ class UnknownTask(Missing):
 
 
 def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
-    """Return one of the rater's own tasks with its question and what the study says of its page.
-
-    Raises ``UnknownTask``.
-    """
+    """Return one of the rater's own tasks with its question and what the study says of its page."""
     values = {"task_id": task_id, "rater_id": rater.id}
     found: Row[Any] | None = tables(session).execute(_own_task(), values).first()
     if found is None:
@@ -94,10 +91,7 @@ def _own_task() -> Select[*tuple[Any, ...]]:
 
 
 def asked_things(session: Session, task: Row[Any]) -> list[Row[Any]]:
-    """Return the things a task asks for with their verdicts, in the order its rater sees them.
-
-    An emptiness shows no property.
-    """
+    """Return the things a task asks for with their verdicts, in the order its rater sees them."""
     rows = tables(session).execute(_asked(again=task.kind == REPEAT), {"task_id": task.id})
     return sorted(rows, key=lambda thing: key(task, thing.id))
 
@@ -126,16 +120,11 @@ def _asked(*, again: bool) -> Select[*tuple[Any, ...]]:
 
 
 def key(task: Task | Row[Any], number: int) -> str:
-    """Return the name of a card or answer within a task: without meaning, and always the same.
-
-    It orders them too: shuffled by the study's secret, for each rater and time anew.
-    """
+    """Return the name of a card or answer within a task: without meaning, and always the same."""
     return _key(_Naming.of(task), number)
 
 
 class _Naming(NamedTuple):
-    """Everything that the names in a task follow from; ``seed`` is only in an old task."""
-
     secret: str
     seed: int | None
     rater_id: int
@@ -180,11 +169,10 @@ def lock(session: Session, rater: Rater) -> None:
 def next_task(
     session: Session, rater: Rater, now: datetime, among: Among = lambda _unit: True
 ) -> Task | None:
-    """Return the rater's task for now, given to them if need be; ``None`` when all is done.
+    """Return the task the rater is at or comes next, given to them if need be, `among` some units.
 
-    First a task they began, then a repetition that is due, then a unit given to too few
-    raters or none, at last a task they put off. Two raters asking at once never exceed the
-    study's overlap. `among` names the units that count.
+    First a task they began, then a repetition that is due, then a unit given to too few raters or
+    none, at last a task they put off. Two raters asking at once never exceed the overlap.
     """
     lock(session, rater)
     begun = _open(session, rater)
@@ -215,10 +203,7 @@ def _given_anew(
 
 
 def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
-    """Return the rater's share, after giving them the questions that they finished elsewhere.
-
-    Elsewhere is the page of a run, or an imported file. Nothing of such a question is left to show.
-    """
+    # Finished elsewhere, on a run's page or in a file: nothing of it is left to show.
     share = shares.of_rater(session, rater)
     finished = [unit for unit in share.free if not share.units[unit].is_open]
     for place, unit in enumerate(finished, start=-len(finished)):
@@ -227,10 +212,7 @@ def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
 
 
 def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:
-    """Put one of the rater's open tasks off: it comes again after the others.
-
-    Raises ``UnknownTask``.
-    """
+    """Put one of the rater's open tasks off: it comes again after the others."""
     events.lock(session, rater)
     task = find(session, rater, task_id)
     if not is_done(session, rater, task_id):
@@ -239,11 +221,8 @@ def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None
 
 
 def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task]:
-    """Return the rater's tasks for now and next, `most` at most, all given to them by now.
-
-    No unit is taken from others ahead of time: new tasks are given ahead only where every
-    rater gets every question. A repetition is given once it is due, not before.
-    """
+    """Return the rater's tasks for now and next, `most` at most, all given to them by now."""
+    # No unit is taken from others ahead of time: only where every rater gets every question.
     lock(session, rater)
     begun = _open(session, rater)
     found = [task for task in begun if task.postponed_at is None][:most]
@@ -310,10 +289,7 @@ def judge(
     relevance: Relevance | None,
     click: Click,
 ) -> Relevance | None:
-    """Record a verdict on the card named `card`, ``None`` to clear it; return the one in force.
-
-    Raises ``UnknownTask`` and ``EventIdTaken``.
-    """
+    """Record a verdict on the card named `card`, ``None`` to clear it; return the one in force."""
     events.lock(session, rater)
     task = read(session, rater, task_id)
     for thing in asked_things(session, task):
@@ -332,11 +308,7 @@ def rate(
     rating: AnswerRating,
     click: Click,
 ) -> None:
-    """Record quality and notes of the answer named `answer`, or the empty outcome.
-
-    Raises ``UnknownTask``, ``NotToJudge``, ``EventIdTaken`` and, for a quality outside 0 to
-    5, ``ValueError``.
-    """
+    """Record quality and notes of the answer named `answer`, or the empty outcome."""
     events.lock(session, rater)
     task = find(session, rater, task_id)
     empty = None if isinstance(rating.empty_outcome, Keep) else emptiness(session, task)
@@ -347,10 +319,7 @@ def rate(
 
 
 def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now: datetime) -> None:
-    """Record that the rater opened an answer as its chatbot wrote it, for the first time.
-
-    Raises ``UnknownTask``.
-    """
+    """Record that the rater opened an answer as its chatbot wrote it, for the first time."""
     query = _answer(session, find(session, rater, task_id), answer)
     connection = tables(session)
     row = {"rater_id": rater.id, "query_key": query.id, "at": now}
@@ -382,7 +351,7 @@ def is_open(study: Study) -> ColumnElement[bool]:
 
 @lru_cache
 def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
-    """Return the condition behind ``is_open``, built once: every next question asks it twice."""
+    # Built once: every next question asks it twice.
     unjudged = exists().where(
         pool.in_unit(Task),
         pool.is_shown(study_id, depth),
@@ -456,10 +425,8 @@ EVERYTHING = QueryFilter()
 class TaskPlace(Struct, frozen=True):
     """The place of a task among those the rater was given, and the ways from it.
 
-    ``position`` is 1-based among all of them, ``None`` for a question that nobody is asked any
-    more. ``previous`` and ``next`` are the ids of the
-    nearest tasks that the filter lets through; ``leads_further``: after the last of
-    these a new one can be given. ``is_left``: something within the filter is open.
+    ``position`` is ``None`` for a question that nobody is asked any more. ``leads_further``: after
+    the last a new one can be given. ``is_left``: something within the filter is open.
     """
 
     position: int | None
@@ -510,9 +477,8 @@ def onward(
 ) -> str | None:
     """Return the id of the task to go to within a filter; ``None`` if there is none.
 
-    `after` a task it is the next one that was given, or a new one while the study's rules
-    allow it; else, and without `after`, the next one to do. In a category with nothing
-    left to do it is the first that was given.
+    `after` a task it is the next one that was given, or a new one; else the next one to do. In a
+    category with nothing left to do it is the first that was given.
     """
     lock(session, rater)
     unit_shown = _unit_shown(session, rater, wanted)

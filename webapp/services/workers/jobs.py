@@ -128,10 +128,8 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
     database: Database
 
     def claim(self, session: Session, now: datetime) -> JobCall | Nothing:
-        """Return the next work; one whose holders died again and again has failed.
-
-        There may be some later while somebody holds a work: they may have died just now.
-        """
+        """Return the next work; one whose holders died again and again has failed."""
+        # There may be some later while somebody holds a work: they may have died just now.
         nothing = Nothing.MORE
         for row in session.scalars(
             select(LongWork).where(_is_open()).order_by(LongWork.put_down_at)
@@ -196,8 +194,7 @@ def enqueue(
 ) -> str:
     """Return the id of the work for what is wanted, in JSON; a new one if none is good enough.
 
-    Good enough is one that is still open, or began when the study was as it is now. Works that
-    were kept for long enough are cleared away.
+    Good enough is one that is still open, or began when the study was as it is now.
     """
     one_at_a_time(session)
     session.execute(delete(LongWork).where(LongWork.put_down_at < now - KEPT_FOR))
@@ -266,10 +263,7 @@ def cancel(session: Session, study: Study, work_id: str) -> None:
 
 
 def forget_files(session: Session, study: Study) -> None:
-    """Forget the files that were made of a study, since they may hold what is deleted now.
-
-    What is being made has read it already, so it is begun anew; its holder stores nothing.
-    """
+    """Forget the files that were made of a study, since they may hold what is deleted now."""
     # Begun anew first: on PostgreSQL that waits for whoever stores a file just now.
     open_now = (LongWork.study_id == study.id) & (LongWork.state == ASKING)
     anew = update(LongWork).where(open_now).values(state=WAITING, alive_until=None, steps_done=0)

@@ -74,7 +74,6 @@ def _read(
     tell: Tell,
     reader: Callable[[Session, str, bytes, Tell], OpenedFile],
 ) -> dict[str, OpenedFile]:
-    """Return each run file that waits as it was read, by its token."""
     files = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
     of, before = sum(map(waiting_files.questions, files)), 0
     found: dict[str, OpenedFile] = {}
@@ -86,10 +85,6 @@ def _read(
 
 
 def _after(before: int, of: int, tell: Tell) -> Tell:
-    """Return the function to call with the progress of one file.
-
-    `before` questions of other files are read already, `of` is the number in all files.
-    """
     return lambda done, _of: tell(min(before + done, of), of)
 
 
@@ -117,10 +112,7 @@ def put_by(
     chosen: Sequence[NamedBytes],
     now: datetime,
 ) -> dict[str, Any]:
-    """Return what names the scoring of files, which wait as uploads until they are scored.
-
-    `embedder` is the name of that in `settings`.
-    """
+    """Return what names the scoring of files, which wait as uploads until they are scored."""
 
     def kept(file: NamedBytes | None) -> str | None:
         return waiting_files.keep(session, study, file.name, file.data, now) if file else None
@@ -142,11 +134,7 @@ def put_by(
 
 
 def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
-    """Return how the evaluation is stored, or why its files are refused.
-
-    The result names the evaluation, and whether it was here before; or it has the problems of the
-    files, or a sentence about the embedder. Raises ``UnknownUpload``.
-    """
+    """Return how the evaluation is stored, or why its files are refused."""
 
     def given(token: str | None) -> NamedBytes | None:
         file = waiting_files.find(session, study, token) if token else None
@@ -185,7 +173,6 @@ def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell)
 
 
 def _refusal(wanted: Mapping[str, Any], **why: Any) -> Finish:
-    """Return how files are forgotten that cannot be scored."""
 
     def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
         _discard(session, study, wanted)

@@ -59,11 +59,8 @@ def is_lost(row: LeasedRow, now: datetime) -> bool:
 
 
 def take(session: Session, row: LeasedRow, now: datetime) -> Lease | None:
-    """Return the lease of a stored row, one attempt more; ``None`` while somebody holds it.
-
-    Of two who read the row at once the second waits for the first, and gets nothing, even
-    where the first has given it back meanwhile.
-    """
+    """Return the lease of a stored row, one attempt more; ``None`` while somebody holds it."""
+    # The second of two who read it at once gets nothing, even where the first has given it back.
     read = row.attempt
     session.refresh(row, with_for_update=True)
     if row.attempt != read or (row.state == ASKING and not is_lost(row, now)):
@@ -87,10 +84,7 @@ def renew(session: Session, held: Iterable[Lease], now: datetime) -> None:
 
 
 def own(session: Session, table: type[RowT], lease: Lease) -> RowT | None:
-    """Return the row of a lease, which stays as it is now until the transaction ends.
-
-    ``None`` where the lease is no longer good.
-    """
+    """Return the row of a lease, which stays as it is now until the transaction ends."""
     row = session.get(table, lease.key, populate_existing=True, with_for_update=True)
     if row is None or (row.state, row.attempt) != (ASKING, lease.attempt):
         return None
@@ -146,10 +140,7 @@ class OutsideWork(ABC, Generic[CallT, OutcomeT]):
 
 
 class WorkLoop:
-    """Does work in threads of this process, each a piece at a time, until there is no more.
-
-    `writing` opens a write transaction, which the loop commits.
-    """
+    """Does work in threads of this process, each a piece at a time, until there is no more."""
 
     def __init__(
         self,
@@ -169,10 +160,7 @@ class WorkLoop:
         """The latest error of ours, which `logger` has."""
 
     def wake(self, work: OutsideWork[Any, Any], threads: int = 1, *, most: int) -> None:
-        """Let so many further threads do `work`, `most` at the same time; returns at once.
-
-        Equal works are the same work.
-        """
+        """Let so many further threads do `work`, `most` at the same time; returns at once."""
         with self._changed:
             self._wakes += 1
             new = max(0, min(threads, most - self._threads[work]))
@@ -217,7 +205,6 @@ class WorkLoop:
                 self._leave(work)
 
     def _stays(self, work: OutsideWork[Any, Any], seen: int) -> bool:
-        """Whether a thread goes on, since it was woken after it had `seen` so many wakes."""
         with self._changed:
             stays = seen != self._wakes and not self._is_closing
             if not stays:
@@ -229,7 +216,6 @@ class WorkLoop:
         self._changed.notify_all()
 
     def _step(self, work: OutsideWork[Any, Any]) -> bool:
-        """Do one piece of work; whether there may be another."""
         if self._is_closing:
             return False
         with self._storing() as session:
@@ -265,7 +251,6 @@ class WorkLoop:
             self.kept += 1
 
     def _beat(self) -> None:
-        """Say again and again that this process lives, as long as a thread is at work."""
         while (held := self._held_now()) is not None:
             try:
                 with self._storing() as session:
@@ -274,7 +259,6 @@ class WorkLoop:
                 self._logger.exception("a lease could not be renewed")  # perhaps the next time
 
     def _held_now(self) -> tuple[Lease, ...] | None:
-        """Return what is held at the next heartbeat; ``None`` once no thread is at work."""
         with self._changed:
             self._changed.wait_for(lambda: not self._threads.total(), HEARTBEAT.total_seconds())
             self._is_beating = self._threads.total() > 0

@@ -36,10 +36,7 @@ LAST_SEQUENCE = 2**31 - 1
 
 
 class CardParts(Struct, frozen=True):
-    """The parts that a feature adds to a rating page: under its cards, by number, and at its end.
-
-    ``styles`` and ``scripts`` are the static files that it needs.
-    """
+    """The parts that a feature adds to a rating page, and the static files that they need."""
 
     styles: tuple[str, ...]
     scripts: tuple[str, ...]
@@ -76,11 +73,7 @@ class VerdictForm(ClickForm):
 
 
 class ClickedVerdict(NamedTuple):
-    """A verdict on one card, ``None`` to take it back, and its event.
-
-    ``card`` is the name of the card on a blind rater's page, empty on every other page.
-    ``onward`` is true for the last open card.
-    """
+    """A verdict on one card, ``None`` to take it back, and its event."""
 
     relevance: Relevance | None
     card: str

@@ -32,9 +32,8 @@ OF_ANSWERS: Mapping[str, str] = {
 class FigureCell(Struct, frozen=True):
     """One figure in one column: its value in words, or the reason why it has none.
 
-    ``bounds`` is short ("0,71–0,94"), ``sentence`` the same in words; both are empty where
-    nothing is open: then the value is final, else it is so far, over ``n`` of ``of`` questions.
-    ``applies`` is false where the column has no such figure at all.
+    ``bounds`` ("0,71–0,94") and ``sentence`` are empty once nothing is open; else the value is so
+    far, over ``n`` of ``of`` questions. ``applies`` is false where there is no such figure.
     """
 
     value: str
@@ -60,10 +59,7 @@ class FigureRow(Struct, frozen=True):
 
 
 class ClickedCounts(Struct, frozen=True):
-    """The plain counts of the verdicts on one answer, in words: "3 of 4", and a rank from 1.
-
-    "-" where nothing is decided: an answer without any verdict has no 0 either.
-    """
+    """The plain counts of the verdicts on one answer, in words: "3 of 4", and a rank from 1."""
 
     relevant: str
     first_relevant_rank: str
@@ -179,7 +175,6 @@ def _query_cell(measure: Measure, summary: QuerySummary, still_open: _Open) -> F
 
 
 def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, str]:
-    """Return the two bounds in short and in a sentence; both empty where they add nothing."""
     if figure.lower is None or figure.upper is None:
         return "", ""
     low, high = formatting.figure(figure.lower, unit), formatting.figure(figure.upper, unit)
@@ -192,8 +187,6 @@ def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, st
 
 
 class _Open(Struct, frozen=True):
-    """The open judgments of a column in words: verdicts, and answers without a quality."""
-
     verdicts: str
     answers: str
 

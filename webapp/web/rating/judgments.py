@@ -149,7 +149,6 @@ def _is_blind() -> bool:
 
 
 def _first_in_category(page: RatingPage) -> int | None:
-    """Return the query to go to when the filter names another category than the question's."""
     if page.filter.category in {None, page.category}:
         return None
     place = page.place
@@ -190,6 +189,5 @@ def _address(run_id: str, query_id: int, action: str, **values: Any) -> str:
 
 
 def _to(run_id: str, query_id: int, anchor: str | None = None) -> Response:
-    """Send the browser to a question; one with a script gets its parts from there."""
     address = _address(run_id, query_id, "show", _anchor=anchor, **clicks.query())
     return redirect(address, 303)  # type: ignore[return-value]

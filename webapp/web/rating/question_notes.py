@@ -16,11 +16,7 @@ blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
 
 
 class NotesPage(Struct, frozen=True):
-    """The questions of every set with their notes, as stored or as typed.
-
-    ``typed`` and ``errors`` are by the name of the note's field. ``offered`` counts the questions
-    whose only note is an offered one, which raters do not see.
-    """
+    """The questions of every set with their notes, as stored or as typed."""
 
     sets: tuple[tuple[QuestionNote, ...], ...]
     typed: Mapping[str, str]
@@ -38,10 +34,7 @@ def show() -> Response:
 
 @blueprint.post("/")
 def save() -> Response:
-    """Store the notes as typed, then show offered notes where asked to.
-
-    With a note that is too long nothing is stored.
-    """
+    """Store the notes as typed, then show offered notes where asked to."""
     with access.reading() as (session, rater):
         sets = question_notes.notes(session, rater.study)
     notes = {f"note-{line.id}": line.id for _, lines in sets for line in lines}

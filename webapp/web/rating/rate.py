@@ -36,11 +36,7 @@ AHEAD = 3
 
 @blueprint.get("/")
 def next_one() -> Response:
-    """Lead to the rater's next task, or to the one after a question, within the filter.
-
-    With nothing left, show the last page. In a study that is not blind its owner rates run by
-    run, as on the first page.
-    """
+    """Lead to the rater's next task, or to the one after a question, within the filter."""
     with access.writing() as (session, rater):
         if rater.is_owner and not studies.is_blind(session, rater.study):
             listed = runs.overviews(session, rater)
@@ -193,11 +189,6 @@ def _onward(session: Session, rater: Rater, task_id: str) -> Response | None:
 
 
 def _moving(page: BlindPage) -> dict[str, Any]:
-    """Return the values of a page and of a click on it.
-
-    ``open_answer`` is the letter of the answer that is unfolded: the one asked for, else the first
-    without a quality. ``whole`` is true where long answers are shown in full.
-    """
     g.pictures = page.show_pictures
     unrated = (answer.letter for answer in page.answers if answer.quality is None)
     return {
@@ -230,7 +221,6 @@ def _address(task_id: str, action: str, **values: Any) -> str:
 
 
 def _since_runs_compete(session: Session, rater: Rater) -> dict[str, str]:
-    """Return that the rating has become blind, until the rater's first blind verdict."""
     is_automatic = rater.study.blind is None
     return {"because": "runs"} if is_automatic and tasks.rated_openly(session, rater) else {}
 

@@ -20,11 +20,7 @@ blueprint = Blueprint("long_work", __name__, url_prefix="/files")
 
 
 class JobWords(Struct, frozen=True):
-    """The words of a job: its ``title``, and ``again``, the address to ask for it once more.
-
-    ``steps`` has how many are ``done`` ``of`` how many, ``ending`` what follows the last step,
-    ``leaving`` what becomes of the job while nobody looks.
-    """
+    """The words of a job: its ``title``, and ``again``, the address to ask for it once more."""
 
     title: str
     again: str
@@ -162,7 +158,6 @@ def _packing(wanted: Mapping[str, Any]) -> JobWords:
 
 
 def _imported(job: JobProgress) -> str:
-    """The report of files that wait, else the stored runs."""
     found = job.result or {}
     if found["left"]:
         return url_for("imports.show", token=found["left"], left="1" if found["stored"] else None)
@@ -177,7 +172,6 @@ def after_import(stored: Sequence[str]) -> str:
 
 
 def _scored(job: JobProgress) -> str:
-    """The evaluation, or the form that says why there is none."""
     found = job.result or {}
     if "evaluation" not in found:
         return url_for("evaluations.index", refused=job.id)
