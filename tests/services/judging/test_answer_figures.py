@@ -27,12 +27,12 @@ def counts(page: BlindPage) -> list[tuple[int, int, int | None, float | None]]:
     return sorted(
         (
             (
-                figures.summary.relevant_count,
-                figures.summary.decided_count,
-                figures.summary.first_relevant_rank,
-                figures.summary.overall_precision.value,
+                summary.relevant_count,
+                summary.decided_count,
+                summary.first_relevant_rank,
+                summary.overall_precision.value,
             )
-            for figures in page.figures
+            for _, summary in page.figures
         ),
         key=str,
     )
@@ -48,7 +48,7 @@ def test_each_answer_has_its_own_figures_while_cards_are_open(
     robot = Robot(session, rater)
     page = robot.next_page()
     assert page is not None
-    assert [figures.letter for figures in page.figures] == ["A", "B"]
+    assert [letter for letter, _ in page.figures] == ["A", "B"]
     assert counts(page) == [(0, 0, None, None)] * 2
 
     a, b, c, d = of_slugs(page, "a", "b", "c", "d")
@@ -56,7 +56,7 @@ def test_each_answer_has_its_own_figures_while_cards_are_open(
     session.expire_all()
     page = blind_page.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 1, 1, None), (1, 1, 2, None)]
-    spans = sorted(figures.summary.precision_at_5[1:] for figures in page.figures)
+    spans = sorted(summary.precision_at_5[1:] for _, summary in page.figures)
     assert spans == [(1 / 3, 1.0), (1 / 2, 1.0)]
 
     for key, verdict in ((a, NO), (c, Relevance.UNSURE), (d, NO)):
@@ -107,17 +107,17 @@ def test_a_question_asked_again_begins_at_nothing_and_counts_what_is_said_again_
     )
     assert twin is not None
     first = blind_page.blind_page(session, rater, twin)
-    letters = [figures.letter for figures in page.figures]
-    assert letters == [figures.letter for figures in first.figures]
-    assert {figures.summary.judged_count for figures in page.figures} == {0}
-    assert not any(figures.summary.complete for figures in page.figures)
+    letters = [letter for letter, _ in page.figures]
+    assert letters == [letter for letter, _ in first.figures]
+    assert {summary.judged_count for _, summary in page.figures} == {0}
+    assert not any(summary.complete for _, summary in page.figures)
 
     robot.rate(page, NO)
     session.expire_all()
     again = blind_page.blind_page(session, rater, page.task_id)
-    listed = [figures.summary for figures in again.figures if figures.summary.results_count]
+    listed = [summary for _, summary in again.figures if summary.results_count]
     assert [summary.precision_at_5.value for summary in listed] == [0.0, 0.0]
     assert [summary.success.value for summary in listed] == [0.0, 0.0]
     first = blind_page.blind_page(session, rater, twin)
-    before = [figures.summary for figures in first.figures if figures.summary.results_count]
+    before = [summary for _, summary in first.figures if summary.results_count]
     assert [summary.precision_at_5.value for summary in before] == [1.0, 1.0]

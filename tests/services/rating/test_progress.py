@@ -84,13 +84,13 @@ def counted_one_by_one(session: Session, rater: Rater) -> Progress:
     answers = answers_with_quality(session, rater)
     assert {unit for unit, _ in answers} == set(share.units)
     assert set(units) <= set(share.units)
-    wanted = {*share.first_time, *share.free}
+    wanted = {*(one.unit for one in share.first_time), *share.free}
     left = [
         shown
         for unit, (*_, thing, shown) in zip(units, asked, strict=True)
         if unit in wanted and thing not in said
     ]
-    planned = [one.unit for one in share.planned]
+    planned = share.planned
     mine = select(func.count()).select_from(Task).where(Task.rater_id == rater.id)
     unsaid = select(func.count()).select_from(Repeat).join(Task)
     unsaid = unsaid.where(Task.rater_id == rater.id, Repeat.verdict.is_(None))

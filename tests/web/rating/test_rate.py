@@ -136,7 +136,7 @@ def test_a_repeat_s_page_is_the_page_of_the_first_time_but_for_names_and_numbers
             share = shares.of_rater(session, rater)
             (planned,) = share.planned
             # The last one of all ends with other words; before the first nothing is decided.
-            if planned.after < 9 and planned.unit != share.free[0]:
+            if share.planned[planned] < 9 and planned != share.free[0]:
                 break
         session.commit()
     pages: dict[str, list[list[str]]] = {}

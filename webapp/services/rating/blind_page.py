@@ -41,10 +41,7 @@ from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import asked_again, pages, pool, shares, tasks
 from webapp.services.rating.pages import EarlierTurn, JudgedCard, QuestionPage, compared
 from webapp.services.rating.pool import REPEAT, QueryFilter
-from webapp.services.rating.shares import (
-    PooledFigure,
-    Progress,
-)
+from webapp.services.rating.shares import Progress
 from webapp.services.rating.tasks import EVERYTHING, TaskPlace
 from webapp.services.study import studies
 
@@ -80,13 +77,6 @@ class BlindAnswer(Struct, frozen=True):
     suggested: int | None = None
 
 
-class AnswerFigures(Struct, frozen=True):
-    """The figures of one answer to a question, by the rater's verdicts."""
-
-    letter: str
-    summary: Summary
-
-
 class BlindPage(QuestionPage, frozen=True, kw_only=True):
     """One task as its rater sees it; ``answers`` are there once all cards are judged."""
 
@@ -99,8 +89,8 @@ class BlindPage(QuestionPage, frozen=True, kw_only=True):
     place: TaskPlace
     is_put_off: bool
     progress: Progress
-    figure: PooledFigure | None
-    figures: tuple[AnswerFigures, ...]
+    figure: tuple[int, int, float | None] | None
+    figures: tuple[tuple[str, Summary], ...]
     guidelines: str
 
     @property
@@ -130,11 +120,18 @@ def blind_page(
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
     sees_figures = task.figures == ALL_FIGURES
     suggests = task.suggest_quality and None not in said
-    summaries = summaries_of(session, task) if sees_figures or suggests else {}
+    summaries = _summaries_of(session, task) if sees_figures or suggests else {}
     answers = () if None in said else _answers(session, task, summaries)
-    stage = _stage(said, empty is not None and outcome is None, answers)
+    stage = TaskStage.DONE
+    if None in said:
+        stage = TaskStage.CARDS
+    elif empty is not None and outcome is None:
+        stage = TaskStage.EMPTINESS
+    elif any(answer.quality is None for answer in answers):
+        stage = TaskStage.ANSWERS
     share = shares.of_rater(session, rater)
     so_far = shares.of_share(session, rater, share)
+    mine = {one.unit for one in share.given} | set(share.free)
     return BlindPage(
         task_id=task.id,
         question=task.text,
@@ -160,27 +157,22 @@ def blind_page(
         cannot_tell=task.cannot_tell,
         guidelines=studies.guidelines(rater.study),
         filter=wanted,
-        categories=tasks.categories(share),
+        categories=tuple(
+            dict.fromkeys(one.category for unit, one in share.units.items() if unit in mine)
+        ),
     )
-
-
-def _stage(
-    said: Sequence[str | None], unclassified: bool, answers: Sequence[BlindAnswer]
-) -> TaskStage:
-    if None in said:
-        return TaskStage.CARDS
-    if unclassified:
-        return TaskStage.EMPTINESS
-    if any(answer.quality is None for answer in answers):
-        return TaskStage.ANSWERS
-    return TaskStage.DONE
 
 
 def _cards(
     session: Session, rater: Rater, task: Row[Any], things: Sequence[Row[Any]]
 ) -> tuple[JudgedCard, ...]:
     found = [thing for thing in things if thing.property_id is not None]
-    earlier = _earlier_verdicts(session, rater, task, found)
+    if task.kind == REPEAT:
+        again = shares.verdicts(session, task)
+        said = [(thing, *again[thing.id]) for thing in found if thing.id in again]
+        earlier = pages.said_before(found, said)
+    else:
+        earlier = pages.earlier_verdicts(session, rater, found)
     has_prices = any((thing.card or {}).get("price") for thing in found)
     return tuple(
         JudgedCard(
@@ -188,22 +180,11 @@ def _cards(
             number=number,
             listing=thing.property_id,
             card=_uniform(from_row(thing.card or {"title": ""}), task.text),
-            relevance=Relevance(thing.verdict) if thing.verdict else None,
+            relevance=VERDICTS[thing.verdict or ""],
             earlier=compared(earlier.get(thing.id), from_row(thing.card)) if thing.card else None,
             has_prices=has_prices,
         )
         for number, thing in enumerate(found, start=1)
-    )
-
-
-def _earlier_verdicts(
-    session: Session, rater: Rater, task: Row[Any], found: Sequence[Row[Any]]
-) -> dict[int, tuple[str, Card]]:
-    if task.kind != REPEAT:
-        return pages.earlier_verdicts(session, rater, found)
-    again = shares.verdicts(session, task)
-    return pages.said_before(
-        found, [(thing, *again[thing.id]) for thing in found if thing.id in again]
     )
 
 
@@ -215,35 +196,29 @@ def _answers(
     found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
     suggested: Mapping[int, int | None] = {}
     if task.suggest_quality:
-        suggested = {
-            answer: pages.suggested(one, task.cannot_tell) for answer, one in summaries.items()
-        }
+        suggested = {key: pages.suggested(one, task.cannot_tell) for key, one in summaries.items()}
     listed: dict[int, list[Card]] = {row.id: [] for row in found}
-    of_answers = tables(session).execute(_listed(), {"answers": [*listed]})
-    for answer, card in of_answers:
+    for answer, card in tables(session).execute(_listed(), {"answers": [*listed]}):
         listed[answer].append(_uniform(from_row(card), task.text))
-    texts = {row.id: property_cards.prose(row.response) for row in found}
-    return tuple(
-        BlindAnswer(
-            key=tasks.key(task, -row.id),
-            letter=tasks.letter(number),
-            state=QueryState(row.state),
-            cards=tuple(listed[row.id]),
-            before=_EMOJI.sub("", texts[row.id][0]),
-            after=_EMOJI.sub("", texts[row.id][1]),
-            response=_wording(row, "".join(texts[row.id])),
-            quality=row.quality,
-            notes=row.notes or "",
-            suggested=suggested.get(row.id),
+    shown = []
+    for number, row in enumerate(found):
+        before, after = property_cards.prose(row.response)
+        shows_more = row.response.split() != (before + after).split()
+        shown.append(
+            BlindAnswer(
+                key=tasks.key(task, -row.id),
+                letter=tasks.letter(number),
+                state=QueryState(row.state),
+                cards=tuple(listed[row.id]),
+                before=_EMOJI.sub("", before),
+                after=_EMOJI.sub("", after),
+                response="" if not shows_more else row.response if row.opened else None,
+                quality=row.quality,
+                notes=row.notes or "",
+                suggested=suggested.get(row.id),
+            )
         )
-        for number, row in enumerate(found)
-    )
-
-
-def _wording(row: Row[Any], prose: str) -> str | None:
-    if row.response.split() == prose.split():
-        return ""
-    return row.response if row.opened else None
+    return tuple(shown)
 
 
 @cache
@@ -305,23 +280,17 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     )
 
 
-def summaries_of(session: Session, task: Row[Any]) -> dict[int, Summary]:
-    """Return the summary of every answer in a task, by its query."""
+def _summaries_of(session: Session, task: Row[Any]) -> dict[int, Summary]:
     # A repeat's come from its own verdicts alone: the stored ones would reveal that it is one.
-    return dict(_again(session, task) if task.kind == REPEAT else _stored(session, task))
+    if task.kind == REPEAT:
+        return dict(_again(session, task))
+    rows = tables(session).execute(_summaries(), {"task_id": task.id}).all()
+    return {row.query_key: live_metrics.summary(row) for row in rows}
 
 
-def _figures(task: Row[Any], summaries: Mapping[int, Summary]) -> tuple[AnswerFigures, ...]:
+def _figures(task: Row[Any], summaries: Mapping[int, Summary]) -> tuple[tuple[str, Summary], ...]:
     in_order = sorted(summaries, key=lambda answer: tasks.key(task, -answer))
-    return tuple(
-        AnswerFigures(tasks.letter(number), summaries[answer])
-        for number, answer in enumerate(in_order)
-    )
-
-
-def _stored(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
-    for row in tables(session).execute(_summaries(), {"task_id": task.id}).all():
-        yield row.query_key, live_metrics.summary(row)
+    return tuple((tasks.letter(n), summaries[answer]) for n, answer in enumerate(in_order))
 
 
 @cache

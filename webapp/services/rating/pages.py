@@ -247,7 +247,12 @@ def rating_page(
     session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter
 ) -> RatingPage:
     """Return the page of one query; a fixed number of statements for runs of any size."""
-    asked = _asked(session, rater, run_id, query_id, wanted)
+    statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
+    query = {"run_id": run_id, "query_id": query_id, "study_id": rater.study_id}
+    values = {**query, "rater_id": rater.id, "category": wanted.category}
+    asked = tables(session).execute(statement, values).first()
+    if asked is None:
+        raise UnknownQuery(run_id, query_id)
     summary = live_metrics.summary(asked)
     standings = live_metrics.by_category(session, rater.id, run_id)
     suggests = asked.suggest_quality is not False
@@ -299,24 +304,12 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
     return tables(session).scalar(_first_open(), values)
 
 
-def _asked(
-    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter
-) -> Row[Any]:
-    statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
-    query = {"run_id": run_id, "query_id": query_id, "study_id": rater.study_id}
-    values = {**query, "rater_id": rater.id, "category": wanted.category}
-    found: Row[Any] | None = tables(session).execute(statement, values).first()
-    if found is None:
-        raise UnknownQuery(run_id, query_id)
-    return found
-
-
 _AS_READ = (
     *("question", "category", "context_dependent", "show_pictures", "cannot_tell", "run_id"),
     *("search_method", "llm", "query_id", "asked_at", "response", "error", "claimed_count"),
     "allow_bulk",
 )
-"""The columns of ``_asked`` that are fields of the page."""
+"""The columns of a question that are fields of the page."""
 
 
 @cache
@@ -400,17 +393,17 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
 
 
 def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:
-    question = JudgedThing.question_id == query.question_id
-    relevant = select(Judgment.judged_thing_id).where(
-        Judgment.rater_id == rater.id, Judgment.verdict == str(Relevance.RELEVANT)
-    )
-    return bool(
-        session.scalar(
-            select(func.count()).where(
-                question, JudgedThing.run_id.is_(None), JudgedThing.id.in_(relevant)
-            )
+    relevant = (
+        select(Judgment.rater_id)
+        .join(JudgedThing)
+        .where(
+            JudgedThing.question_id == query.question_id,
+            JudgedThing.run_id.is_(None),
+            Judgment.rater_id == rater.id,
+            Judgment.verdict == str(Relevance.RELEVANT),
         )
     )
+    return session.scalar(relevant.limit(1)) is not None
 
 
 def _walk(row: type[StoredSummary], *, only_open: bool, in_category: bool) -> Select[int]:

@@ -17,6 +17,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cache, lru_cache
 from hashlib import sha256
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -245,13 +246,6 @@ TASKS_BETWEEN = 2
 """How many other questions lie between a question and its repetition, at the least."""
 
 
-class Planned(Struct, frozen=True):
-    """A unit to be asked again, once the rater has got through ``after`` units."""
-
-    unit: Unit
-    after: int
-
-
 def count(units: int, percent: int) -> int:
     """Return how many of `units` units are asked again: `percent` of them, rounded.
 
@@ -265,8 +259,8 @@ def count(units: int, percent: int) -> int:
 
 def planned(
     rater: Rater, in_order: Sequence[Unit], units: Container[Unit], again: Collection[Unit]
-) -> tuple[Planned, ...]:
-    """Return the repeats that the rater is still to be given, the earliest first.
+) -> dict[Unit, int]:
+    """Return the repeats to be given and after how many units each comes, the earliest first.
 
     `again` are given once more already: giving a repeat takes it from this plan and changes no
     other, while the share stays as it is.
@@ -274,18 +268,16 @@ def planned(
     last = len(in_order)
     left = count(last, rater.study.repeat_percent) - len(again)
     if left < 1:
-        return ()
+        return {}
     earliest = {unit: place for place, unit in enumerate(in_order, start=1 + TASKS_BETWEEN)}
     candidates = [
         unit for unit in in_order[: last - TASKS_BETWEEN] if unit in units and unit not in again
     ]
     secret, rater_id = rater.study.order_secret, rater.id
-    drawn = sorted((draw(secret, Purpose.AGAIN, rater_id, *unit), unit) for unit in candidates)[
-        :left
-    ]
-    plan = [
-        Planned(unit, first + int.from_bytes(number) % (last - first + 1))
-        for number, unit in drawn
+    drawn = sorted((draw(secret, Purpose.AGAIN, rater_id, *unit), unit) for unit in candidates)
+    plan = {
+        unit: first + int.from_bytes(number) % (last - first + 1)
+        for number, unit in drawn[:left]
         for first in [earliest[unit]]
-    ]
-    return tuple(sorted(plan, key=lambda one: one.after))
+    }
+    return dict(sorted(plan.items(), key=itemgetter(1)))

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from functools import cache
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -49,12 +48,12 @@ from webapp.db.tables.judging import (
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.metrics.judging.queries import Undefined, counted, precision
-from webapp.records import QueryState, Relevance
+from webapp.metrics.judging.queries import counted
+from webapp.records import VERDICTS, QueryState, Relevance
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.changes import Changes
 from webapp.services.rating import asked_again, pool
-from webapp.services.rating.pool import POOL, REPEAT, TASKS_BETWEEN, Planned, Purpose, Unit
+from webapp.services.rating.pool import POOL, REPEAT, TASKS_BETWEEN, Purpose, Unit, draw
 from webapp.services.study import assignments, studies
 from webapp.services.study.question_sets import is_put_to_raters
 
@@ -103,64 +102,39 @@ class StudyShare(Struct, frozen=True):
     given: tuple[Given, ...]
     free: tuple[Unit, ...]
     units: Mapping[Unit, UnitProgress]
-    planned: tuple[Planned, ...] = ()
+    planned: Mapping[Unit, int] = {}
 
     @property
-    def first_time(self) -> list[Unit]:
+    def first_time(self) -> list[Given]:
         """The units given for the first time, in the order of giving."""
-        return [given.unit for given in self.given if given.kind == POOL]
-
-    @property
-    def in_order(self) -> list[Unit]:
-        """All units of the share in the order of work: those put off come last."""
-        own = [given for given in self.given if given.kind == POOL]
-        late = [(given.postponed_at, given.unit) for given in own if given.postponed_at]
-        at_once = [given.unit for given in own if not given.postponed_at]
-        return [*at_once, *self.free, *(unit for _, unit in sorted(late, key=itemgetter(0)))]
-
-    @property
-    def postponed(self) -> set[Unit]:
-        """The units that were put off when they were given for the first time."""
-        return {one.unit for one in self.given if one.kind == POOL and one.postponed_at}
-
-    @property
-    def again(self) -> set[Unit]:
-        """The units given once more."""
-        return {given.unit for given in self.given if given.kind == REPEAT}
+        return [given for given in self.given if given.kind == POOL]
 
 
-class _KeptShare(NamedTuple):
-    # A share, and all that decided it: a difference in one of them makes another share.
-
-    changes: Changes
-    tasks: tuple[object, ...]
-    share: StudyShare
-
-
-_kept = Kept[int, _KeptShare](MOST_KEPT)
+_Kept = tuple[Changes, tuple[object, ...], StudyShare]
+_kept = Kept[int, _Kept](MOST_KEPT)
+"""Each share with all that decided it: a difference in one of them makes another share."""
 
 
 def of_rater(session: Session, rater: Rater) -> StudyShare:
     """Return the units the rater was given and those they could still be given."""
-    before = _kept.get(session, rater.id)
-    now = changes.since(session, rater, before.changes if before else None)
+    before, marks, share = _kept.get(session, rater.id) or (None, None, None)
+    now = changes.since(session, rater, before)
     *given, overlap = tables(session).execute(_tasks_mark(), {"rater_id": rater.id}).one()
     is_asked_again = given[-1] is not None and studies.is_blind(session, rater.study)
     taken = _taken(session, overlap)
-    tasks = *given, taken
-    if before is None or now.touched is None or len(now.touched) > MOST_AGAIN:
+    if share is None or now.touched is None or len(now.touched) > MOST_AGAIN:
+        share = None
         units = _units(session, rater, now.revision, again=is_asked_again)
-        found = _share(session, rater, units, taken)
     else:
-        units = {**before.share.units}
+        units = {**share.units}
         for question in now.touched:
             units |= _units(session, rater, now.revision, question, again=is_asked_again)
-        if before.tasks == tasks:
-            found = replace(before.share, units=units)
-        else:
-            found = _share(session, rater, units, taken)
-    _kept.put(session, rater.id, _KeptShare(now, tasks, found))
-    return found
+    if share is not None and marks == (*given, taken):
+        share = replace(share, units=units)
+    else:
+        share = _share(session, rater, units, taken)
+    _kept.put(session, rater.id, (now, (*given, taken), share))
+    return share
 
 
 def _share(
@@ -169,14 +143,18 @@ def _share(
     rows = tables(session).execute(_given(), {"rater_id": rater.id}).all()
     given = tuple(Given(name, Unit(*unit), kind, late) for name, *unit, kind, late in rows)
     own = assignments.assigned(session, rater)
-    mine = {one.unit for one in given}
-    free = tuple(
-        unit
-        for unit in _ordered(units, rater)
-        if unit not in mine and unit not in taken and (own is None or unit.question_id in own)
-    )
+    gone = {one.unit for one in given}.union(taken)
+    order: Iterable[Unit] = units
+    if rater.study.shuffle_questions:
+        secret, rater_id = rater.study.order_secret, rater.id
+        order = sorted(units, key=lambda unit: draw(secret, Purpose.QUESTIONS, rater_id, *unit))
+    free = tuple(u for u in order if u not in gone and (own is None or u.question_id in own))
     share = StudyShare(given, free, units)
-    return replace(share, planned=pool.planned(rater, share.in_order, units, share.again))
+    late = sorted((one.postponed_at, one.unit) for one in share.first_time if one.postponed_at)
+    at_once = [one.unit for one in share.first_time if not one.postponed_at]
+    in_order = [*at_once, *free, *(unit for _, unit in late)]
+    again = {one.unit for one in given if one.kind == REPEAT}
+    return replace(share, planned=pool.planned(rater, in_order, units, again))
 
 
 @cache
@@ -207,13 +185,6 @@ def _taken(session: Session, overlap: int | None) -> frozenset[Unit]:
     return frozenset(Unit(question, run) for question, run, raters in counts if raters >= overlap)
 
 
-def _ordered(units: Iterable[Unit], rater: Rater) -> list[Unit]:
-    if not rater.study.shuffle_questions:
-        return list(units)
-    secret, rater_id = rater.study.order_secret, rater.id
-    return sorted(units, key=lambda unit: pool.draw(secret, Purpose.QUESTIONS, rater_id, *unit))
-
-
 def _units(
     session: Session, rater: Rater, revision: str, question: int | None = None, *, again: bool
 ) -> dict[Unit, UnitProgress]:
@@ -233,16 +204,10 @@ def _units(
     for question_id, run_id, is_open, _, unrated, answers, open_lists, lists, category in rows:
         unit = Unit(question_id, run_id)
         judgments = sizes.get(unit, 0)
-        still_open = left.get(unit, judgments) if is_open else 0
-        verdicts, grades, openly_empty = openly.get(unit, (0, 0, 0))
+        verdicts, grades, empty = openly.get(unit, (0, 0, 0))
+        verdicts += left.get(unit, judgments) if is_open else 0
         found[unit] = UnitProgress(
-            still_open + verdicts,
-            judgments,
-            unrated + grades,
-            answers,
-            open_lists + openly_empty,
-            lists,
-            category,
+            *(verdicts, judgments, unrated + grades, answers, open_lists + empty, lists, category)
         )
     return found
 
@@ -307,37 +272,28 @@ def due(
     No unit is asked again while it is `left` open for the first time, nor right after it, unless
     nothing else is left to do.
     """
-    ready = [unit for unit in _ready(share, left) if unit not in left and among(unit)]
-    if not ready:
+    due_now = [unit for unit in ready(share, left) if unit not in left and among(unit)]
+    if not due_now:
         return None
-    latest = _latest(session, rater)
-    rested = [unit for unit in ready if unit not in latest]
-    if not rested and (share.free or left):
-        return None
-    return _give(session, rater, (rested or ready)[0], now)
-
-
-def is_due(share: StudyShare, left: Collection[Unit] = ()) -> bool:
-    """Whether the rater, with these units `left` open, has got to something asked again."""
-    return bool(_ready(share, left))
-
-
-def _ready(share: StudyShare, left: Collection[Unit]) -> list[Unit]:
-    # Units put off and still open count as not reached.
-    reached = len(share.first_time) - len(share.postponed.intersection(left))
-    return [one.unit for one in share.planned if one.after <= reached]
-
-
-def _latest(session: Session, rater: Rater) -> set[Unit]:
-    rows = session.execute(
+    latest = session.execute(
         select(Task.question_id, Task.run_id)
         .join(Event, Event.task_id == Task.id)
         .where(Event.rater_id == rater.id)
         .group_by(Task.id, Task.question_id, Task.run_id)
         .order_by(func.max(Event.id).desc())
         .limit(TASKS_BETWEEN)
-    )
-    return {Unit(*row) for row in rows}
+    ).all()
+    rested = [unit for unit in due_now if unit not in latest]
+    if not rested and (share.free or left):
+        return None
+    return _give(session, rater, (rested or due_now)[0], now)
+
+
+def ready(share: StudyShare, left: Collection[Unit]) -> list[Unit]:
+    """Return the repeats due by now; units put off and still `left` open are not reached."""
+    own = share.first_time
+    reached = len(own) - len({one.unit for one in own if one.postponed_at}.intersection(left))
+    return [unit for unit, after in share.planned.items() if after <= reached]
 
 
 def is_open() -> ColumnElement[bool]:
@@ -348,26 +304,17 @@ def is_open() -> ColumnElement[bool]:
     )
 
 
-class Left(NamedTuple):
-    """The numbers of verdicts and qualities still to be given again, and of open tasks."""
-
-    judgments: int = 0
-    unrated: int = 0
-    tasks: int = 0
-    lists: int = 0
-
-
-def left_again(session: Session, rater: Rater) -> Left:
-    """Return the verdicts and qualities still open in the repeats given to the rater."""
+def _left_again(session: Session, rater: Rater) -> tuple[int, int, int, int]:
     mine = Task.rater_id == rater.id, Task.kind == REPEAT
     unsaid = select(func.count()).select_from(Repeat).join(Task)
     unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
     unrated = select(func.count()).select_from(RepeatRating).join(Task)
     unrated = unrated.where(*mine, RepeatRating.quality.is_(None))
-    open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
     lists = unsaid.join(JudgedThing).where(JudgedThing.property_id.is_(None))
-    counts = (counted.scalar_subquery() for counted in (unsaid, unrated, open_tasks, lists))
-    return Left(*session.execute(select(*counts)).one())
+    open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
+    counts = (one.scalar_subquery() for one in (unsaid, unrated, lists, open_tasks))
+    judgments, answers, empty, tasks = session.execute(select(*counts)).one()
+    return judgments, answers, empty, tasks
 
 
 def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
@@ -419,10 +366,10 @@ class Progress(Struct, frozen=True):
 
     done: int
     of: int
+    questions: int
     open_judgments: int
     unrated: int
     open_lists: int = 0
-    questions: int = 0
 
     @property
     def left(self) -> int:
@@ -436,23 +383,6 @@ class Progress(Struct, frozen=True):
         return cards, self.open_lists, self.left, self.unrated
 
 
-class Done(Struct, frozen=True):
-    """The counts of a rater's judgments: verdicts on cards and empty lists, answers rated."""
-
-    questions: int
-    cards: int
-    empty_lists: int
-    answers: int
-
-
-class PooledFigure(Struct, frozen=True):
-    """The share of relevant cards among those that the study counts, over all runs."""
-
-    relevant: int
-    counted: int
-    share: float | None
-
-
 def progress(session: Session, rater: Rater) -> Progress:
     """Return the rater's progress in their whole share; without blind rating, in every run."""
     # Repeats count from the beginning, so that no number grows when one is given.
@@ -460,39 +390,31 @@ def progress(session: Session, rater: Rater) -> Progress:
     if studies.is_blind(session, rater.study):
         return of_share(session, rater, share)
     units = share.units.values()
+    left = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in units]
     return Progress(
-        done=sum(not unit.is_open for unit in units),
-        of=len(units),
-        open_judgments=sum(unit.open_judgments for unit in units),
-        unrated=sum(unit.unrated for unit in units),
-        open_lists=sum(unit.open_lists for unit in units),
-        questions=len({unit.question_id for unit in share.units}),
+        sum(not unit.is_open for unit in units),
+        len(units),
+        len({unit.question_id for unit in share.units}),
+        *map(sum, zip((0, 0, 0), *left, strict=True)),
     )
 
 
 def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
-    """Return how far the rater is in their share of the study."""
-    units = share.units
-    first_time = [units[unit] for unit in share.first_time if unit in units]
+    """Return how far the rater is; a question that they finished elsewhere is done."""
+    units, own = share.units, [one.unit for one in share.first_time]
+    first_time = [units[unit] for unit in own if unit in units]
     free = [units[unit] for unit in share.free]
-    wanted = [*first_time, *free]
-    planned = [units[one.unit] for one in share.planned]
-    again = left_again(session, rater) if share.again else Left()
-    opened = sum(unit.is_open for unit in first_time)
-    finished = sum(not unit.is_open for unit in free)
+    planned = [units[unit] for unit in share.planned]
+    is_again = len(own) < len(share.given)
+    *again, open_again = _left_again(session, rater) if is_again else (0, 0, 0, 0)
+    opened = sum(unit.is_open for unit in first_time) + open_again
+    left = [(unit.open_judgments, unit.unrated, unit.open_lists) for unit in (*first_time, *free)]
+    left += [(unit.judgments, unit.answers, unit.lists) for unit in planned]
     return Progress(
-        done=len(share.given) - opened - again.tasks + finished,
-        of=len(share.given) + len(share.free) + len(planned),
-        open_judgments=sum(unit.open_judgments for unit in wanted)
-        + sum(unit.judgments for unit in planned)
-        + again.judgments,
-        unrated=sum(unit.unrated for unit in wanted)
-        + sum(unit.answers for unit in planned)
-        + again.unrated,
-        open_lists=sum(unit.open_lists for unit in wanted)
-        + sum(unit.lists for unit in planned)
-        + again.lists,
-        questions=len({unit.question_id for unit in (*share.first_time, *share.free)}),
+        len(share.given) - opened + sum(not unit.is_open for unit in free),
+        len(share.given) + len(free) + len(planned),
+        len({unit.question_id for unit in (*own, *share.free)}),
+        *map(sum, zip(again, *left, strict=True)),
     )
 
 
@@ -501,41 +423,35 @@ def if_blind(session: Session, rater: Rater) -> Progress | None:
     return progress(session, rater) if studies.is_blind(session, rater.study) else None
 
 
-def done(session: Session, rater: Rater) -> Done:
-    """Return the counts of the rater's judgments so far."""
+def done(session: Session, rater: Rater) -> tuple[int, int, int, int]:
+    """Return the rater's questions, cards, empty lists and answers so far, repeats included."""
     first = select(JudgedThing.property_id).join(Judgment)
     again = select(JudgedThing.property_id).join(Repeat).join(Task)
-    said = first.where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)).union_all(
-        again.where(Task.rater_id == rater.id, Repeat.verdict.is_not(None))
+    things = (
+        first.where(Judgment.rater_id == rater.id, Judgment.verdict.is_not(None))
+        .union_all(again.where(Task.rater_id == rater.id, Repeat.verdict.is_not(None)))
+        .subquery()
     )
-    things = said.subquery()
     counts = select(func.count(), func.count(things.c[0])).select_from(things)
     everything, cards = session.execute(counts).one()
     rated = select(QueryRating.quality).where(QueryRating.rater_id == rater.id)
-    grades = rated.union_all(
-        select(RepeatRating.quality).join(Task).where(Task.rater_id == rater.id)
-    ).subquery()
-    return Done(
-        questions=session.scalar(select(func.count()).where(Task.rater_id == rater.id)) or 0,
-        cards=cards,
-        empty_lists=everything - cards,
-        answers=session.scalar(select(func.count(grades.c[0]))) or 0,
-    )
+    repeated = select(RepeatRating.quality).join(Task).where(Task.rater_id == rater.id)
+    grades = rated.union_all(repeated).subquery()
+    questions = session.scalar(select(func.count()).where(Task.rater_id == rater.id)) or 0
+    answers = session.scalar(select(func.count(grades.c[0]))) or 0
+    return questions, cards, everything - cards, answers
 
 
-def pooled_figure(session: Session, rater: Rater) -> PooledFigure:
-    """Return the share of relevant cards among all the rater's verdicts so far."""
+def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | None]:
+    """Return how many of the rater's counted cards are relevant: both numbers and the share."""
     # It also changes with the verdicts of a repeat: otherwise it would reveal the repeats.
     first = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
     again = select(Repeat.verdict).join(JudgedThing).join(Task).where(Task.rater_id == rater.id)
     is_card = JudgedThing.property_id.is_not(None)
     verdicts = session.scalars(first.where(is_card).union_all(again.where(is_card)))
-    said = [Relevance(verdict) for verdict in verdicts if verdict]
-    relevant = said.count(Relevance.RELEVANT)
-    shares = counted(said, cannot_tell=rater.study.cannot_tell)
-    share = precision(shares)
-    return PooledFigure(
-        relevant=relevant,
-        counted=relevant + shares.count(Relevance.NOT_RELEVANT),
-        share=None if isinstance(share, Undefined) else share,
+    said = counted(
+        [VERDICTS[verdict or ""] for verdict in verdicts], cannot_tell=rater.study.cannot_tell
     )
+    relevant = said.count(Relevance.RELEVANT)
+    of = relevant + said.count(Relevance.NOT_RELEVANT)
+    return relevant, of, relevant / of if of else None

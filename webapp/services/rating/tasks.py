@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from hashlib import sha256
 from string import ascii_uppercase
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct
 from sqlalchemy import (
@@ -90,7 +90,7 @@ def _own_task() -> Select[*tuple[Any, ...]]:
     )
 
 
-def asked_things(session: Session, task: Row[Any]) -> list[Row[Any]]:
+def asked_things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
     """Return the things a task asks for with their verdicts, in the order its rater sees them."""
     rows = tables(session).execute(_asked(again=task.kind == REPEAT), {"task_id": task.id})
     return sorted(rows, key=lambda thing: key(task, thing.id))
@@ -120,31 +120,18 @@ def _asked(*, again: bool) -> Select[*tuple[Any, ...]]:
 
 
 def key(task: Task | Row[Any], number: int) -> str:
-    """Return the name of a card or answer within a task: without meaning, and always the same."""
-    return _key(_Naming.of(task), number)
+    """Return the name of a card or answer within a task: without meaning, and always the same.
 
-
-class _Naming(NamedTuple):
-    secret: str
-    seed: int | None
-    rater_id: int
-    kind: str
-
-    @classmethod
-    def of(cls, task: Task | Row[Any]) -> _Naming:
-        study = task.rater.study if isinstance(task, Task) else task
-        seed = study.order_seed if task.keeps_seed_order else None
-        return cls(study.order_secret, seed, task.rater_id, task.kind)
-
-
-def _key(naming: _Naming, number: int) -> str:
-    secret, seed, rater_id, kind = naming
-    if seed is None:
-        drawn = pool.draw(secret, Purpose.CARDS, rater_id, kind, number)
-    else:  # begun before studies had a secret: its cards stay where they are
-        again = "/again" if kind == REPEAT else ""
-        drawn = sha256(f"{seed}/{rater_id}/{number}{again}".encode()).digest()
-    return drawn.hex()[:KEY_LENGTH]
+    It orders them too: shuffled by the study's secret, for each rater and time anew.
+    """
+    study: Any = task.rater.study if isinstance(task, Task) else task
+    if not task.keeps_seed_order or study.order_seed is None:
+        given = task.rater_id, task.kind, number
+        return pool.draw(study.order_secret, Purpose.CARDS, *given).hex()[:KEY_LENGTH]
+    # Begun before studies had a secret: its cards stay where they are.
+    again = "/again" if task.kind == REPEAT else ""
+    drawn = sha256(f"{study.order_seed}/{task.rater_id}/{number}{again}".encode())
+    return drawn.hexdigest()[:KEY_LENGTH]
 
 
 def letter(number: int) -> str:
@@ -181,14 +168,6 @@ def next_task(
         return wanted[0]
     found = _given_anew(session, rater, now, begun, among)
     return found or (wanted[0] if wanted else None)
-
-
-def new(
-    session: Session, rater: Rater, now: datetime, among: Among = lambda _unit: True
-) -> Task | None:
-    """Give the rater another task beside those they have begun, as far as the rules allow."""
-    lock(session, rater)
-    return _given_anew(session, rater, now, _open(session, rater), among)
 
 
 def _given_anew(
@@ -230,7 +209,7 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
     while len(found) < most and rater.study.overlap is None:
         share = shares.of_rater(session, rater)
         free = next(iter(share.free), None)
-        if free is None or shares.is_due(share, _left(begun)):
+        if free is None or shares.ready(share, _left(begun)):
             break
         given_at = now + timedelta(microseconds=len(found))  # they are read in this order
         found.append(pool.give(session, rater, free, POOL, given_at))
@@ -260,16 +239,10 @@ def rated_openly(session: Session, rater: Rater) -> bool:
     return session.scalar(own.where(Event.query_key.is_not(None))) is not None
 
 
-def things(session: Session, task: Task) -> list[JudgedThing]:
-    """Return the properties to judge in a task, in the order its rater sees them."""
-    wanted = select(JudgedThing).where(_asked_in(task), JudgedThing.property_id.is_not(None))
-    return sorted(session.scalars(wanted), key=lambda thing: key(task, thing.id))
-
-
-def emptiness(session: Session, task: Task) -> JudgedThing | None:
-    """Return the emptiness to classify, if a run returned an empty list for the question."""
-    wanted = select(JudgedThing).where(_asked_in(task), JudgedThing.property_id.is_(None))
-    return session.scalar(wanted)
+def things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
+    """Return the properties to judge in a task with their verdicts, as its rater sees them."""
+    asked = asked_things(session, task)
+    return [thing for thing in asked if thing.property_id is not None]
 
 
 def answers(session: Session, task: Task) -> list[Query]:
@@ -292,8 +265,8 @@ def judge(
     """Record a verdict on the card named `card`, ``None`` to clear it; return the one in force."""
     events.lock(session, rater)
     task = read(session, rater, task_id)
-    for thing in asked_things(session, task):
-        if thing.property_id is not None and key(task, thing.id) == card:
+    for thing in things(session, task):
+        if key(task, thing.id) == card:
             field = AGAIN["verdict"] if task.kind == REPEAT else "verdict"
             target = Target(field, thing_id=thing.id, task_id=task_id)
             return events.judge_target(session, rater, target, relevance, click)
@@ -311,7 +284,8 @@ def rate(
     """Record quality and notes of the answer named `answer`, or the empty outcome."""
     events.lock(session, rater)
     task = find(session, rater, task_id)
-    empty = None if isinstance(rating.empty_outcome, Keep) else emptiness(session, task)
+    asked = () if isinstance(rating.empty_outcome, Keep) else asked_things(session, task)
+    empty = next((thing for thing in asked if thing.property_id is None), None)
     is_rated = not (isinstance(rating.quality, Keep) and isinstance(rating.notes, Keep))
     query_key = _answer(session, task, answer).id if is_rated else None
     about = Answer(query_key, empty.id if empty else None, task_id, again=task.kind == REPEAT)
@@ -382,13 +356,6 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
     )
 
 
-def _asked_in(task: Task) -> ColumnElement[bool]:
-    if task.kind == REPEAT:
-        return JudgedThing.id.in_(select(Repeat.judged_thing_id).where(Repeat.task_id == task.id))
-    study = task.rater.study
-    return and_(pool.in_unit(task), pool.is_shown(study.id, study.pool_depth))
-
-
 def _answer(session: Session, task: Task, name: str | None) -> Query:
     for query in answers(session, task):
         if key(task, -query.id) == name:
@@ -407,8 +374,8 @@ def _open(session: Session, rater: Rater) -> Sequence[Task]:
     rows = select(Task).where(
         Task.rater_id == rater.id, is_open(rater.study), is_put_to_raters(Task.question_id)
     )
-    ordered = rows.order_by(is_late, Task.postponed_at, Task.claimed_at, Task.id)
-    return session.scalars(ordered).all()
+    order = is_late, Task.postponed_at, Task.claimed_at, Task.id
+    return session.scalars(rows.order_by(*order)).all()
 
 
 def _left(begun: Sequence[Task]) -> set[Unit]:
@@ -446,17 +413,16 @@ def place(
 ) -> TaskPlace:
     """Return the place of one of the rater's tasks; `progress` is theirs in `share`."""
     at = _at(share, task_id)
-    shown = _shown(session, rater, wanted)
-    next_one = next(filter(shown, share.given[at + 1 :]), None)
+    shown, unit_shown = _shown(session, rater, wanted)
+    later, earlier = filter(shown, share.given[at + 1 :]), filter(shown, reversed(share.given[:at]))
+    next_one, previous = next(later, None), next(earlier, None)
     is_more, is_left = progress.of > len(share.given), progress.left > 0
     if wanted.category:
-        unit_shown = _unit_shown(session, rater, wanted)
-        planned = (one.unit for one in share.planned)
-        is_more = any(map(unit_shown, (*share.free, *planned)))
+        is_more = any(map(unit_shown, (*share.free, *share.planned)))
         opened = open_ids(session, rater)
-        begun = (one.unit for one in share.given if one.task_id in opened)
-        is_left = is_more or any(map(unit_shown, begun))
-    previous = next(filter(shown, reversed(share.given[:at])), None)
+        is_left = is_more or any(
+            unit_shown(one.unit) for one in share.given if one.task_id in opened
+        )
     return TaskPlace(
         position=at + 1 if at < len(share.given) else None,
         previous=previous.task_id if previous else None,
@@ -464,12 +430,6 @@ def place(
         leads_further=next_one is None and is_more,
         is_left=is_left,
     )
-
-
-def categories(share: StudyShare) -> tuple[str, ...]:
-    """Return the categories of all questions in the rater's share, in question order."""
-    mine = {one.unit for one in share.given} | set(share.free)
-    return tuple(dict.fromkeys(one.category for unit, one in share.units.items() if unit in mine))
 
 
 def onward(
@@ -481,15 +441,15 @@ def onward(
     category with nothing left to do it is the first that was given.
     """
     lock(session, rater)
-    unit_shown = _unit_shown(session, rater, wanted)
+    shown, unit_shown = _shown(session, rater, wanted)
     if after is not None:
         find(session, rater, after)
         share = shares.of_rater(session, rater)
-        at = _at(share, after)
-        later = next(filter(_shown(session, rater, wanted), share.given[at + 1 :]), None)
+        later = next(filter(shown, share.given[_at(share, after) + 1 :]), None)
         if later is not None:
             return later.task_id
-        further = new(session, rater, now, unit_shown)
+        begun = _open(session, rater)
+        further = _given_anew(session, rater, now, begun, unit_shown)
         if further is not None:
             return further.id
     task = next_task(session, rater, now, unit_shown)
@@ -504,16 +464,16 @@ def _at(share: StudyShare, task_id: str) -> int:
     return given.index(task_id) if task_id in given else len(given)
 
 
-def _shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Given], bool]:
-    unit_shown = _unit_shown(session, rater, wanted)
-    if not wanted.only_open:
-        return lambda given: unit_shown(given.unit)
-    opened = open_ids(session, rater)
-    return lambda given: given.task_id in opened and unit_shown(given.unit)
+def _shown(
+    session: Session, rater: Rater, wanted: QueryFilter
+) -> tuple[Callable[[Given], bool], Among]:
+    of = pool.categories(session, rater.study) if wanted.category else {}
+    opened = open_ids(session, rater) if wanted.only_open else set()
 
+    def unit_shown(unit: Unit) -> bool:
+        return not wanted.category or of.get(unit.question_id) == wanted.category
 
-def _unit_shown(session: Session, rater: Rater, wanted: QueryFilter) -> Callable[[Unit], bool]:
-    if not wanted.category:
-        return lambda _unit: True
-    of = pool.categories(session, rater.study)
-    return lambda unit: of.get(unit.question_id) == wanted.category
+    def shown(given: Given) -> bool:
+        return (not wanted.only_open or given.task_id in opened) and unit_shown(given.unit)
+
+    return shown, unit_shown

@@ -18,7 +18,7 @@ from webapp.metrics.judging.registry import Measure
 from webapp.notation import MINUS
 from webapp.services.agreement import agreement
 from webapp.web.frame import access, formatting, htmx
-from webapp.web.rating.figures import UndefinedReason, reasons_of
+from webapp.web.rating.figures import reasons_of
 
 blueprint = Blueprint("agreement", __name__)
 
@@ -73,7 +73,7 @@ class AgreementPage(Struct, frozen=True):
     said: Mapping[str, str]
     repeats: tuple[CoefficientsLine, ...]
     measures: tuple[Measure, ...]
-    reasons: tuple[UndefinedReason, ...]
+    reasons: Mapping[str, str]
     bootstrap: Bootstrap
 
 

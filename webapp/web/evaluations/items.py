@@ -26,7 +26,7 @@ from webapp.services.evaluations.evaluations import (
     score_again,
 )
 from webapp.web.frame import formatting
-from webapp.web.rating.figures import UndefinedReason, reasons_of
+from webapp.web.rating.figures import reasons_of
 
 WHY_UNDEFINED = score_reports.WHY_UNDEFINED | {
     WhyUndefined.NO_EMBEDDER: mark(
@@ -160,7 +160,7 @@ def measures(kind: EvaluationKind) -> tuple[Measure, ...]:
     return tuple(EVALUATIONS[kind].measures.values())
 
 
-def reasons() -> tuple[UndefinedReason, ...]:
+def reasons() -> dict[str, str]:
     """Return what explains a figure without a value."""
     return reasons_of(WHY_UNDEFINED)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -17,7 +17,6 @@ from webapp.metrics.judging.queries import (
     why_undefined,
 )
 from webapp.metrics.judging.registry import MEASURES, Measure, Unit
-from webapp.services.rating.blind_page import AnswerFigures
 from webapp.web.frame import formatting
 
 OF_ANSWERS: Mapping[str, str] = {
@@ -65,27 +64,6 @@ class ClickedCounts(Struct, frozen=True):
     first_relevant_rank: str
 
 
-class AnswerColumn(Struct, frozen=True):
-    """The letter of an answer, and the counts of the verdicts on it."""
-
-    letter: str
-    counts: ClickedCounts
-
-
-class AnswersPanel(Struct, frozen=True):
-    """The figures of every answer to a blind question: a column for each, called by its letter."""
-
-    columns: tuple[AnswerColumn, ...]
-    rows: tuple[FigureRow, ...]
-
-
-class UndefinedReason(Struct, frozen=True):
-    """Why a figure has no value, as the page explains it."""
-
-    name: str
-    text: str
-
-
 def rows(*columns: dict[str, FigureCell]) -> tuple[FigureRow, ...]:
     """Return a panel of all headline figures, one column for each of `columns`."""
     return tuple(
@@ -96,33 +74,26 @@ def rows(*columns: dict[str, FigureCell]) -> tuple[FigureRow, ...]:
 
 def of_totals(totals: Totals) -> dict[str, FigureCell]:
     """Return the column of a run or a category."""
-    still_open = _open(totals)
-    return {name: _figure_cell(name, one, still_open) for name, one in figures(totals).items()}
+    return {name: _figure_cell(name, one, totals) for name, one in figures(totals).items()}
 
 
 def of_query(summary: QuerySummary) -> dict[str, FigureCell]:
     """Return the column of a single question; coverage and the composite have no place in it."""
-    still_open = _open(Totals.of([summary]))
-    return {name: _query_cell(MEASURES[name], summary, still_open) for name in HEADLINES}
+    totals = Totals.of([summary])
+    return {name: _query_cell(MEASURES[name], summary, totals) for name in HEADLINES}
 
 
-def of_answers(answers: Sequence[AnswerFigures]) -> AnswersPanel | None:
-    """Return the panel of a blind question; ``None`` where its rater sees no figures."""
+def of_answers(
+    answers: Sequence[tuple[str, QuerySummary]],
+) -> tuple[list[tuple[str, ClickedCounts]], list[FigureRow]] | None:
+    """Return a column of counts for each answer, called by its letter, and the rows of figures."""
     if not answers:
         return None
-    columns = [of_query(answer.summary) for answer in answers]
-    return AnswersPanel(
-        tuple(AnswerColumn(answer.letter, clicked(answer.summary)) for answer in answers),
-        tuple(
-            FigureRow(name, gettext(label), tuple(column[name] for column in columns))
-            for name, label in OF_ANSWERS.items()
-        ),
-    )
-
-
-def measures_of_answers() -> tuple[Measure, ...]:
-    """Return the measures that explain the rows of a blind question's panel."""
-    return tuple(MEASURES[name] for name in OF_ANSWERS)
+    columns = [of_query(summary) for _, summary in answers]
+    return [(letter, clicked(summary)) for letter, summary in answers], [
+        FigureRow(name, gettext(label), tuple(column[name] for column in columns))
+        for name, label in OF_ANSWERS.items()
+    ]
 
 
 def clicked(summary: QuerySummary) -> ClickedCounts:
@@ -135,39 +106,28 @@ def clicked(summary: QuerySummary) -> ClickedCounts:
     return ClickedCounts(words, formatting.number(rank) if rank else gettext("none so far"))
 
 
-def measures() -> tuple[Measure, ...]:
-    """Return the measures that explain the rows of every panel."""
-    return tuple(MEASURES[name] for name in HEADLINES)
+def measures(names: Iterable[str] = HEADLINES) -> tuple[Measure, ...]:
+    """Return the measures that explain the rows of a panel."""
+    return tuple(MEASURES[name] for name in names)
 
 
-def reasons() -> tuple[UndefinedReason, ...]:
-    """Return the reasons that explain a figure without a value."""
-    return reasons_of(EXPLANATIONS)
+def reasons_of(explanations: Mapping[Any, str] = EXPLANATIONS) -> dict[str, str]:
+    """Return why a figure may have no value, in words, by the reason's name."""
+    return {str(name): gettext(text) for name, text in explanations.items()}
 
 
-def reasons_of(explanations: Mapping[Any, str]) -> tuple[UndefinedReason, ...]:
-    """Return reasons with their explanations, which are message ids, in words."""
-    return tuple(UndefinedReason(str(name), gettext(text)) for name, text in explanations.items())
-
-
-def _figure_cell(name: str, figure: Figure, still_open: _Open) -> FigureCell:
+def _figure_cell(name: str, figure: Figure, totals: Totals) -> FigureCell:
     unit = MEASURES[name].unit
-    bounds, sentence = _bounds(figure, still_open.of(name), unit)
-    return FigureCell(
-        value=formatting.figure(figure.value, unit),
-        bounds=bounds,
-        sentence=sentence,
-        n=figure.n,
-        of=figure.of,
-        why=figure.why_undefined,
-    )
+    bounds, sentence = _bounds(figure, _open(name, totals), unit)
+    value = formatting.figure(figure.value, unit)
+    return FigureCell(value, bounds, sentence, figure.n, figure.of, figure.why_undefined)
 
 
-def _query_cell(measure: Measure, summary: QuerySummary, still_open: _Open) -> FigureCell:
+def _query_cell(measure: Measure, summary: QuerySummary, totals: Totals) -> FigureCell:
     if measure.query_name is None:
         return FigureCell("", applies=False)
     span = summary.span(measure.query_name)
-    bounds, sentence = _bounds(span, still_open.of(measure.name), measure.unit)
+    bounds, sentence = _bounds(span, _open(measure.name, totals), measure.unit)
     value = formatting.figure(span.value, measure.unit)
     if measure.name == "mean_response_quality" and span.value is not None:
         value = formatting.number(span.value)
@@ -186,23 +146,13 @@ def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, st
     return "", ""
 
 
-class _Open(Struct, frozen=True):
-    verdicts: str
-    answers: str
-
-    def of(self, name: str) -> str:
-        """Return the judgments that are still open for a figure, in words."""
-        return self.answers if name == "mean_response_quality" else self.verdicts
-
-
-def _open(totals: Totals) -> _Open:
-    cards, lists = totals.n_unjudged, totals.n_unclassified
+def _open(name: str, totals: Totals) -> str:
+    """The judgments that are still open for a figure, in words."""
+    cards, lists, left = totals.n_unjudged, totals.n_unclassified, totals.n_unrated
+    if name == "mean_response_quality":
+        return ngettext("%(n)s answer unrated", "%(n)s answers unrated", left) if left else ""
     parts = [
         ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",
         ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists) if lists else "",
     ]
-    left = totals.n_unrated
-    return _Open(
-        verdicts=", ".join(part for part in parts if part),
-        answers=ngettext("%(n)s answer unrated", "%(n)s answers unrated", left) if left else "",
-    )
+    return ", ".join(filter(None, parts))

@@ -128,7 +128,7 @@ def with_parts(page: RatingPage, marks: CardParts | None, status: int = 200) -> 
         status=status,
         **_moving(page),
         measures=figures.measures(),
-        reasons=figures.reasons(),
+        reasons=figures.reasons_of(),
         whole="whole" in request.args,
         background=background,
         marks=marks,

@@ -124,7 +124,7 @@ def show(run_id: str) -> str:
         rows=rows,
         has_remarks=any(cell.sentence or cell.reason for row in rows for cell in row.cells),
         measures=figures.measures(),
-        reasons=figures.reasons(),
+        reasons=figures.reasons_of(),
         categories=[
             (name, totals, figures.of_totals(totals).values())
             for name, totals in category_totals(report).items()
