@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from flask import Flask
 
 from webapp.i18n import speaking
 from webapp.records import Relevance
-from webapp.web.frame.forms import UnusableForm
+from webapp.web.frame.forms import UnusableForm, checked
 from webapp.web.rating import clicks
+from webapp.web.rating.clicks import VerdictForm
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
 TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
@@ -29,9 +31,9 @@ TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
 )
 def test_a_verdict_is_read(app: Flask, said: dict[str, str], meant: tuple[object, ...]) -> None:
     with app.test_request_context(method="POST", data=said | {"event_id": "e1"}):
-        found = clicks.verdict()
+        found = checked(VerdictForm)
 
-    assert found[:3] == meant
+    assert (found.relevance.data, found.card.data, found.onward.data) == meant
     assert found.click.event_id == "e1"
 
 
@@ -68,9 +70,9 @@ def test_a_time_in_words_keeps_its_moment(app: Flask) -> None:
         (clicks.event, "client_time", "yesterday", UNUSABLE),
         (clicks.event, "client_time", "9" * 30, UNUSABLE),
         (clicks.event, "client_time", "2026-03-01T09:00:00", UNUSABLE),
-        (clicks.verdict, "relevance", "yes", UNUSABLE),
-        (clicks.verdict, "relevance", "1 0", UNUSABLE),
-        (clicks.verdict, "card", "c" * 65, TOO_LONG),
+        (partial(checked, VerdictForm), "relevance", "yes", UNUSABLE),
+        (partial(checked, VerdictForm), "relevance", "1 0", UNUSABLE),
+        (partial(checked, VerdictForm), "card", "c" * 65, TOO_LONG),
     ],
 )
 def test_what_cannot_be_said_is_refused_by_its_field(

@@ -160,8 +160,8 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     notes = json.loads((folder / "notes.json").read_text("utf-8"))
     typed = {
         question.id: notes.get(str(question.position), "")
-        for one in question_notes.notes(session, study)
-        for question in one[1]
+        for lines in question_notes.notes(session, study)
+        for question, _ in lines
     }
     question_notes.put(session, study, typed, now)
     run_ids = {

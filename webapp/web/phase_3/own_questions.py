@@ -39,7 +39,7 @@ from webapp.web.frame.forms import LineField, checked, sent
 from webapp.web.frame.workers import workers
 from webapp.web.phase_3 import participants
 from webapp.web.rating import clicks
-from webapp.web.rating.clicks import RatingForm
+from webapp.web.rating.clicks import RatingForm, VerdictForm
 
 blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
 
@@ -167,10 +167,10 @@ def done(position: int) -> Response:
 @blueprint.post("/<int:position>/results/<int:rank>/judgment")
 def judge(position: int, rank: int) -> Response:
     """Store a verdict on one card."""
-    said, event = clicks.verdict(), clicks.event()
+    form = checked(VerdictForm)
     with participants.writing() as (session, participant):
         rater, run_id = _rater(participant)
-        events.judge(session, rater, run_id, position, rank, said.relevance, event)
+        events.judge(session, rater, run_id, position, rank, form.relevance.data, form.click)
         session.commit()
     if not htmx.wants_part():
         return _to(position, f"rank-{rank}")

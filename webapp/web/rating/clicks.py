@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from flask import Response, redirect, request
 from msgspec import Struct
 from sqlalchemy.orm import Session
-from wtforms import BooleanField, Field, Form
+from wtforms import BooleanField, Form
 
 from webapp.db.tables.people import Rater
 from webapp.i18n import gettext
-from webapp.records import VERDICTS, Click, EmptyOutcome, Relevance
+from webapp.records import VERDICTS, Click, EmptyOutcome
 from webapp.services.evaluations import item_rating
 from webapp.services.judging.events import KEEP, MOST_NOTES, AnswerRating
 from webapp.services.rating.pool import QueryFilter
@@ -72,24 +72,9 @@ class VerdictForm(ClickForm):
     onward = BooleanField()
 
 
-class ClickedVerdict(NamedTuple):
-    """A verdict on one card, ``None`` to take it back, and its event."""
-
-    relevance: Relevance | None
-    card: str
-    onward: bool
-    click: Click
-
-
 def event() -> Click:
     """Return when and where the event was made; raises ``UnusableForm``."""
     return checked(ClickForm).click
-
-
-def verdict() -> ClickedVerdict:
-    """Return the verdict that the form gives; raises ``UnusableForm``."""
-    form = checked(VerdictForm)
-    return ClickedVerdict(form.relevance.data, form.card.data, form.onward.data, form.click)
 
 
 def nothing_to_undo(elsewhere: str) -> Response:
@@ -111,8 +96,10 @@ class RatingForm(Form):
     @property
     def rating(self) -> AnswerRating:
         """Return the rating of the form, with ``KEEP`` for absent fields."""
-        said = (self.quality, self.notes, self.empty_outcome)
-        return AnswerRating(**{field.name: _said(field) for field in said})
+        fields = (self.quality, self.notes, self.empty_outcome)
+        return AnswerRating(
+            **{field.name: field.data if field.raw_data else KEEP for field in fields}
+        )
 
 
 class BlindRatingForm(RatingForm):
@@ -125,10 +112,6 @@ class CardsForm(Form):
     """Cards written by hand, as the chatbot would have listed them."""
 
     text = TextField(LONGEST_ANSWER)
-
-
-def _said(field: Field) -> Any:
-    return field.data if field.raw_data else KEEP
 
 
 def wanted() -> QueryFilter:

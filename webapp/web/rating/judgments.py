@@ -16,15 +16,14 @@ from webapp.i18n import mark
 from webapp.records import QueryState
 from webapp.services.judging import events
 from webapp.services.rating import pages, particulars
-from webapp.services.rating.pages import JudgedCard, RatingPage
+from webapp.services.rating.pages import RatingPage
 from webapp.services.runs import runs
 from webapp.services.study import studies
-from webapp.web.features import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.gold import card_parts
 from webapp.web.rating import clicks, figures
-from webapp.web.rating.clicks import CardParts, CardsForm, RatingForm
+from webapp.web.rating.clicks import CardParts, CardsForm, RatingForm, VerdictForm
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
@@ -40,30 +39,34 @@ class RatedBlind(Conflict):
 def show(run_id: str, query_id: int) -> Response:
     """Show one question of a run, to be rated; in a blind study, to be read."""
     page = page_of(run_id, query_id)
-    if _is_blind() and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
+    with access.reading() as (session, rater):
+        is_blind = studies.is_blind(session, rater.study)
+    if is_blind and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
         if htmx.wants_part():
             raise RatedBlind
         address = url_for("comparisons.question", position=page.asked_at, runs=[run_id])
         return redirect(address, 303)  # type: ignore[return-value]
-    if (elsewhere := _first_in_category(page)) is not None:
-        return _to(run_id, elsewhere)
+    if page.filter.category not in {None, page.category}:
+        for way in (page.place.next_open, page.place.next, page.place.previous):
+            if way is not None:
+                return _to(run_id, way)
     return with_parts(page, card_parts.on_answer(page))
 
 
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
     """Store a verdict on one card."""
-    said, wanted = clicks.verdict(), clicks.wanted()
+    form = checked(VerdictForm)
     with access.writing() as (session, rater):
-        events.judge(session, rater, run_id, query_id, rank, said.relevance, said.click)
+        events.judge(session, rater, run_id, query_id, rank, form.relevance.data, form.click)
         if not htmx.wants_part():
             session.commit()
             return _to(run_id, query_id, f"rank-{rank}")
-        page = pages.rating_page(session, rater, run_id, query_id, wanted)
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
         session.commit()
     card = page.card(str(rank))
     mark = card_parts.after_verdict(run_id, query_id, rank)
-    return _clicked(page, card, page.sharing(card), mark)
+    return _clicked(page, clicked=card, changed=page.sharing(card), mark=mark)
 
 
 @blueprint.post("/queries/<int:query_id>/rating")
@@ -86,11 +89,11 @@ def rate(run_id: str, query_id: int) -> Response:
 @blueprint.post("/queries/<int:query_id>/judgments")
 def judge_open(run_id: str, query_id: int) -> Response:
     """Store one verdict on every card that is still unjudged, where the owner allows it."""
-    said = clicks.verdict()
+    form = checked(VerdictForm)
     with access.writing() as (session, rater):
-        if said.relevance is None:
+        if form.relevance.data is None:
             raise events.NotToJudge
-        events.judge_open(session, rater, run_id, query_id, said.relevance, said.click)
+        events.judge_open(session, rater, run_id, query_id, form.relevance.data, form.click)
         session.commit()
     return _to(run_id, query_id, "rating")
 
@@ -143,19 +146,6 @@ def page_of(run_id: str, query_id: int) -> RatingPage:
     return page
 
 
-def _is_blind() -> bool:
-    with access.reading() as (session, rater):
-        return studies.is_blind(session, rater.study)
-
-
-def _first_in_category(page: RatingPage) -> int | None:
-    if page.filter.category in {None, page.category}:
-        return None
-    place = page.place
-    ways = (place.next_open, place.next, place.previous)
-    return next((way for way in ways if way is not None), None)
-
-
 def _moving(page: RatingPage) -> dict[str, Any]:
     g.pictures = page.show_pictures
     columns = (
@@ -163,25 +153,18 @@ def _moving(page: RatingPage) -> dict[str, Any]:
         figures.of_totals(page.category_standing.totals),
         figures.of_totals(page.whole.totals),
     )
-    counts = figures.clicked(page.summary)
     return {
         "page": page,
         "at": partial(_address, page.run_id, page.query_id),
         "query": clicks.query(),
-        "counts": counts,
+        "counts": figures.clicked(page.summary),
         "rows": figures.rows(*columns),
     }
 
 
-def _clicked(
-    page: RatingPage,
-    clicked: JudgedCard | None = None,
-    changed: tuple[JudgedCard, ...] = (),
-    mark: ShownPart | None = None,
-) -> Response:
+def _clicked(page: RatingPage, **parts: Any) -> Response:
     part = "rating/judgments/_clicked.html"
-    moved = _moving(page)
-    return htmx.respond(part, part, **moved, clicked=clicked, changed=changed, mark=mark)
+    return htmx.respond(part, part, **_moving(page), **parts)
 
 
 def _address(run_id: str, query_id: int, action: str, **values: Any) -> str:

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
-from msgspec import Struct
 
 from webapp.services.rating import question_notes
-from webapp.services.rating.question_notes import LONGEST, QuestionNote
-from webapp.web.frame import access, forms, htmx
+from webapp.services.rating.question_notes import LONGEST
+from webapp.web.frame import access, forms
 from webapp.web.frame.forms import ChoiceField, LineField
 
 blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
-
-
-class NotesPage(Struct, frozen=True):
-    """The questions of every set with their notes, as stored or as typed."""
-
-    sets: tuple[tuple[QuestionNote, ...], ...]
-    typed: Mapping[str, str]
-    errors: Mapping[str, str]
-    longest: int
-    saved: bool
-    offered: int
 
 
 @blueprint.get("/")
@@ -37,7 +26,7 @@ def save() -> Response:
     """Store the notes as typed, then show offered notes where asked to."""
     with access.reading() as (session, rater):
         sets = question_notes.notes(session, rater.study)
-    notes = {f"note-{line.id}": line.id for _, lines in sets for line in lines}
+        notes = {f"note-{one.id}": one.id for one, _ in chain.from_iterable(sets)}
     shown = ChoiceField({"all": None, **{str(one): one for one in notes.values()}})
     form = forms.named({"show": shown, **{name: LineField(LONGEST) for name in notes}})
     said = {field.name: field.data for field in form if field.raw_data}
@@ -63,14 +52,13 @@ def _page(
 ) -> Response:
     with access.reading() as (session, rater):
         sets = question_notes.notes(session, rater.study)
-    page = NotesPage(
-        sets=tuple(lines for _, lines in sets),
-        typed=typed,
-        errors=errors,
-        longest=LONGEST,
-        saved=saved,
-        offered=sum(line.is_offered for _, lines in sets for line in lines),
-    )
-    return make_response(
-        render_template("rating/question_notes/page.html", **htmx.names(page)), status
-    )
+        text = render_template(
+            "rating/question_notes/page.html",
+            sets=sets,
+            offered=sum(bool(gold) and not one.note for one, gold in chain.from_iterable(sets)),
+            typed=typed,
+            errors=errors,
+            longest=LONGEST,
+            saved=saved,
+        )
+    return make_response(text, status)

@@ -15,18 +15,15 @@ from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
 from webapp.services.rating import blind_page, particulars, shares, tasks
-from webapp.services.rating.blind_page import BlindAnswer, BlindPage, TaskStage
-from webapp.services.rating.pages import JudgedCard
+from webapp.services.rating.blind_page import BlindPage, TaskStage
 from webapp.services.rating.tasks import onward
 from webapp.services.runs import runs
-from webapp.services.runs.runs import RunOverview
 from webapp.services.study import studies
-from webapp.web.features import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
 from webapp.web.gold import card_parts
 from webapp.web.rating import clicks, figures
-from webapp.web.rating.clicks import BlindRatingForm, CardParts
+from webapp.web.rating.clicks import BlindRatingForm, CardParts, VerdictForm
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -39,14 +36,21 @@ def next_one() -> Response:
     """Lead to the rater's next task, or to the one after a question, within the filter."""
     with access.writing() as (session, rater):
         if rater.is_owner and not studies.is_blind(session, rater.study):
-            listed = runs.overviews(session, rater)
-            if listed:
-                return _to_open_run(listed)
+            if listed := runs.overviews(session, rater):
+                started = [
+                    url_for("judgments.show", run_id=run.id, query_id=run.first_open)
+                    for run in listed
+                    if run.first_open is not None
+                ]
+                address = next(iter(started), url_for("home.show"))
+                return redirect(address, 303)  # type: ignore[return-value]
         wanted, after = clicks.wanted(), request.args.get("after") or None
         task_id = onward(session, rater, access.now(), wanted, after)
         session.commit()
         if task_id is not None:
-            return _to(task_id, **_since_runs_compete(session, rater))
+            # Rating became blind by itself: it is said until the rater's first blind verdict.
+            is_new = rater.study.blind is None and tasks.rated_openly(session, rater)
+            return _to(task_id, because="runs" if is_new else None)
         if wanted.category:  # nothing of it is in this rater's share
             return _to_next({})
         given, is_owner = tasks.given_to(session, rater), rater.is_owner
@@ -97,17 +101,18 @@ def with_parts(page: BlindPage, marks: CardParts | None, status: int = 200) -> R
 @blueprint.post("/<task_id>/judgment")
 def judge(task_id: str) -> Response:
     """Store a verdict on one card."""
-    said, wanted = clicks.verdict(), clicks.wanted()
+    form = checked(VerdictForm)
+    named = form.card.data
     with access.writing() as (session, rater):
-        tasks.judge(session, rater, task_id, said.card, said.relevance, said.click)
-        next_page = _onward(session, rater, task_id) if said.onward else None
+        tasks.judge(session, rater, task_id, named, form.relevance.data, form.click)
+        next_page = _onward(session, rater, task_id) if form.onward.data else None
         if next_page is not None:
             session.commit()
             return next_page
-        page = blind_page.blind_page(session, rater, task_id, wanted)
-        mark = card_parts.after_blind_verdict(session, rater, page, said.card)
+        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
+        mark = card_parts.after_blind_verdict(session, rater, page, named)
         session.commit()
-    card = page.card(said.card)
+    card = page.card(named)
     if htmx.wants_part():
         return _clicked(page, clicked=card, changed=page.sharing(card), mark=mark)
     still_here = card is not None and page.stage is TaskStage.CARDS
@@ -201,36 +206,14 @@ def _moving(page: BlindPage) -> dict[str, Any]:
     }
 
 
-def _clicked(
-    page: BlindPage,
-    *,
-    clicked: JudgedCard | None = None,
-    changed: tuple[JudgedCard, ...] = (),
-    rated: BlindAnswer | None = None,
-    mark: ShownPart | None = None,
-) -> Response:
-    part, moved = "rating/rate/_clicked.html", _moving(page)
-    return htmx.respond(
-        part, part, **moved, clicked=clicked, changed=changed, rated=rated, mark=mark
-    )
+def _clicked(page: BlindPage, **parts: Any) -> Response:
+    part = "rating/rate/_clicked.html"
+    return htmx.respond(part, part, **_moving(page), **parts)
 
 
 def _address(task_id: str, action: str, **values: Any) -> str:
     values.pop("rank", None)  # the form names the card
     return url_for(f"rate.{action}", task_id=task_id, **values)
-
-
-def _since_runs_compete(session: Session, rater: Rater) -> dict[str, str]:
-    is_automatic = rater.study.blind is None
-    return {"because": "runs"} if is_automatic and tasks.rated_openly(session, rater) else {}
-
-
-def _to_open_run(listed: list[RunOverview]) -> Response:
-    for run in listed:
-        if run.first_open is not None:
-            address = url_for("judgments.show", run_id=run.id, query_id=run.first_open)
-            return redirect(address, 303)  # type: ignore[return-value]
-    return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
 
 def _to_next(query: dict[str, Any] | None = None) -> Response:
