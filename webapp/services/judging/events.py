@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from enum import Enum
 from functools import cache
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -115,15 +114,6 @@ class EventIdTaken(Conflict):
     remedy = failures.RELOAD
 
 
-class Made(Placed, Protocol):
-    """The parts of an event that decide a row: its id, its value, and its place in the order."""
-
-    @property
-    def event_id(self) -> str: ...
-    @property
-    def new(self) -> str | None: ...
-
-
 class _New(NamedTuple):
     event_id: str
     new: str | None
@@ -131,6 +121,9 @@ class _New(NamedTuple):
     sequence: int
     client_time: datetime | None
     received_at: datetime
+
+
+_Made = Row[Any] | _New
 
 
 class Target(NamedTuple):
@@ -212,7 +205,7 @@ def record(
     }
     if not connection.execute(added(Event, connection.dialect, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
-    made: list[Made] = [*history, event]
+    made: list[_Made] = [*history, event]
     last = standing(made)
     assert last is not None
     _settle(connection, rater, {target: last})
@@ -224,7 +217,7 @@ def record_all(
 ) -> None:
     """Store events as ``record`` would one after the other, in a few statements."""
     connection = tables(session)
-    histories: defaultdict[Target, list[Made]] = defaultdict(list)
+    histories: defaultdict[Target, list[_Made]] = defaultdict(list)
     taken = set()
     stored: CursorResult[Any] = connection.execute(
         select(*_SETTLED, *_TARGET).where(Event.rater_id == rater.id)
@@ -285,18 +278,17 @@ def last_change(session: Session, rater: Rater, where: ColumnElement[bool]) -> E
         .where(
             Event.rater_id == rater.id,
             Event.cause != "undo",
-            or_(Event.old.is_distinct_from(Event.new), _asked_again()),
+            # An answer to a question asked again counts even with the same value.
+            or_(
+                Event.old.is_distinct_from(Event.new),
+                exists().where(Task.id == Event.task_id, Task.asked_again_at <= Event.received_at),
+            ),
             Event.id.not_in(undone),
             where,
         )
         .order_by(Event.id.desc())
         .limit(1)
     )
-
-
-def _asked_again() -> ColumnElement[bool]:
-    # An answer to a question asked again counts even with the same value.
-    return exists().where(Task.id == Event.task_id, Task.asked_again_at <= Event.received_at)
 
 
 _UNIQUE = ("rater_id", "event_id", "field")
@@ -330,46 +322,35 @@ def _history_of(on_thing: bool, on_query: bool, in_task: bool) -> Select[*tuple[
     return own.where(Event.query_key == bindparam("of") if on_query else Event.query_key.is_(None))
 
 
-def _made(history: Sequence[Made], new: str | None, click: Click) -> _New | None:
+def _made(history: Sequence[_Made], new: str | None, click: Click) -> _New | None:
     wanted = None if new is None else str(new)
     for known in history:
         if known.event_id == click.event_id:
             if known.new != wanted:
                 raise EventIdTaken(click.event_id)
             return None
-    device, sequence = _place(click, history)
+    device, sequence = click.device, click.sequence
+    if not device or sequence is None:  # without a script the server counts
+        counted = (event.sequence for event in history if event.device == "")
+        device, sequence = "", max(counted, default=0) + 1
     return _New(click.event_id, wanted, device, sequence, click.client_time, click.received_at)
 
 
 def _columns(
-    rater: Rater, target: Target, event: _New, before: Made | None, cause: str
+    rater: Rater, target: Target, event: _New, before: _Made | None, cause: str
 ) -> dict[str, object]:
-    return {
+    return event._asdict() | {
         "rater_id": rater.id,
-        "event_id": event.event_id,
         "field": target.field,
         "judged_thing_id": target.thing_id,
         "query_key": target.query_key,
         "task_id": target.task_id,
         "old": before.new if before else None,
-        "new": event.new,
         "cause": cause,
-        "device": event.device,
-        "sequence": event.sequence,
-        "client_time": event.client_time,
-        "received_at": event.received_at,
     }
 
 
-def _place(click: Click, history: Sequence[Made]) -> tuple[str, int]:
-    # Without a script the server counts.
-    if click.device and click.sequence is not None:
-        return click.device, click.sequence
-    counted = (event.sequence for event in history if event.device == "")
-    return "", max(counted, default=0) + 1
-
-
-def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, Made]) -> None:
+def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Made]) -> None:
     written: defaultdict[tuple[type[Base], tuple[str, ...]], list[dict[str, object]]]
     written = defaultdict(list)
     for target, last in lasts.items():
@@ -391,19 +372,15 @@ def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:
 
 
 def _said(field: str, new: str | None) -> dict[str, object]:
-    if field in QUESTIONNAIRE:
-        return _questionnaire_values(field, new)
+    if field in USABILITY_ITEMS:
+        return {"score": int(new) if new else None, "text": ""}
+    if field in COMMENTS:
+        return {"score": None, "text": new or ""}
     if field in {"quality", AGAIN["quality"]}:
         return {"quality": None if new is None else int(new)}
     if field in {"notes", AGAIN["notes"]}:
         return {"notes": new or ""}
     return {"verdict": new}
-
-
-def _questionnaire_values(field: str, new: str | None) -> dict[str, object]:
-    if field in USABILITY_ITEMS:
-        return {"score": int(new) if new else None, "text": ""}
-    return {"score": None, "text": new or ""}
 
 
 MOST_NOTES = 10_000
@@ -423,21 +400,16 @@ class NotToJudge(Refused):
     remedy = failures.RELOAD
 
 
-class Keep(Enum):
-    """The mark of a part of a rating that the rater left as it is."""
-
-    KEEP = "keep"
-
-
-KEEP = Keep.KEEP
+KEEP = UNSET
+"""The mark of a part of a rating that the rater left as it is."""
 
 
 class AnswerRating(Struct, frozen=True):
     """A rater's rating of a whole answer; ``None`` takes a part back, ``KEEP`` leaves it."""
 
-    quality: int | Keep | None = KEEP
-    notes: str | Keep = KEEP
-    empty_outcome: EmptyOutcome | Keep | None = KEEP
+    quality: int | UnsetType | None = KEEP
+    notes: str | UnsetType = KEEP
+    empty_outcome: EmptyOutcome | UnsetType | None = KEEP
 
 
 class Answer(NamedTuple):
@@ -476,13 +448,15 @@ def rate_answer(
     Raises ``NotToJudge`` for the outcome of an answer without emptiness, and ``ValueError``.
     """
     said: dict[str, str | None] = {}
-    if not isinstance(rating.empty_outcome, Keep):
+    if not isinstance(rating.empty_outcome, UnsetType):
         if answer.emptiness_id is None:
             raise NotToJudge
         said["verdict"] = rating.empty_outcome
-    if not isinstance(rating.quality, Keep):
-        said["quality"] = quality_text(rating.quality)
-    if not isinstance(rating.notes, Keep):
+    if not isinstance(rating.quality, UnsetType):
+        if rating.quality is not None and not 0 <= rating.quality <= BEST_QUALITY:
+            raise ValueError(f"response quality {rating.quality} is not within 0 to 5")
+        said["quality"] = None if rating.quality is None else str(rating.quality)
+    if not isinstance(rating.notes, UnsetType):
         said["notes"] = rating.notes[:MOST_NOTES] or None
     for field, value in said.items():
         record(session, rater, answer.target(field), value, click)
@@ -599,10 +573,3 @@ def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Qu
     if query is None:
         raise UnknownQuery(run_id, query_id)
     return query
-
-
-def quality_text(quality: int | None) -> str | None:
-    """Return a quality as an event keeps it; raises ``ValueError`` outside 0 to 5."""
-    if quality is not None and not 0 <= quality <= BEST_QUALITY:
-        raise ValueError(f"response quality {quality} is not within 0 to 5")
-    return None if quality is None else str(quality)

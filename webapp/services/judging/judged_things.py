@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec.structs import asdict
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -16,15 +17,13 @@ from webapp.importers.runs.property_particulars import fullest, identity, same_c
 from webapp.records import Card
 
 PORTION = 5_000
-_FIELDS = Card.__struct_fields__
 
 _Place = tuple[int, str | None, str | None]  # question, run where it matters, identity
 
 
 def to_row(card: Card) -> dict[str, Any]:
     """Return the fields of `card` as they are stored."""
-    stated = ((name, getattr(card, name)) for name in _FIELDS)
-    return {name: value for name, value in stated if value is not None}
+    return {name: value for name, value in asdict(card).items() if value is not None}
 
 
 def from_row(stored: dict[str, Any]) -> Card:
@@ -37,9 +36,20 @@ class Pool:
 
     def __init__(self, session: Session, question_set: QuestionSet, cards: Iterable[Card]):
         self._session = session
-        self._properties = _properties(session, sorted({identity(card) for card in cards}))
+        self._properties: dict[str, Property] = {}
+        names = sorted({identity(card) for card in cards})
+        for start in range(0, len(names), PORTION):
+            portion = Property.identity.in_(names[start : start + PORTION])
+            for row in session.scalars(select(Property).where(portion)):
+                self._properties[row.identity] = row
         self._things: dict[_Place, list[JudgedThing]] = defaultdict(list)
-        for thing, name in _known(session, question_set):
+        for thing, name in session.execute(
+            select(JudgedThing, Property.identity)
+            .join(Question, Question.id == JudgedThing.question_id)
+            .outerjoin(Property)
+            .where(Question.question_set_id == question_set.id)
+            .order_by(JudgedThing.content)
+        ):
             self._things[thing.question_id, thing.run_id, name].append(thing)
 
     def place(self, query: Query, question: Question, card: Card) -> JudgedThing:
@@ -50,9 +60,11 @@ class Pool:
         for thing in versions:
             if _joins(thing, card):
                 return thing
+        if name not in self._properties:
+            self._properties[name] = Property(identity=name)
         thing = JudgedThing(
             question_id=question.id,
-            property=self._property(name),
+            property=self._properties[name],
             content=len(versions) + 1,
             run_id=scope,
             card=to_row(card),
@@ -77,11 +89,6 @@ class Pool:
             versions.append(thing)
         return versions[0]
 
-    def _property(self, name: str) -> Property:
-        if name not in self._properties:
-            self._properties[name] = Property(identity=name)
-        return self._properties[name]
-
 
 def _joins(thing: JudgedThing, card: Card) -> bool:
     # It keeps the fuller version.
@@ -94,26 +101,6 @@ def _joins(thing: JudgedThing, card: Card) -> bool:
 
 def _scope(query: Query, question: Question) -> str | None:
     return query.run_id if question.context_dependent else None
-
-
-def _known(session: Session, question_set: QuestionSet) -> Iterable[tuple[JudgedThing, str | None]]:
-    rows = session.execute(
-        select(JudgedThing, Property.identity)
-        .join(Question, Question.id == JudgedThing.question_id)
-        .outerjoin(Property)
-        .where(Question.question_set_id == question_set.id)
-        .order_by(JudgedThing.content)
-    )
-    return ((thing, name) for thing, name in rows)
-
-
-def _properties(session: Session, names: list[str]) -> dict[str, Property]:
-    found: dict[str, Property] = {}
-    for start in range(0, len(names), PORTION):
-        portion = names[start : start + PORTION]
-        rows = session.scalars(select(Property).where(Property.identity.in_(portion)))
-        found.update({row.identity: row for row in rows})
-    return found
 
 
 def identity_of(result: Result) -> str:

@@ -8,7 +8,7 @@ none, leaves it unknown. A click that was taken back made nothing.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from statistics import median
 from typing import Any
@@ -131,7 +131,7 @@ def most(said: Sequence[tuple[str, Verdicts]]) -> Verdicts:
             grades[key].append(grade)
         for key, text in own.notes.items():
             notes[key].append((name, text))
-    merged = {thing: _merged(tuple(cast)) for thing, cast in votes.items()}
+    merged = {thing: merge(tuple(cast)) for thing, cast in votes.items()}
     return Verdicts(
         by_thing={thing: verdict for thing, verdict in merged.items() if verdict is not None},
         quality={key: float(median(given)) for key, given in grades.items()},
@@ -165,12 +165,13 @@ def judged_things(scope: Scope) -> Select[int | None]:
     return select(both.c[0])
 
 
-def merge(votes: Sequence[str]) -> str | None:
+@lru_cache(maxsize=4096)  # thousands of things have the same few votes
+def merge(votes: tuple[str, ...]) -> str | None:
     """Return the verdict that most decided votes gave; ``None`` on a tie.
 
     Where every vote is "cannot tell", that is the verdict.
 
-    >>> merge(["1", "0", "1"]), merge(["1", "0"]), merge(["unsure", "0"])
+    >>> merge(("1", "0", "1")), merge(("1", "0")), merge(("unsure", "0"))
     ('1', None, '0')
     """
     decided = Counter(vote for vote in votes if vote != Relevance.UNSURE)
@@ -180,18 +181,17 @@ def merge(votes: Sequence[str]) -> str | None:
     return None if rest and rest[0][1] == count else first
 
 
-@lru_cache(maxsize=4096)
-def _merged(votes: tuple[str, ...]) -> str | None:
-    # Kept: thousands of things have the same few votes.
-    return merge(votes)
-
-
 def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int, Verdicts]:
     """Return each rater's verdicts on the queries in `scope`, by the rater's id."""
     verdicts: dict[int, dict[int, str]] = defaultdict(dict)
     qualities: dict[int, dict[int, float]] = defaultdict(dict)
     notes: dict[int, dict[int, str]] = defaultdict(dict)
-    for rater_id, thing, verdict in tables(session).execute(_judgments(scope, rater_ids)).all():
+    judgments = select(Judgment.rater_id, Judgment.judged_thing_id, Judgment.verdict).where(
+        Judgment.rater_id.in_(rater_ids),
+        Judgment.verdict.is_not(None),
+        Judgment.judged_thing_id.in_(judged_things(scope)),
+    )
+    for rater_id, thing, verdict in tables(session).execute(judgments).all():
         if verdict is not None:
             verdicts[rater_id][thing] = verdict
     ratings = (
@@ -210,19 +210,8 @@ def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[i
     }
 
 
-def _judgments(scope: Scope, rater_ids: Sequence[int]) -> Select[int, int, str | None]:
-    return select(Judgment.rater_id, Judgment.judged_thing_id, Judgment.verdict).where(
-        Judgment.rater_id.in_(rater_ids),
-        Judgment.verdict.is_not(None),
-        Judgment.judged_thing_id.in_(judged_things(scope)),
-    )
-
-
-def _signed(texts: Iterable[tuple[str, str]]) -> str:
-    given = list(texts)
-    if len(given) == 1:
-        return given[0][1]
-    return " | ".join(f"{name}: {text}" for name, text in given)
+def _signed(texts: Sequence[tuple[str, str]]) -> str:
+    return " | ".join(f"{name}: {text}" if len(texts) > 1 else text for name, text in texts)
 
 
 Judged = type[Judgment] | type[QueryRating]

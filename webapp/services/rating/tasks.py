@@ -13,7 +13,7 @@ from hashlib import sha256
 from string import ascii_uppercase
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, UnsetType
 from sqlalchemy import (
     ColumnElement,
     Row,
@@ -49,7 +49,6 @@ from webapp.services.judging.events import (
     AGAIN,
     Answer,
     AnswerRating,
-    Keep,
     Target,
 )
 from webapp.services.rating import asked_again, pool, shares
@@ -284,9 +283,9 @@ def rate(
     """Record quality and notes of the answer named `answer`, or the empty outcome."""
     events.lock(session, rater)
     task = find(session, rater, task_id)
-    asked = () if isinstance(rating.empty_outcome, Keep) else asked_things(session, task)
+    asked = () if isinstance(rating.empty_outcome, UnsetType) else asked_things(session, task)
     empty = next((thing for thing in asked if thing.property_id is None), None)
-    is_rated = not (isinstance(rating.quality, Keep) and isinstance(rating.notes, Keep))
+    is_rated = not (isinstance(rating.quality, UnsetType) and isinstance(rating.notes, UnsetType))
     query_key = _answer(session, task, answer).id if is_rated else None
     about = Answer(query_key, empty.id if empty else None, task_id, again=task.kind == REPEAT)
     events.rate_answer(session, rater, about, rating, click)

@@ -298,7 +298,7 @@ def provenance(cast: Collection[str], *, adjudicated: bool = False) -> Provenanc
     """
     if adjudicated:
         return Provenance.ADJUDICATED
-    if verdicts.merge(list(cast)) is None:
+    if verdicts.merge(tuple(cast)) is None:
         return Provenance.OPEN
     return Provenance.MAJORITY if is_disputed(cast) else Provenance.UNANIMOUS
 

@@ -35,15 +35,15 @@ AHEAD = 3
 def next_one() -> Response:
     """Lead to the rater's next task, or to the one after a question, within the filter."""
     with access.writing() as (session, rater):
-        if rater.is_owner and not studies.is_blind(session, rater.study):
-            if listed := runs.overviews(session, rater):
-                started = [
-                    url_for("judgments.show", run_id=run.id, query_id=run.first_open)
-                    for run in listed
-                    if run.first_open is not None
-                ]
-                address = next(iter(started), url_for("home.show"))
-                return redirect(address, 303)  # type: ignore[return-value]
+        is_open = rater.is_owner and not studies.is_blind(session, rater.study)
+        if is_open and (listed := runs.overviews(session, rater)):
+            started = [
+                url_for("judgments.show", run_id=run.id, query_id=run.first_open)
+                for run in listed
+                if run.first_open is not None
+            ]
+            address = next(iter(started), url_for("home.show"))
+            return redirect(address, 303)  # type: ignore[return-value]
         wanted, after = clicks.wanted(), request.args.get("after") or None
         task_id = onward(session, rater, access.now(), wanted, after)
         session.commit()
