@@ -7,16 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import (
-    JSON,
-    Column,
-    DateTime,
-    Dialect,
-    Index,
-    MetaData,
-    TypeDecorator,
-    text,
-)
+from sqlalchemy import JSON, Column, DateTime, Dialect, Index, MetaData, TypeDecorator, text
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
 
 NAMING = {

@@ -5,14 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import (
-    BigInteger,
-    Double,
-    ForeignKey,
-    Index,
-    String,
-    Text,
-)
+from sqlalchemy import BigInteger, Double, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.db.tables.base import Base

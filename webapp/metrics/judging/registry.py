@@ -374,10 +374,7 @@ GROUPS = (
         place=1,
     ),
     MeasureGroup(
-        "columns",
-        mark("Other figures, and columns of the rated CSV"),
-        by_name(*_OTHERS),
-        place=2,
+        "columns", mark("Other figures, and columns of the rated CSV"), by_name(*_OTHERS), place=2
     ),
 )
 

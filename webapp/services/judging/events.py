@@ -517,12 +517,7 @@ def _shown() -> Select[int, int | None]:
 
 
 def judge_open(
-    session: Session,
-    rater: Rater,
-    run_id: str,
-    query_id: int,
-    relevance: Relevance,
-    click: Click,
+    session: Session, rater: Rater, run_id: str, query_id: int, relevance: Relevance, click: Click
 ) -> None:
     """Record the same verdict on every card still unjudged, logged as bulk.
 

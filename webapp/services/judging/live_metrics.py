@@ -124,8 +124,7 @@ def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
             and_(of_empty.judged_thing_id == Query.emptiness_id, of_empty.rater_id == rater_id),
         )
         .outerjoin(
-            QueryRating,
-            and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater_id),
+            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == rater_id)
         )
         .where(Query.id.in_(shown.union_all(empty)) if by_thing else Query.id == of)
     )

@@ -10,17 +10,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from msgspec import Struct
-from sqlalchemy import (
-    Integer,
-    Row,
-    ScalarSelect,
-    Select,
-    String,
-    and_,
-    bindparam,
-    func,
-    select,
-)
+from sqlalchemy import Integer, Row, ScalarSelect, Select, String, and_, bindparam, func, select
 from sqlalchemy.orm import Session, aliased
 
 from webapp.db.engine import tables
@@ -366,8 +356,7 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
         select(Result.rank, Result.card, JudgedThing, Judgment.verdict)
         .join_from(Result, JudgedThing)
         .outerjoin(
-            Judgment,
-            (Judgment.judged_thing_id == JudgedThing.id) & (Judgment.rater_id == rater.id),
+            Judgment, (Judgment.judged_thing_id == JudgedThing.id) & (Judgment.rater_id == rater.id)
         )
         .where(Result.query_key == query_key)
         .order_by(Result.rank)

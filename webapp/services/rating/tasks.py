@@ -14,17 +14,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from msgspec import Struct, UnsetType
-from sqlalchemy import (
-    ColumnElement,
-    Row,
-    Select,
-    and_,
-    bindparam,
-    case,
-    exists,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, case, exists, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.engine import added, tables
@@ -45,12 +35,7 @@ from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.records import Click, Relevance
 from webapp.services.judging import changes, events
-from webapp.services.judging.events import (
-    AGAIN,
-    Answer,
-    AnswerRating,
-    Target,
-)
+from webapp.services.judging.events import AGAIN, Answer, AnswerRating, Target
 from webapp.services.rating import asked_again, pool, shares
 from webapp.services.rating.pool import POOL, REPEAT, Purpose, QueryFilter, Unit
 from webapp.services.rating.shares import Given, Progress, StudyShare
@@ -111,8 +96,7 @@ def _asked(*, again: bool) -> Select[*tuple[Any, ...]]:
         .join(Study, Study.id == Rater.study_id)
         .join(thing, and_(pool.in_unit(Task), pool.is_asked()))
         .outerjoin(
-            Judgment,
-            and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == Task.rater_id),
+            Judgment, and_(Judgment.judged_thing_id == thing.id, Judgment.rater_id == Task.rater_id)
         )
         .where(own)
     )
@@ -350,8 +334,7 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
         .correlate(Task, Query),
     )
     return or_(
-        and_(Task.kind == POOL, or_(unjudged, unrated)),
-        and_(Task.kind == REPEAT, shares.is_open()),
+        and_(Task.kind == POOL, or_(unjudged, unrated)), and_(Task.kind == REPEAT, shares.is_open())
     )
 
 

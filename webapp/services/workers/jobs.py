@@ -186,11 +186,7 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
 
 
 def enqueue(
-    session: Session,
-    study: Study,
-    kind: str,
-    wanted: Mapping[str, Any],
-    now: datetime,
+    session: Session, study: Study, kind: str, wanted: Mapping[str, Any], now: datetime
 ) -> str:
     """Return the id of the work for what is wanted, in JSON; a new one if none is good enough.
 

@@ -44,11 +44,7 @@ def save() -> Response:
 
 
 def _page(
-    typed: Mapping[str, str],
-    errors: Mapping[str, str],
-    status: int = 200,
-    *,
-    saved: bool = False,
+    typed: Mapping[str, str], errors: Mapping[str, str], status: int = 200, *, saved: bool = False
 ) -> Response:
     with access.reading() as (session, rater):
         sets = question_notes.notes(session, rater.study)
