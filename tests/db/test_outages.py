@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 
 from tests.conftest import NOW
 from webapp.config import sqlite_url
-from webapp.db import engine, soundness
+from webapp.db import engine
 from webapp.db.engine import Database
 from webapp.db.outages import Outage, WriterBusy, outage
 from webapp.db.tables.study import Study
@@ -217,5 +217,5 @@ def test_a_text_that_was_overwritten_is_damage_and_check_names_its_table(tmp_pat
 
     with database.reading() as session:
         assert said(lambda: session.scalars(select(Study.name)).all()) is Outage.DAMAGED
-    assert [fault.partition(":")[0] for fault in soundness.faults(database)] == ["studies"]
+    assert [fault.partition(":")[0] for fault in engine.faults(database)] == ["studies"]
     database.close()

@@ -6,13 +6,13 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from webapp.db import soundness
+from webapp.db import engine
 from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 
 
 def test_a_database_as_it_was_made_has_no_faults(database: Database) -> None:
-    assert soundness.faults(database) == []
+    assert engine.faults(database) == []
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -35,7 +35,7 @@ def test_what_is_missing_and_what_runs_by_itself_is_named(
         connection.execute(text("PRAGMA foreign_keys = OFF"))
         connection.execute(text(damage))
 
-    assert soundness.faults(database) == [fault]
+    assert engine.faults(database) == [fault]
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -47,6 +47,6 @@ def test_a_value_that_is_none_of_its_column_is_named_with_its_table(
     )
     session.commit()
 
-    (fault,) = soundness.faults(database)
+    (fault,) = engine.faults(database)
 
     assert fault.startswith("studies: ")

@@ -19,7 +19,7 @@ def study(**said: Any) -> dict[str, Any]:
 
 def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
     with database.writing() as session:
-        write = upsert(Study, database.engine.dialect, ("name", "order_secret", "created_at"))
+        write = upsert(Study, database.engine.dialect.name, ("name", "order_secret", "created_at"))
         for name in ("First", "Second"):
             tables(session).execute(write, study(name=name))
         session.commit()
@@ -31,7 +31,7 @@ def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
 def test_columns_that_are_kept_stay_as_they_are(database: Database) -> None:
     with database.writing() as session:
         given = ("name", "order_secret", "created_at")
-        write = upsert(Study, database.engine.dialect, given, kept=("name",))
+        write = upsert(Study, database.engine.dialect.name, given, kept=("name",))
         for name in ("First", "Second"):
             tables(session).execute(write, study(name=name))
 
@@ -42,7 +42,7 @@ def test_a_row_is_added_once_and_another_of_the_same_is_told(database: Database)
     rater = {"study_id": 1, "name": "Ani", "created_at": NOW}
     with database.writing() as session:
         session.add(Study(**study()))
-        write = added(Rater, database.engine.dialect, ("study_id", "name"))
+        write = added(Rater, database.engine.dialect.name, ("study_id", "name"))
 
         assert [tables(session).execute(write, rater).rowcount for _ in range(2)] == [1, 0]
         assert tables(session).execute(write, rater | {"name": "Budi"}).rowcount == 1

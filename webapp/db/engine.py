@@ -19,7 +19,6 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
     Connection,
-    Dialect,
     Engine,
     ExceptionContext,
     Pool,
@@ -27,14 +26,17 @@ from sqlalchemy import (
     event,
     inspect,
     make_url,
+    select,
     text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from webapp.config import new_private_folder
+from webapp.db import sqlite_files
 from webapp.db.migrations import FIRST_RELEASE, HEAD
-from webapp.db.outages import READ_ONLY, WriterBusy
+from webapp.db.outages import READ_ONLY, Outage, WriterBusy, outage
 from webapp.db.sqlite_files import OpenFile, kept_beside, make_private
 from webapp.db.tables.base import Base
 from webapp.failures import Conflict
@@ -153,7 +155,8 @@ class Database:
         """
         with self._still_there(), self._queue, Session(self._to_write) as session:
             if not self.is_sqlite:
-                session.connection().exec_driver_sql(_lock_timeout())
+                waits = f"SET LOCAL lock_timeout = {milliseconds_left()}"
+                session.connection().exec_driver_sql(waits)
             yield session
 
     def check_file(self) -> None:
@@ -177,12 +180,8 @@ class Database:
         if found is None:
             self.upgrade()
         elif found != HEAD:
-            raise self._of_another_version(found)
-
-    def _of_another_version(self, found: str) -> Exception:
-        if found in known_versions():
-            return DatabaseOutOfDate(self.description)
-        return self._unknown(found)
+            known = found in known_versions()
+            raise DatabaseOutOfDate(self.description) if known else self._unknown(found)
 
     def _unknown(self, found: str) -> Exception:
         kind = BeforeFirstRelease if found < FIRST_RELEASE else NewerDatabase
@@ -205,8 +204,11 @@ class Database:
         found = self.version()
         if found is not None and found not in known_versions():
             raise self._unknown(found)
-        if self.is_sqlite:
-            self._set_wal()
+        if self.is_sqlite:  # once: WAL is a property of the file
+            with self.engine.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                if driver.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+                    driver.execute("PRAGMA journal_mode = WAL")
         with self.engine.begin() as connection:
             one_at_a_time(connection)
             self.make_tables(connection, version)
@@ -215,29 +217,23 @@ class Database:
         """Make the tables, or bring them to `version`, in the transaction of `connection`."""
         from alembic import command  # 100 ms that serving an up-to-date database need not pay
 
-        command.upgrade(_alembic(connection), version)
+        config = _alembic()
+        config.attributes["connection"] = connection
+        command.upgrade(config, version)
 
     def empty_journal(self) -> None:
         """Empty the WAL, so that data deleted from the SQLite file is not left in it."""
         if not isinstance(self._queue, _Queue):
             return
         with self._queue.lock, self.engine.connect() as connection:
-            driver = connection.connection.driver_connection
-            if driver is not None:
-                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            driver: Any = connection.connection.driver_connection
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()
         if self._file is not None:
             self._file.release()
-
-    def _set_wal(self) -> None:
-        """Switch the file to WAL, once: it is a property of the file."""
-        with self.engine.connect() as connection:
-            driver = connection.connection.driver_connection
-            if driver is not None and driver.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-                driver.execute("PRAGMA journal_mode = WAL")
 
 
 class _Queue:
@@ -260,25 +256,22 @@ class _Queue:
         until = monotonic() + seconds_left()
         self._waiting += 1
         try:
-            while not self._is_crowded() and (left := until - monotonic()) > 0:
+            while (left := until - monotonic()) > 0:
+                is_slow = monotonic() - self._since > SLOW_SECONDS
+                if is_slow and self._waiting > MOST_BEHIND_SLOW:
+                    break
                 if self.lock.acquire(timeout=min(left, SLOW_SECONDS)):
                     return
             raise WriterBusy
         finally:
             self._waiting -= 1
 
-    def _is_crowded(self) -> bool:
-        return self._waiting > MOST_BEHIND_SLOW and monotonic() - self._since > SLOW_SECONDS
-
 
 def known_versions() -> set[str]:
     """Return the versions of the tables that this program can use or bring to its own."""
-    from alembic.config import Config
     from alembic.script import ScriptDirectory
 
-    config = Config()
-    config.set_main_option("script_location", "webapp.db:migrations")
-    return {step.revision for step in ScriptDirectory.from_config(config).walk_revisions()}
+    return {step.revision for step in ScriptDirectory.from_config(_alembic()).walk_revisions()}
 
 
 def one_at_a_time(asking: Connection | Session) -> None:
@@ -289,21 +282,12 @@ def one_at_a_time(asking: Connection | Session) -> None:
         asking.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_KEY})"))
 
 
-def _alembic(connection: Connection) -> Config:
+def _alembic() -> Config:
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", "webapp.db:migrations")
-    config.attributes["connection"] = connection
     return config
-
-
-def _busy_timeout() -> str:
-    return f"PRAGMA busy_timeout = {milliseconds_left()}"
-
-
-def _lock_timeout() -> str:
-    return f"SET LOCAL lock_timeout = {milliseconds_left()}"
 
 
 def _postgres_engine(url: str) -> Engine:
@@ -342,7 +326,7 @@ def _sqlite_engine(url: str) -> Engine:
     def begin(connection: Connection) -> None:
         driver: Any = connection.connection.driver_connection
         if connection.get_execution_options().get("begin") == "IMMEDIATE":
-            driver.execute(_busy_timeout())
+            driver.execute(f"PRAGMA busy_timeout = {milliseconds_left()}")
             connection.exec_driver_sql("BEGIN IMMEDIATE")  # SQLAlchemy's errors where it is locked
         else:  # reading a WAL waits for nobody
             driver.execute("BEGIN")
@@ -392,23 +376,12 @@ _INSERTS = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 Insert = sqlite.Insert | postgresql.Insert
 
 
+@cache
 def upsert(
-    model: type[Base], dialect: Dialect, given: tuple[str, ...] = (), kept: tuple[str, ...] = ()
+    model: type[Base], dialect: str, given: tuple[str, ...] = (), kept: tuple[str, ...] = ()
 ) -> Insert:
     """Return the statement that inserts a row of `model`, or updates the row with the same key."""
     # Columns `kept` stay as they are: writing an indexed column rewrites its index.
-    return _upsert(model, dialect.name, given, kept)
-
-
-def added(model: type[Base], dialect: Dialect, unique: tuple[str, ...]) -> Insert:
-    """Return the statement that inserts a row of `model` unless its `unique` columns are taken."""
-    return _added(model, dialect.name, unique)
-
-
-@cache
-def _upsert(
-    model: type[Base], dialect: str, given: tuple[str, ...], kept: tuple[str, ...]
-) -> Insert:
     table: Any = model.__table__
     keys = [column.name for column in table.primary_key]
     others = given or tuple(column.name for column in table.columns if column.name not in keys)
@@ -419,8 +392,63 @@ def _upsert(
 
 
 @cache
-def _added(model: type[Base], dialect: str, unique: tuple[str, ...]) -> Insert:
+def added(model: type[Base], dialect: str, unique: tuple[str, ...]) -> Insert:
+    """Return the statement that inserts a row of `model` unless its `unique` columns are taken."""
     table: Any = model.__table__
     statement: Any = _INSERTS[dialect](table).inline()
     written: Insert = statement.on_conflict_do_nothing(index_elements=unique)
     return written.execution_options(preserve_rowcount=True)
+
+
+MOST_FAULTS = 20
+"""The most faults that are named; more would not help."""
+_MOST_TOLD = 120
+"""The most characters of a fault that are shown: it may quote a whole text."""
+_ROWS_AT_ONCE = 20
+"""Rows that are in memory at once: some hold whole files."""
+
+
+def faults(database: Database) -> list[str]:
+    """Return the faults of the database itself, at most ``MOST_FAULTS``; empty means sound.
+
+    On SQLite every page, index and reference is read; PostgreSQL holds these by itself.
+    """
+    found: list[str] = []
+    if database.is_sqlite:
+        path = Path(database.description)
+        found = sqlite_files.faults(path, most=MOST_FAULTS)
+        if not found:
+            found = sqlite_files.triggers_and_views(path)
+    return (found or _missing(database) or _unreadable(database))[:MOST_FAULTS]
+
+
+def _unreadable(database: Database) -> list[str]:
+    # SQLite's own check looks at how pages hang together, and not at the texts on them.
+    found: list[str] = []
+    with database.reading() as session:
+        for table in Base.metadata.sorted_tables:
+            wanted = select(table).execution_options(yield_per=_ROWS_AT_ONCE)
+            try:
+                for _row in session.execute(wanted):
+                    pass
+            except (DBAPIError, ValueError) as failure:
+                if isinstance(failure, DBAPIError) and outage(failure) is not Outage.DAMAGED:
+                    raise
+                told = getattr(failure, "orig", None) or failure
+                found.append(f"{table.name}: {told}"[:_MOST_TOLD])
+    return found
+
+
+def _missing(database: Database) -> list[str]:
+    inspector = inspect(database.engine)
+    there = set(inspector.get_table_names())
+    found: list[str] = []
+    for table in Base.metadata.sorted_tables:
+        if table.name not in there:
+            found.append(table.name)
+            continue
+        columns = {column["name"] for column in inspector.get_columns(table.name)}
+        found += [
+            f"{table.name}.{column.name}" for column in table.columns if column.name not in columns
+        ]
+    return found

@@ -69,7 +69,9 @@ def outage(error: Exception) -> Outage | None:
         return Outage.REPLACED
     original = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(original, sqlite3.Error):
-        return _of_sqlite(original)
+        code = getattr(original, "sqlite_errorcode", None)
+        unreadable = Outage.DAMAGED if UNREADABLE_TEXT in str(original) else None
+        return unreadable if code is None else SQLITE.get(code & PRIMARY_CODE)
     if not isinstance(error, DBAPIError):
         said = errno.errorcode.get(error.errno or 0) if isinstance(error, OSError) else None
         return Outage.FULL if said in FULL_DISK else None
@@ -80,13 +82,6 @@ def outage(error: Exception) -> Outage | None:
     # Without a state there was no answer: refused, cut off in the middle, or no such host.
     is_cut = error.connection_invalidated or type(error.orig).__name__ == "OperationalError"
     return Outage.AWAY if is_cut else None
-
-
-def _of_sqlite(error: sqlite3.Error) -> Outage | None:
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is not None:
-        return SQLITE.get(code & PRIMARY_CODE)
-    return Outage.DAMAGED if UNREADABLE_TEXT in str(error) else None
 
 
 KINDS: tuple[type[Exception], ...] = (SQLAlchemyError, WriterBusy, FileReplaced)

@@ -15,6 +15,8 @@ from webapp.failures import Conflict
 from webapp.i18n import mark
 
 COMPANIONS = ("-wal", "-shm")
+PARTS = ("", *COMPANIONS)
+"""The file of a database and its companions, which hold the latest commits."""
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 PRIMARY_CODE = 0xFF
 UNREADABLE_TEXT = "Could not decode to UTF-8"
@@ -48,7 +50,7 @@ def make_private(file: Path) -> None:
     """Make the file of a database if it is new, and close it to the machine's other users."""
     with suppress(OSError):  # SQLite itself says why a file cannot be made
         file.touch(mode=0o600)
-        for part in ("", *COMPANIONS):
+        for part in PARTS:
             path = Path(f"{file}{part}")
             if path.exists() and path.stat().st_mode & 0o077:
                 path.chmod(0o600)
@@ -56,7 +58,7 @@ def make_private(file: Path) -> None:
 
 def delete(file: Path) -> None:
     """Delete a database with its companions."""
-    for part in ("", *COMPANIONS):
+    for part in PARTS:
         Path(f"{file}{part}").unlink(missing_ok=True)
 
 
@@ -143,7 +145,10 @@ def put(file: Path, target: Path, kept: Path | None) -> None:
     if target.exists():
         close(target)
     if kept is not None:
-        _name_twice(target, kept)
+        try:
+            os.link(target, kept)
+        except OSError:  # a file system without links
+            shutil.copy2(target, kept)
     for ending in COMPANIONS:  # of a database too damaged to be closed; they fit no other one
         companion = Path(f"{target}{ending}")
         if companion.exists():
@@ -173,13 +178,6 @@ def kept_beside(target: Path) -> list[Path]:
 def cut_off_beside(target: Path) -> list[Path]:
     """Return the folders of backups and restores of `target` that were not finished."""
     return sorted(path for path in target.parent.glob(f".{target.name}.*") if path.is_dir())
-
-
-def _name_twice(target: Path, kept: Path) -> None:
-    try:
-        os.link(target, kept)
-    except OSError:  # a file system without links
-        shutil.copy2(target, kept)
 
 
 def _read_only(file: Path) -> sqlite3.Connection:
@@ -242,9 +240,6 @@ def _naming_damage() -> Iterator[None]:
             raise
         raise DamagedDatabase(str(failure)) from failure
 
-
-PARTS = ("", "-wal", "-shm")
-"""The file of a database and its companions, which hold the latest commits."""
 
 Identity = tuple[int, int]
 

@@ -15,7 +15,7 @@ from tests.services.backups.backup_files import written
 from tests.services.backups.full_database import fill
 from tests.services.judging.rated_studies import rated_study
 from webapp.config import sqlite_url
-from webapp.db import soundness, sqlite_files
+from webapp.db import engine, sqlite_files
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Judgment, Property
 from webapp.db.tables.people import Attempt
@@ -130,7 +130,7 @@ def test_of_a_backup_only_rows_come_back_and_nothing_in_it_runs(
 
     backups.restore(database, file, NOW, replace=True, as_superuser=True)
 
-    assert soundness.faults(database) == []
+    assert engine.faults(database) == []
     with database.reading() as session:
         assert session.query(Judgment).count() > 0
         assert session.query(Attempt).count() == 0

@@ -27,7 +27,7 @@ from webapp.cli.frame.output import (
     write_files,
     write_json,
 )
-from webapp.db import soundness
+from webapp.db import engine
 from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.words import positions
@@ -448,7 +448,7 @@ def check_command(paths: Sequence[Path]) -> None:
 
 
 def _refuse_damage(used: Database) -> None:
-    damaged = soundness.faults(used)
+    damaged = engine.faults(used)
     for fault in damaged:
         say(fault)
     if damaged:

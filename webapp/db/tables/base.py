@@ -7,8 +7,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, Column, DateTime, Dialect, Index, MetaData, TypeDecorator, text
-from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
+from sqlalchemy import (
+    JSON,
+    Column,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    MetaData,
+    TypeDecorator,
+    text,
+)
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, MappedColumn, mapped_column
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -69,6 +79,11 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         list[dict[str, Any]]: JSON,
     }
+
+
+def reference(column: str, ondelete: str | None = None, **said: Any) -> MappedColumn[Any]:
+    """Return a column that refers to `column` of another table."""
+    return mapped_column(ForeignKey(column, ondelete=ondelete), **said)
 
 
 def index_of(first: str, *others: str) -> Index:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint, false
+from sqlalchemy import BigInteger, Index, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.db.tables.base import Base
+from webapp.db.tables.base import Base, reference
 
 if TYPE_CHECKING:
     from webapp.db.tables.people import Rater
@@ -28,7 +28,7 @@ class Evaluation(Base):
     __table_args__ = (UniqueConstraint("study_id", "sha256"),)
 
     id: Mapped[str] = mapped_column(String(16), primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    study_id: Mapped[int] = reference("studies.id")
     kind: Mapped[str] = mapped_column(String(16))
     name: Mapped[str] = mapped_column(Text)
     files: Mapped[list[dict[str, Any]]]
@@ -59,7 +59,7 @@ class EvaluationItem(Base):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    evaluation_id: Mapped[str] = mapped_column(ForeignKey("evaluations.id", ondelete="CASCADE"))
+    evaluation_id: Mapped[str] = reference("evaluations.id", "CASCADE")
     position: Mapped[int]
     item_id: Mapped[str] = mapped_column(Text)
     row: Mapped[dict[str, Any]]
@@ -78,9 +78,9 @@ class ItemJudgment(Base):
 
     __tablename__ = "item_judgments"
 
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
-    item_key: Mapped[int] = mapped_column(
-        ForeignKey("evaluation_items.id", ondelete="CASCADE"), primary_key=True, index=True
+    rater_id: Mapped[int] = reference("raters.id", primary_key=True)
+    item_key: Mapped[int] = reference(
+        "evaluation_items.id", "CASCADE", primary_key=True, index=True
     )
     part: Mapped[str] = mapped_column(String(40), primary_key=True)
     value: Mapped[int | None]
@@ -102,18 +102,16 @@ class ItemEvent(Base):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"))
+    rater_id: Mapped[int] = reference("raters.id")
     event_id: Mapped[str] = mapped_column(String(80))
     evaluation_id: Mapped[str] = mapped_column(String(16))
     position: Mapped[int]
-    item_key: Mapped[int | None] = mapped_column(
-        ForeignKey("evaluation_items.id", ondelete="SET NULL"), index=True
-    )
+    item_key: Mapped[int | None] = reference("evaluation_items.id", "SET NULL", index=True)
     part: Mapped[str] = mapped_column(String(40))
     old: Mapped[int | None]
     new: Mapped[int | None]
     cause: Mapped[str] = mapped_column(String(16))
-    undoes_id: Mapped[int | None] = mapped_column(ForeignKey("item_events.id"), unique=True)
+    undoes_id: Mapped[int | None] = reference("item_events.id", unique=True)
     device: Mapped[str] = mapped_column(String(64))
     sequence: Mapped[int] = mapped_column(BigInteger)
     client_time: Mapped[datetime | None]
@@ -130,10 +128,10 @@ class GoldVersion(Base):
     __tablename__ = "gold_versions"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"), index=True)
+    question_set_id: Mapped[int] = reference("question_sets.id", index=True)
     name: Mapped[str] = mapped_column(Text)
     document: Mapped[dict[str, Any]]
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    rater_id: Mapped[int] = reference("raters.id", index=True)
     at: Mapped[datetime]
 
     rater: Mapped[Rater] = relationship()
@@ -152,13 +150,13 @@ class CardDecision(Base):
     __table_args__ = (Index(None, "query_key", "card", "subject"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    query_key: Mapped[int] = mapped_column(ForeignKey("queries.id", ondelete="CASCADE"))
+    query_key: Mapped[int] = reference("queries.id", "CASCADE")
     card: Mapped[int]
     subject: Mapped[str] = mapped_column(String(16))
     outcome: Mapped[str | None] = mapped_column(String(8))
     reason: Mapped[str] = mapped_column(Text, default="")
     cause: Mapped[str] = mapped_column(String(8))
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    rater_id: Mapped[int] = reference("raters.id", index=True)
     at: Mapped[datetime]
 
     query: Mapped[Query] = relationship()

@@ -9,7 +9,6 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     Double,
-    ForeignKey,
     Index,
     String,
     Text,
@@ -20,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.db.tables.base import Base, index_of
+from webapp.db.tables.base import Base, index_of, reference
 from webapp.metrics.judging.figures import COLUMNS
 
 if TYPE_CHECKING:
@@ -48,10 +47,10 @@ class JudgedThing(Base):
     __tablename__ = "judged_things"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"))
-    property_id: Mapped[int | None] = mapped_column(ForeignKey("properties.id"), index=True)
+    question_id: Mapped[int] = reference("questions.id")
+    property_id: Mapped[int | None] = reference("properties.id", index=True)
     content: Mapped[int] = mapped_column(default=1)
-    run_id: Mapped[str | None] = mapped_column(ForeignKey("runs.id"), index=True)
+    run_id: Mapped[str | None] = reference("runs.id", index=True)
     card: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
 
     property: Mapped[Property | None] = relationship()
@@ -75,10 +74,8 @@ class Judgment(Base):
 
     __tablename__ = "judgments"
 
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
-    judged_thing_id: Mapped[int] = mapped_column(
-        ForeignKey("judged_things.id"), primary_key=True, index=True
-    )
+    rater_id: Mapped[int] = reference("raters.id", primary_key=True)
+    judged_thing_id: Mapped[int] = reference("judged_things.id", primary_key=True, index=True)
     verdict: Mapped[str | None] = mapped_column(String(16))
     changed_at: Mapped[datetime]
 
@@ -88,10 +85,8 @@ class QueryRating(Base):
 
     __tablename__ = "query_ratings"
 
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
-    query_key: Mapped[int] = mapped_column(
-        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
+    rater_id: Mapped[int] = reference("raters.id", primary_key=True)
+    query_key: Mapped[int] = reference("queries.id", "CASCADE", primary_key=True, index=True)
     quality: Mapped[int | None]
     notes: Mapped[str] = mapped_column(Text, default="")
     changed_at: Mapped[datetime]
@@ -118,18 +113,16 @@ class Event(Base):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"))
+    rater_id: Mapped[int] = reference("raters.id")
     event_id: Mapped[str] = mapped_column(String(80))
     field: Mapped[str] = mapped_column(String(16))
-    judged_thing_id: Mapped[int | None] = mapped_column(
-        ForeignKey("judged_things.id", ondelete="SET NULL")
-    )
-    query_key: Mapped[int | None] = mapped_column(ForeignKey("queries.id", ondelete="SET NULL"))
-    task_id: Mapped[str | None] = mapped_column(ForeignKey("tasks.id", ondelete="SET NULL"))
+    judged_thing_id: Mapped[int | None] = reference("judged_things.id", "SET NULL")
+    query_key: Mapped[int | None] = reference("queries.id", "SET NULL")
+    task_id: Mapped[str | None] = reference("tasks.id", "SET NULL")
     old: Mapped[str | None] = mapped_column(Text)
     new: Mapped[str | None] = mapped_column(Text)
     cause: Mapped[str] = mapped_column(String(16))
-    undoes_id: Mapped[int | None] = mapped_column(ForeignKey("events.id"), unique=True)
+    undoes_id: Mapped[int | None] = reference("events.id", unique=True)
     device: Mapped[str] = mapped_column(String(64))
     sequence: Mapped[int] = mapped_column(BigInteger)
     client_time: Mapped[datetime | None]
@@ -147,11 +140,9 @@ class StoredSummary(Base):
     __tablename__ = "query_summaries"
     __table_args__ = (Index(None, "rater_id", "run_id"),)
 
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
-    query_key: Mapped[int] = mapped_column(
-        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    rater_id: Mapped[int] = reference("raters.id", primary_key=True)
+    query_key: Mapped[int] = reference("queries.id", "CASCADE", primary_key=True, index=True)
+    run_id: Mapped[str] = reference("runs.id", "CASCADE", index=True)
     state: Mapped[str] = mapped_column(String(16))
     results_count: Mapped[int]
     judged_count: Mapped[int]
@@ -174,10 +165,10 @@ class Adjudication(Base):
 
     __tablename__ = "adjudications"
 
-    judged_thing_id: Mapped[int] = mapped_column(ForeignKey("judged_things.id"), primary_key=True)
+    judged_thing_id: Mapped[int] = reference("judged_things.id", primary_key=True)
     verdict: Mapped[str] = mapped_column(String(16))
     reason: Mapped[str] = mapped_column(Text)
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    rater_id: Mapped[int] = reference("raters.id", index=True)
     at: Mapped[datetime]
 
 
@@ -195,11 +186,9 @@ class Task(Base):
     __tablename__ = "tasks"
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
-    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"), index=True)
-    run_id: Mapped[str | None] = mapped_column(
-        ForeignKey("runs.id", ondelete="CASCADE"), index=True
-    )
+    rater_id: Mapped[int] = reference("raters.id", index=True)
+    question_id: Mapped[int] = reference("questions.id", index=True)
+    run_id: Mapped[str | None] = reference("runs.id", "CASCADE", index=True)
     kind: Mapped[str] = mapped_column(String(8), default="pool")
     claimed_at: Mapped[datetime]
     postponed_at: Mapped[datetime | None]
@@ -225,12 +214,8 @@ class Repeat(Base):
 
     __tablename__ = "repeats"
 
-    task_id: Mapped[str] = mapped_column(
-        ForeignKey("tasks.id", ondelete="CASCADE"), primary_key=True
-    )
-    judged_thing_id: Mapped[int] = mapped_column(
-        ForeignKey("judged_things.id"), primary_key=True, index=True
-    )
+    task_id: Mapped[str] = reference("tasks.id", "CASCADE", primary_key=True)
+    judged_thing_id: Mapped[int] = reference("judged_things.id", primary_key=True, index=True)
     verdict: Mapped[str | None] = mapped_column(String(16))
     changed_at: Mapped[datetime | None]
 
@@ -240,12 +225,8 @@ class RepeatRating(Base):
 
     __tablename__ = "repeat_ratings"
 
-    task_id: Mapped[str] = mapped_column(
-        ForeignKey("tasks.id", ondelete="CASCADE"), primary_key=True
-    )
-    query_key: Mapped[int] = mapped_column(
-        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
+    task_id: Mapped[str] = reference("tasks.id", "CASCADE", primary_key=True)
+    query_key: Mapped[int] = reference("queries.id", "CASCADE", primary_key=True, index=True)
     quality: Mapped[int | None]
     notes: Mapped[str] = mapped_column(Text, default="")
     changed_at: Mapped[datetime | None]
@@ -256,8 +237,6 @@ class WordingOpened(Base):
 
     __tablename__ = "wordings_opened"
 
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
-    query_key: Mapped[int] = mapped_column(
-        ForeignKey("queries.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
+    rater_id: Mapped[int] = reference("raters.id", primary_key=True)
+    query_key: Mapped[int] = reference("queries.id", "CASCADE", primary_key=True, index=True)
     at: Mapped[datetime]

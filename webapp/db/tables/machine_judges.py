@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, Double, ForeignKey, Index, String, Text
+from sqlalchemy import BigInteger, Double, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.db.tables.base import Base
+from webapp.db.tables.base import Base, reference
 
 if TYPE_CHECKING:
     from webapp.db.tables.people import Rater
@@ -24,7 +24,7 @@ class MachineJudge(Base):
 
     __tablename__ = "machine_judges"
 
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    rater_id: Mapped[int] = reference("raters.id", primary_key=True)
     endpoint: Mapped[str] = mapped_column(Text)
     model: Mapped[str] = mapped_column(Text)
     language: Mapped[str] = mapped_column(String(8))
@@ -50,7 +50,7 @@ class MachineSession(Base):
     __tablename__ = "machine_sessions"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    rater_id: Mapped[int] = reference("raters.id", index=True)
     state: Mapped[str] = mapped_column(String(16), default="running")
     started_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
@@ -92,11 +92,9 @@ class MachineCall(Base):
 
     __tablename__ = "machine_calls"
 
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
-    judged_thing_id: Mapped[int] = mapped_column(
-        ForeignKey("judged_things.id"), primary_key=True, index=True
-    )
-    session_id: Mapped[int] = mapped_column(ForeignKey("machine_sessions.id"), index=True)
+    rater_id: Mapped[int] = reference("raters.id", primary_key=True)
+    judged_thing_id: Mapped[int] = reference("judged_things.id", primary_key=True, index=True)
+    session_id: Mapped[int] = reference("machine_sessions.id", index=True)
     state: Mapped[str] = mapped_column(String(8))
     attempt: Mapped[int] = mapped_column(default=1)
     verdict: Mapped[str | None] = mapped_column(String(16))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false
+from sqlalchemy import Index, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.db.tables.base import Base
+from webapp.db.tables.base import Base, reference
 
 if TYPE_CHECKING:
     from webapp.db.tables.study import Study
@@ -26,7 +26,7 @@ class Rater(Base):
     __table_args__ = (UniqueConstraint("study_id", "name"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    study_id: Mapped[int] = reference("studies.id")
     name: Mapped[str] = mapped_column(Text)
     is_owner: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime]
@@ -42,7 +42,7 @@ class Invitation(Base):
     __tablename__ = "invitations"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    rater_id: Mapped[int] = reference("raters.id", index=True)
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
@@ -77,7 +77,7 @@ class LogEntry(Base):
     __tablename__ = "log_entries"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    study_id: Mapped[int] = reference("studies.id", index=True)
     at: Mapped[datetime]
     action: Mapped[str] = mapped_column(String(32))
     subject: Mapped[str] = mapped_column(Text)

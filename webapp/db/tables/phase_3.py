@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, text
+from sqlalchemy import Index, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.db.tables.base import Base
+from webapp.db.tables.base import Base, reference
 
 if TYPE_CHECKING:
     from webapp.db.tables.people import Rater
@@ -29,7 +29,7 @@ class UserStudy(Base):
 
     __tablename__ = "user_studies"
 
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), primary_key=True)
+    study_id: Mapped[int] = reference("studies.id", primary_key=True)
     is_open: Mapped[bool] = mapped_column(default=False)
     most_questions: Mapped[int] = mapped_column(default=10)
     endpoint: Mapped[str] = mapped_column(Text, default="")
@@ -61,7 +61,7 @@ class ConsentText(Base):
     __table_args__ = (UniqueConstraint("study_id", "number", "language"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    study_id: Mapped[int] = reference("studies.id")
     number: Mapped[int]
     language: Mapped[str] = mapped_column(String(8))
     text: Mapped[str] = mapped_column(Text)
@@ -80,12 +80,12 @@ class Participant(Base):
     __table_args__ = (UniqueConstraint("study_id", "number"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    study_id: Mapped[int] = reference("studies.id")
     number: Mapped[int]
     pseudonym: Mapped[str] = mapped_column(Text)
-    rater_id: Mapped[int | None] = mapped_column(ForeignKey("raters.id"), unique=True)
-    run_id: Mapped[str | None] = mapped_column(ForeignKey("runs.id"), unique=True)
-    consent_id: Mapped[int | None] = mapped_column(ForeignKey("consent_texts.id"), index=True)
+    rater_id: Mapped[int | None] = reference("raters.id", unique=True)
+    run_id: Mapped[str | None] = reference("runs.id", unique=True)
+    consent_id: Mapped[int | None] = reference("consent_texts.id", index=True)
     created_at: Mapped[datetime]
     agreed_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
@@ -105,10 +105,8 @@ class ParticipantLink(Base):
     __tablename__ = "participant_links"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
-    participant_id: Mapped[int | None] = mapped_column(
-        ForeignKey("participants.id", ondelete="CASCADE"), index=True
-    )
+    study_id: Mapped[int] = reference("studies.id", index=True)
+    participant_id: Mapped[int | None] = reference("participants.id", "CASCADE", index=True)
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
@@ -128,7 +126,7 @@ class CommentTheme(Base):
     __table_args__ = (UniqueConstraint("participant_id", "comment", "theme"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    participant_id: Mapped[int] = mapped_column(ForeignKey("participants.id", ondelete="CASCADE"))
+    participant_id: Mapped[int] = reference("participants.id", "CASCADE")
     comment: Mapped[str] = mapped_column(String(24))
     theme: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime]
@@ -151,9 +149,9 @@ class OwnQuestion(Base):
     __tablename__ = "own_questions"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    participant_id: Mapped[int] = mapped_column(ForeignKey("participants.id"), index=True)
-    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"), unique=True)
-    query_key: Mapped[int | None] = mapped_column(ForeignKey("queries.id"), unique=True)
+    participant_id: Mapped[int] = reference("participants.id", index=True)
+    question_id: Mapped[int] = reference("questions.id", unique=True)
+    query_key: Mapped[int | None] = reference("queries.id", unique=True)
     conversation: Mapped[int]
     session_id: Mapped[str] = mapped_column(Text)
     state: Mapped[str] = mapped_column(String(16))
@@ -191,7 +189,7 @@ class QuestionnaireAnswer(Base):
 
     __tablename__ = "questionnaire_answers"
 
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), primary_key=True)
+    rater_id: Mapped[int] = reference("raters.id", primary_key=True)
     item: Mapped[str] = mapped_column(String(16), primary_key=True)
     score: Mapped[int | None]
     text: Mapped[str] = mapped_column(Text, default="")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy import BigInteger, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from webapp.db.tables.base import Base
+from webapp.db.tables.base import Base, reference
 
 
 class PlanningRule(Base):
@@ -27,13 +27,13 @@ class PlanningRule(Base):
     __table_args__ = (Index(None, "study_id", "id"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
-    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"), index=True)
+    study_id: Mapped[int] = reference("studies.id")
+    question_set_id: Mapped[int] = reference("question_sets.id", index=True)
     kind: Mapped[str] = mapped_column(String(16))
     settings: Mapped[dict[str, Any]]
     seed: Mapped[int] = mapped_column(BigInteger)
     verdicts_before: Mapped[int]
-    rater_id: Mapped[int] = mapped_column(ForeignKey("raters.id"), index=True)
+    rater_id: Mapped[int] = reference("raters.id", index=True)
     chosen_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
     verdicts_at_end: Mapped[int | None]
@@ -46,7 +46,7 @@ class SampledQuestion(Base):
     __tablename__ = "sampled_questions"
     __table_args__ = (Index(None, "rule_id", "position"),)
 
-    rule_id: Mapped[int] = mapped_column(ForeignKey("planning_rules.id"), primary_key=True)
-    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"), primary_key=True)
+    rule_id: Mapped[int] = reference("planning_rules.id", primary_key=True)
+    question_id: Mapped[int] = reference("questions.id", primary_key=True)
     position: Mapped[int]
     stratum: Mapped[str] = mapped_column(Text, default="")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, ForeignKey, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.db.tables.base import Base
+from webapp.db.tables.base import Base, reference
 
 if TYPE_CHECKING:
     from webapp.db.tables.judging import JudgedThing
@@ -26,8 +26,8 @@ class Run(Base):
     __tablename__ = "runs"
 
     id: Mapped[str] = mapped_column(String(16), primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
-    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"), index=True)
+    study_id: Mapped[int] = reference("studies.id", index=True)
+    question_set_id: Mapped[int] = reference("question_sets.id", index=True)
     search_method: Mapped[str | None] = mapped_column(Text)
     llm: Mapped[str | None] = mapped_column(Text)
     stated_search_method: Mapped[str | None] = mapped_column(Text)
@@ -55,7 +55,7 @@ class RunFile(Base):
     __table_args__ = (UniqueConstraint("run_id", "sha256"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
+    run_id: Mapped[str] = reference("runs.id", "CASCADE")
     sha256: Mapped[str] = mapped_column(String(64), index=True)
     name: Mapped[str] = mapped_column(Text)
     file_format: Mapped[str] = mapped_column(String(8))
@@ -75,15 +75,15 @@ class Query(Base):
     __table_args__ = (UniqueConstraint("run_id", "query_id"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"))
-    question_id: Mapped[int] = mapped_column(ForeignKey("questions.id"), index=True)
+    run_id: Mapped[str] = reference("runs.id", "CASCADE")
+    question_id: Mapped[int] = reference("questions.id", index=True)
     query_id: Mapped[int] = mapped_column(BigInteger)
     response: Mapped[str] = mapped_column(Text)
     state: Mapped[str] = mapped_column(String(16))
     claimed_count: Mapped[int | None] = mapped_column(BigInteger)
     error: Mapped[str | None] = mapped_column(Text)
     extra: Mapped[dict[str, Any]]
-    emptiness_id: Mapped[int | None] = mapped_column(ForeignKey("judged_things.id"), index=True)
+    emptiness_id: Mapped[int | None] = reference("judged_things.id", index=True)
 
     run: Mapped[Run] = relationship(back_populates="queries")
     question: Mapped[Question] = relationship()
@@ -100,9 +100,9 @@ class Result(Base):
     __table_args__ = (UniqueConstraint("query_key", "rank"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    query_key: Mapped[int] = mapped_column(ForeignKey("queries.id", ondelete="CASCADE"))
+    query_key: Mapped[int] = reference("queries.id", "CASCADE")
     rank: Mapped[int]
-    judged_thing_id: Mapped[int] = mapped_column(ForeignKey("judged_things.id"), index=True)
+    judged_thing_id: Mapped[int] = reference("judged_things.id", index=True)
     card: Mapped[dict[str, Any]]
 
     query: Mapped[Query] = relationship(back_populates="results")
@@ -115,7 +115,7 @@ class Upload(Base):
     __tablename__ = "uploads"
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    study_id: Mapped[int] = reference("studies.id", index=True)
     name: Mapped[str] = mapped_column(Text)
     data: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[datetime]
@@ -134,7 +134,7 @@ class LongWork(Base):
     __tablename__ = "long_works"
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    study_id: Mapped[int] = reference("studies.id", index=True)
     kind: Mapped[str] = mapped_column(String(32))
     wanted: Mapped[dict[str, Any]]
     study_state: Mapped[str | None] = mapped_column(Text)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, false
+from sqlalchemy import BigInteger, Index, String, Text, false
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from webapp.db.tables.base import Base, new_secret
+from webapp.db.tables.base import Base, new_secret, reference
 from webapp.records import CannotTell
 
 
@@ -63,7 +63,7 @@ class QuestionSet(Base):
     __tablename__ = "question_sets"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"), index=True)
+    study_id: Mapped[int] = reference("studies.id", index=True)
     created_at: Mapped[datetime]
 
     questions: Mapped[list[Question]] = relationship(
@@ -82,7 +82,7 @@ class Question(Base):
     __table_args__ = (Index(None, "question_set_id", "position"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    question_set_id: Mapped[int] = mapped_column(ForeignKey("question_sets.id"))
+    question_set_id: Mapped[int] = reference("question_sets.id")
     position: Mapped[int]
     text: Mapped[str] = mapped_column(Text)
     key: Mapped[str] = mapped_column(Text)
@@ -98,9 +98,5 @@ class Assignment(Base):
 
     __tablename__ = "assignments"
 
-    rater_id: Mapped[int] = mapped_column(
-        ForeignKey("raters.id", ondelete="CASCADE"), primary_key=True
-    )
-    question_id: Mapped[int] = mapped_column(
-        ForeignKey("questions.id", ondelete="CASCADE"), primary_key=True, index=True
-    )
+    rater_id: Mapped[int] = reference("raters.id", "CASCADE", primary_key=True)
+    question_id: Mapped[int] = reference("questions.id", "CASCADE", primary_key=True, index=True)

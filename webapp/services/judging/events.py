@@ -203,7 +203,7 @@ def record(
     values = _columns(rater, target, event, before, cause) | {
         "undoes_id": undoes.id if undoes else None
     }
-    if not connection.execute(added(Event, connection.dialect, _UNIQUE), values).rowcount:
+    if not connection.execute(added(Event, connection.dialect.name, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
     made: list[_Made] = [*history, event]
     last = standing(made)
@@ -358,7 +358,7 @@ def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Made])
         said = _said(target.field, last.new) | {"changed_at": last.received_at}
         written[model, tuple(said)].append(key | said)
     for (model, given), rows in written.items():
-        connection.execute(upsert(model, connection.dialect, given), rows)
+        connection.execute(upsert(model, connection.dialect.name, given), rows)
 
 
 def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:

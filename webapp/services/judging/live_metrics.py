@@ -83,7 +83,7 @@ def refresh_touched(
     touched = _touched(by_thing=thing_id is not None)
     connection = tables(session)
     rows = connection.execute(touched, {"rater_id": rater_id, "of": of}).all()
-    write = upsert(StoredSummary, connection.dialect, kept=("run_id",))
+    write = upsert(StoredSummary, connection.dialect.name, kept=("run_id",))
     if rows:
         connection.execute(write, [_row_of(query, rater_id) for query in rows])
 

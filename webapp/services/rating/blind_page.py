@@ -39,7 +39,7 @@ from webapp.records import VERDICTS, Card, EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import asked_again, pages, pool, shares, tasks
-from webapp.services.rating.pages import EarlierTurn, JudgedCard, QuestionPage, compared
+from webapp.services.rating.pages import EarlierTurn, JudgedCard, QuestionPage
 from webapp.services.rating.pool import REPEAT, QueryFilter
 from webapp.services.rating.shares import Progress
 from webapp.services.rating.tasks import EVERYTHING, TaskPlace
@@ -173,15 +173,15 @@ def _cards(
         earlier = pages.said_before(found, said)
     else:
         earlier = pages.earlier_verdicts(session, rater, found)
-    has_prices = any((thing.card or {}).get("price") for thing in found)
+    has_prices = any(thing.card.get("price") for thing in found)
     return tuple(
         JudgedCard(
             key=tasks.key(task, thing.id),
             number=number,
             listing=thing.property_id,
-            card=_uniform(from_row(thing.card or {"title": ""}), task.text),
+            card=_uniform(from_row(thing.card), task.text),
             relevance=VERDICTS[thing.verdict or ""],
-            earlier=compared(earlier.get(thing.id), from_row(thing.card)) if thing.card else None,
+            earlier=earlier.get(thing.id),
             has_prices=has_prices,
         )
         for number, thing in enumerate(found, start=1)

@@ -86,7 +86,7 @@ class EarlierVerdict(Struct, frozen=True):
 
 def earlier_verdicts(
     session: Session, rater: Rater, things: Sequence[Thing]
-) -> dict[int, tuple[str, Card]]:
+) -> dict[int, EarlierVerdict]:
     """Return, by judged thing, the rater's latest verdict on another content of the property."""
     values = {
         "rater_id": rater.id,
@@ -117,32 +117,25 @@ def _of_listings() -> Select[*tuple[Any, ...]]:
 
 def said_before(
     things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
-) -> dict[int, tuple[str, Card]]:
+) -> dict[int, EarlierVerdict]:
     """Return, by judged thing, the latest verdict in `said` on another content of the property."""
-    versions: dict[_Version, list[tuple[int, str, datetime, Card]]] = defaultdict(list)
-    for other, verdict, at in sorted(said, key=itemgetter(2)):
-        if other.card is not None:
-            versions[_version(other)].append((other.id, verdict, at, from_row(other.card)))
-    found: dict[int, tuple[str, Card]] = {}
+    versions: dict[_Version, list[tuple[Thing, str, datetime]]] = defaultdict(list)
+    for one in sorted(said, key=itemgetter(2)):
+        versions[_version(one[0])].append(one)
+    found: dict[int, EarlierVerdict] = {}
     for thing in things:
         judged = versions[_version(thing)]
-        own = next((at for number, _, at, _ in judged if number == thing.id), None)
-        for number, verdict, at, card in judged:
-            if number != thing.id and (own is None or at < own):
-                found[thing.id] = (verdict, card)
+        own = next((at for other, _, at in judged if other.id == thing.id), None)
+        for other, verdict, at in judged:
+            if other.id != thing.id and (own is None or at < own):
+                before, now = from_row(other.card or {}), from_row(thing.card or {})
+                relevance, differing = Relevance(verdict), differences(before, now)
+                found[thing.id] = EarlierVerdict(relevance, before, now, differing)
     return found
 
 
 def _version(thing: Thing) -> _Version:
     return thing.question_id, thing.run_id, thing.property_id
-
-
-def compared(found: tuple[str, Card] | None, card: Card) -> EarlierVerdict | None:
-    """Return the earlier verdict that was `found`, beside the content of `card` now."""
-    if found is None:
-        return None
-    verdict, other = found
-    return EarlierVerdict(Relevance(verdict), other, card, differences(other, card))
 
 
 _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)
@@ -374,7 +367,7 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
             card=from_row(card),
             relevance=Relevance(verdict) if verdict else None,
             repeats=tuple(other for other in ranks[thing.id] if other != rank),
-            earlier=compared(earlier.get(thing.id), from_row(thing.card)),
+            earlier=earlier.get(thing.id),
             has_prices=has_prices,
         )
         for rank, card, thing, verdict in rows

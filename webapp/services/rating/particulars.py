@@ -76,16 +76,20 @@ class _Source(Struct, frozen=True):
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:
     """Return the particulars of the cards of one answer, by their ranks."""
-    found = _asked(session, study, (Query.run_id == run_id) & (Query.query_id == query_id))
-    for query in found.queries:
-        return _of_query(query, found, with_record=study.show_record)
+    where = (Query.run_id == run_id) & (Query.query_id == query_id)
+    queries, places = _asked(session, study, where)
+    for query in queries:
+        return _of_query(query, places.get(query_id), with_record=study.show_record)
     return Background("", {})
 
 
 def of_run(session: Session, run: Run, *, with_record: bool) -> dict[int, Background[int]]:
     """Return the same for every answer of a run, by the query's key."""
-    found = _asked(session, session.get_one(Study, run.study_id), Query.run_id == run.id)
-    return {query.id: _of_query(query, found, with_record=with_record) for query in found.queries}
+    queries, places = _asked(session, session.get_one(Study, run.study_id), Query.run_id == run.id)
+    return {
+        query.id: _of_query(query, places.get(query.query_id), with_record=with_record)
+        for query in queries
+    }
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
@@ -93,31 +97,19 @@ def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
     task = tasks.find(session, rater, task_id)
     is_asked = Query.question_id == task.question_id
     of_unit = is_asked & (Query.run_id == func.coalesce(task.run_id, Query.run_id))
-    found = _asked(session, rater.study, of_unit)
-    cards = _of_things(found, with_record=rater.study.show_record)
-    named = {tasks.key(task, thing): one for thing, one in cards.items()}
-    return Background(found.note, named)
+    queries, places = _asked(session, rater.study, of_unit)
+    if not queries:
+        return Background("", {})
+    place = places.get(queries[0].query_id)
+    cards = _of_things(queries, place, with_record=rater.study.show_record)
+    named = {tasks.key(task, thing): one for thing, one in cards}
+    return Background(queries[0].question.note or "", named)
 
 
-class _QuestionsWithPlaces(Struct, frozen=True):
-    queries: Sequence[Query]
-    places: Mapping[int, AskedPlace]
-
-    @property
-    def note(self) -> str:
-        """The owner's note on the question, where all of them answer one."""
-        return self.note_of(self.queries[0]) if self.queries else ""
-
-    def note_of(self, query: Query) -> str:
-        """The owner's note on the question of one of them."""
-        return query.question.note or ""
-
-    def place_of(self, query: Query) -> AskedPlace | None:
-        """The place that the question of one of them asks for."""
-        return self.places.get(query.query_id)
-
-
-def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _QuestionsWithPlaces:
+def _asked(
+    session: Session, study: Study, where: ColumnElement[bool]
+) -> tuple[Sequence[Query], Mapping[int, AskedPlace]]:
+    """Some answers, all of one question set, and the places their questions ask for, by number."""
     from webapp.services.gold import gold
 
     wanted = select(Query, gold.knows_any()).join(Run)
@@ -131,42 +123,36 @@ def _asked(session: Session, study: Study, where: ColumnElement[bool]) -> _Quest
         )
     ).all()
     queries = [query for query, _ in rows]
-    has_gold = bool(rows and rows[0][1])
-    places = gold.of_queries(session, queries) if has_gold else {}
-    return _QuestionsWithPlaces(queries, places)
+    return queries, gold.of_queries(session, queries) if rows and rows[0][1] else {}
 
 
-def _of_query(query: Query, asked: _QuestionsWithPlaces, *, with_record: bool) -> Background[int]:
-    place = asked.place_of(query)
+def _of_query(query: Query, place: AskedPlace | None, *, with_record: bool) -> Background[int]:
     found = {
         result.rank: _known(from_row(result.card), [source], place, with_record=with_record)
         for result, source in _sources(query)
     }
-    return Background(asked.note_of(query), found)
+    return Background(query.question.note or "", found)
 
 
-def _of_things(asked: _QuestionsWithPlaces, *, with_record: bool) -> dict[int, CardParticulars]:
+def _of_things(
+    queries: Sequence[Query], place: AskedPlace | None, *, with_record: bool
+) -> Iterator[tuple[int, CardParticulars]]:
     things: dict[int, JudgedThing] = {}
     sources: defaultdict[int, list[_Source]] = defaultdict(list)
-    for query in asked.queries:
+    for query in queries:
         for result, source in _sources(query):
             things[result.judged_thing_id] = result.judged_thing
             sources[result.judged_thing_id].append(source)
-    place = asked.place_of(asked.queries[0]) if asked.queries else None
-    shown = {
-        key: _known(
-            from_row(thing.card or {"title": ""}), sources[key], place, with_record=with_record
+    for key, thing in things.items():
+        one = _known(from_row(thing.card or {}), sources[key], place, with_record=with_record)
+        yield (
+            key,
+            replace(
+                one,
+                headings=tuple(text for text in one.headings if not _tells_the_rank(text)),
+                lines=tuple(text for text in one.lines if not _NUMBERED.search(text)),
+            ),
         )
-        for key, thing in things.items()
-    }
-    return {
-        thing: replace(
-            one,
-            headings=tuple(text for text in one.headings if not _tells_the_rank(text)),
-            lines=tuple(text for text in one.lines if not _NUMBERED.search(text)),
-        )
-        for thing, one in shown.items()
-    }
 
 
 def _tells_the_rank(heading: str) -> bool:

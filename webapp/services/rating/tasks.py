@@ -280,7 +280,7 @@ def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now:
     query = _answer(session, find(session, rater, task_id), answer)
     connection = tables(session)
     row = {"rater_id": rater.id, "query_key": query.id, "at": now}
-    opened = added(WordingOpened, connection.dialect, ("rater_id", "query_key"))
+    opened = added(WordingOpened, connection.dialect.name, ("rater_id", "query_key"))
     if connection.execute(opened, row).rowcount:
         changes.revise(session, rater.study_id)
 

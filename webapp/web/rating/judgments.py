@@ -164,6 +164,7 @@ def _moving(page: RatingPage) -> dict[str, Any]:
 
 def _clicked(page: RatingPage, **parts: Any) -> Response:
     part = "rating/judgments/_clicked.html"
+    parts = {"clicked": None, "changed": (), "mark": None, **parts}
     return htmx.respond(part, part, **_moving(page), **parts)
 
 

@@ -208,6 +208,7 @@ def _moving(page: BlindPage) -> dict[str, Any]:
 
 def _clicked(page: BlindPage, **parts: Any) -> Response:
     part = "rating/rate/_clicked.html"
+    parts = {"clicked": None, "changed": (), "rated": None, "mark": None, **parts}
     return htmx.respond(part, part, **_moving(page), **parts)
 
 
