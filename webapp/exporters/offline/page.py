@@ -116,13 +116,6 @@ class OfflineRun(Struct, frozen=True):
     suggests: bool = True
 
 
-class ExplainedReason(Struct, frozen=True):
-    """Why a figure has no value, as the page explains it."""
-
-    name: str
-    text: str
-
-
 def page(environment: Environment, run: OfflineRun) -> bytes:
     """The file of `run`, from the app's templates in `environment`; equal for equal runs."""
     style = "\n".join(_static(name) for name in STYLES)
@@ -198,9 +191,7 @@ def _body(environment: Environment, run: OfflineRun, code: str) -> str:
         html = environment.get_template("offline/_page.html").render(
             run=run,
             measures=tuple(MEASURES[name] for name in HEADLINES),
-            reasons=tuple(
-                ExplainedReason(str(key), gettext(text)) for key, text in EXPLANATIONS.items()
-            ),
+            reasons={str(key): gettext(text) for key, text in EXPLANATIONS.items()},
             unasked=said_unasked(run.unasked),
             language=language(),
             languages={known: own_name(known) for known in LANGUAGES},
