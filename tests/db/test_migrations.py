@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -63,8 +62,7 @@ def test_upgraded_sqlite_is_made_of_the_same_statements_as_the_models(
 
 
 def test_the_version_this_program_names_is_that_of_the_last_migration(database: Database) -> None:
-    with database.engine.connect() as connection:
-        heads = ScriptDirectory.from_config(_alembic(connection)).get_heads()
+    heads = ScriptDirectory.from_config(_alembic()).get_heads()
 
     assert heads == [HEAD]
     assert database.version() == HEAD
@@ -97,7 +95,7 @@ def test_a_machine_session_counts_the_calls_that_failed_in_it(
 ) -> None:
     older = _another(database, tmp_path)
     with older.engine.begin() as connection:
-        command.upgrade(_alembic(connection), "0021")
+        database.make_tables(connection, "0021")
         for row in (*OLDER_ROWS[:5], *OLDER_CALLS):
             connection.execute(text(row))
 
@@ -114,7 +112,7 @@ def test_many_clicks_at_one_microsecond_came_from_a_file(
 ) -> None:
     older = _another(database, tmp_path)
     with older.engine.begin() as connection:
-        command.upgrade(_alembic(connection), "0022")
+        database.make_tables(connection, "0022")
         for row in (*OLDER_ROWS[:3], *OLDER_EVENTS):
             connection.execute(text(row))
 
@@ -131,7 +129,7 @@ def test_studies_made_before_the_setting_leave_cannot_tell_out(
 ) -> None:
     older = _another(database, tmp_path)
     with older.engine.begin() as connection:
-        command.upgrade(_alembic(connection), "0022")
+        database.make_tables(connection, "0022")
         connection.execute(text(OLDER_STUDY.format(id=1)))
 
     older.upgrade()
@@ -144,7 +142,7 @@ def test_studies_made_before_the_setting_leave_cannot_tell_out(
 def test_rules_that_are_gone_are_ended_and_logged(database: Database, tmp_path: Path) -> None:
     older = _another(database, tmp_path)
     with older.engine.begin() as connection:
-        command.upgrade(_alembic(connection), "0022")
+        database.make_tables(connection, "0022")
         for row in (*OLDER_ROWS[:3], *OLDER_RULES):
             connection.execute(text(row))
 

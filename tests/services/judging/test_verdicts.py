@@ -20,4 +20,4 @@ from webapp.services.judging import verdicts
     ],
 )
 def test_most_decided_votes_win_and_a_tie_stays_open(votes: list[str], verdict: str | None) -> None:
-    assert verdicts.merge(votes) == verdict
+    assert verdicts.merge(tuple(votes)) == verdict

@@ -7,9 +7,8 @@ from datetime import timedelta
 from tests.conftest import NOW
 from tests.services.runs.runs import card
 from webapp.db.tables.judging import JudgedThing
-from webapp.records import Relevance
 from webapp.services.judging.judged_things import to_row
-from webapp.services.rating.pages import compared, said_before
+from webapp.services.rating.pages import EarlierVerdict, said_before
 
 MINUTE = timedelta(minutes=1)
 
@@ -22,35 +21,29 @@ def content(
     return JudgedThing(id=number, question_id=1, run_id=run_id, property_id=property_id, card=shown)
 
 
-def test_of_several_earlier_verdicts_the_latest_is_shown() -> None:
+def shown(found: dict[int, EarlierVerdict]) -> dict[int, tuple[str, int | None]]:
+    return {thing: (one.relevance, one.card.price) for thing, one in found.items()}
+
+
+def test_of_several_earlier_verdicts_the_latest_is_shown_with_what_differs() -> None:
     first, second, now = content(1, 10), content(2, 20), content(3, 30)
     said = [(second, "0", NOW + MINUTE), (first, "1", NOW)]
 
-    assert said_before([now], said) == {3: ("0", card("a", price=20))}
+    found = said_before([now], said)
+    assert shown(found) == {3: ("0", 20)}
+    assert (found[3].now.price, found[3].differing) == (30, ("price",))
 
 
 def test_beside_a_verdict_of_its_own_only_what_came_before_it_is_shown() -> None:
     first, second, own = content(1, 10), content(2, 20), content(3, 30)
     said = [(first, "1", NOW), (own, "1", NOW + MINUTE), (second, "0", NOW + 2 * MINUTE)]
 
-    found = said_before([first, own], said)
     # Nothing was said before the first content's verdict; before the third's, only the first's.
-    assert found == {3: ("1", card("a", price=10))}
+    assert shown(said_before([first, own], said)) == {3: ("1", 10)}
 
 
 def test_another_run_s_conversation_or_property_and_an_emptiness_are_no_content_before() -> None:
     elsewhere, other = content(1, 10, run_id="run"), content(2, 10, property_id=2)
     empty, now = content(3, 10, property_id=None), content(4, 30)
-    said = [(thing, "1", NOW) for thing in (elsewhere, other, empty)]
 
-    assert said_before([now], said) == {}
-
-
-def test_the_earlier_verdict_names_what_differs() -> None:
-    before, now = card("a", price=10), card("a", price=30)
-    found = compared(("0", before), now)
-
-    assert found is not None
-    assert (found.relevance, found.card, found.now) == (Relevance.NOT_RELEVANT, before, now)
-    assert found.differing == ("price",)
-    assert compared(None, now) is None
+    assert said_before([now], [(thing, "1", NOW) for thing in (elsewhere, other, empty)]) == {}
