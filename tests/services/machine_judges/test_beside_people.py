@@ -229,15 +229,15 @@ def test_the_lists_of_raters_and_the_history_say_what_is_a_machine(
     session: Session, study: Study, bot: Bot, judge: MachineJudge, rater: Rater
 ) -> None:
     worked(session, judge, machines.endpoint(bot), Terms(most_calls=3))
-    found = history.history(session, rater, history.WantedEvents(rater_id=judge.rater_id))
+    found = history.history(session, rater, history.WantedEvents(rater=judge.rater_id))
 
     by_name = {line.name: asdict(line) for line in raters.lines(session, study)}
     assert by_name["Mesin"]["is_machine"]
     assert by_name["Mesin"]["judgments"] == 3
     assert not by_name[rater.name]["is_machine"]
-    assert {entry.cause for entry in found.entries} == {"machine"}
-    assert "Mesin (mesin)" in {choice.name for choice in found.raters}
-    assert json.dumps([entry.event_id for entry in found.entries]).count("machine:") == 3
+    assert {entry.event.cause for entry in found.entries} == {"machine"}
+    assert "Mesin (mesin)" in {name for _, name in found.raters}
+    assert json.dumps([entry.event.event_id for entry in found.entries]).count("machine:") == 3
 
 
 def test_a_machines_prompt_that_was_changed_in_the_database_is_named(

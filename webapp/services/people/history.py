@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any
 
 from msgspec import Struct
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
@@ -23,7 +22,7 @@ from webapp.db.tables.judging import Event, JudgedThing, Property, Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question
-from webapp.exporters.frame.csv_cells import Cell, csv_bytes
+from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.failures import Conflict
 from webapp.i18n import mark
 from webapp.records import Click
@@ -34,8 +33,6 @@ from webapp.services.rating.tasks import letter
 from webapp.services.study import studies
 
 PAGE_SIZE = 50
-
-_Rows: TypeAlias = "Select[Event, str, Question, JudgedThing, str, Query]"
 
 
 class ChangeKind(StrEnum):
@@ -64,94 +61,76 @@ class NoLongerLatest(Conflict):
 class WantedEvents(Struct, frozen=True):
     """Which events are wanted; ``before`` is the event to go back in time from."""
 
-    rater_id: int | None = None
-    question_id: int | None = None
+    rater: int | None = None
+    question: int | None = None
     change: ChangeKind | None = None
     before: int | None = None
 
 
 class HistoryEntry(Struct, frozen=True):
-    """One event as the rater made it, and whether it ``stands``, was ``undone`` or ``overtaken``.
+    """One event as its reader sees it, and whether it ``stands``, was ``undone`` or ``overtaken``.
 
     An overtaken event was never in force: when it arrived, a later one was stored already.
 
-    ``position`` and ``question`` are ``None`` once their run was deleted. ``title``,
-    ``identity`` and ``content`` name a card; ``answer`` is the number of a whole answer, which
-    a blind rater never sees, and ``letter`` its name on the rater's page. ``run_id`` and
-    ``query_id`` are ``None`` while the study is blind. ``undoes`` is the event that this one
-    takes back.
+    ``question`` is ``None`` once its run was deleted. ``title``, ``identity`` and ``content``
+    name a card; ``answer`` is the number of a whole answer, which a blind rater never sees, and
+    ``letter`` its name on the rater's page. ``query`` is ``None`` while the study is blind.
     """
 
-    id: int
+    event: Event
     rater: str
-    position: int | None
-    question: str | None
+    question: Question | None
     change: ChangeKind
     title: str | None
     identity: str | None
     content: int | None
     answer: int | None
     letter: str | None
-    run_id: str | None
-    query_id: int | None
-    task_id: str | None
-    old: str | None
-    new: str | None
-    cause: str
-    undoes: int | None
-    device: str
-    sequence: int
-    event_id: str
-    client_time: datetime | None
-    received_at: datetime
+    query: Query | None
     stands: bool
     undone: bool
     overtaken: bool
 
 
-class FilterChoice(Struct, frozen=True):
-    """One value that the list can be narrowed to."""
-
-    id: int
-    name: str
-
-
 class History(Struct, frozen=True):
-    """One page of the log, the latest event first, and the filters for it.
+    """One page of the log, the latest event first, and the filters for it: ids and names.
 
     ``older`` is the event to go back from, ``None`` on the last page. ``latest`` is the
     reader's own latest change, if it can be undone. ``raters`` is empty for a rater.
     """
 
-    entries: tuple[HistoryEntry, ...]
+    entries: list[HistoryEntry]
     older: int | None
     total: int
-    raters: tuple[FilterChoice, ...]
-    questions: tuple[FilterChoice, ...]
-    changes: tuple[ChangeKind, ...]
+    raters: list[tuple[int, str]]
+    questions: list[tuple[int, str]]
+    changes: list[ChangeKind]
     latest: HistoryEntry | None
 
 
 def history(session: Session, reader: Rater, wanted: WantedEvents) -> History:
     """Return one page of the events that `reader` may see."""
-    rows = _rows().where(_seen_by(reader), *_narrowed(reader, wanted))
+    rows = _rows(reader).where(*_narrowed(reader, wanted))
     page = rows if wanted.before is None else rows.where(Event.id < wanted.before)
     entries = _entries(session, reader, page.order_by(Event.id.desc()).limit(PAGE_SIZE + 1))
-    more = len(entries) > PAGE_SIZE
+    asked = select(Query.question_id).join(Run).where(Run.study_id == reader.study_id)
+    questions = session.scalars(
+        select(Question)
+        .where(Question.id.in_(asked))
+        .order_by(Question.question_set_id, Question.position)
+    )
+    people = studies.people_and_machines(session, reader.study) if reader.is_owner else []
+    last = _last_change(session, reader)
+    latest = _entries(session, reader, _rows(reader).where(Event.id == last.id)) if last else None
     return History(
         entries=entries[:PAGE_SIZE],
-        older=entries[PAGE_SIZE - 1].id if more else None,
+        older=entries[PAGE_SIZE - 1].event.id if len(entries) > PAGE_SIZE else None,
         total=session.scalar(select(func.count()).select_from(rows.subquery())) or 0,
-        raters=_raters(session, reader),
-        questions=_questions(session, reader),
-        changes=tuple(one for one in ChangeKind if reader.is_owner or one not in _AGAIN),
-        latest=_latest(session, reader),
+        raters=[(rater.id, studies.called(rater)) for rater in people],
+        questions=[(row.id, f"{row.position}. {row.text}") for row in questions],
+        changes=[one for one in ChangeKind if reader.is_owner or one not in _AGAIN],
+        latest=latest[0] if latest else None,
     )
-
-
-def log(session: Session, reader: Rater) -> tuple[HistoryEntry, ...]:
-    """Return every event that `reader` may see, in the order of receipt."""
-    return _entries(session, reader, _rows().where(_seen_by(reader)).order_by(Event.id))
 
 
 def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
@@ -173,40 +152,28 @@ def undo(session: Session, rater: Rater, latest: int, click: Click) -> None:
         events.undo(session, rater, query.run_id, click)
 
 
-def _seen_by(reader: Rater) -> ColumnElement[bool]:
-    if reader.is_owner:
-        return Rater.study_id == reader.study_id
-    return Event.rater_id == reader.id
-
-
-def _narrowed(reader: Rater, wanted: WantedEvents) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = []
-    if wanted.rater_id is not None:
-        found.append(Event.rater_id == wanted.rater_id)
-    if wanted.question_id is not None:
-        found.append(Question.id == wanted.question_id)
+def _narrowed(reader: Rater, wanted: WantedEvents) -> Iterator[ColumnElement[bool]]:
+    if wanted.rater is not None:
+        yield Event.rater_id == wanted.rater
+    if wanted.question is not None:
+        yield Question.id == wanted.question
+    if wanted.change is None:
+        return
+    is_emptiness = and_(JudgedThing.id.is_not(None), JudgedThing.property_id.is_(None))
+    field = str(wanted.change)
     if wanted.change is ChangeKind.OUTCOME:
-        found.append(and_(_changed("verdict", reader), _is_emptiness()))
+        field = "verdict"
+        yield is_emptiness
     elif wanted.change is ChangeKind.VERDICT:
-        found.append(and_(_changed("verdict", reader), ~_is_emptiness()))
-    elif wanted.change is not None:
-        found.append(_changed(str(wanted.change), reader))
-    return found
+        yield ~is_emptiness
+    # To its rater a hidden repeat is a plain judgment.
+    yield Event.field.in_([field] if reader.is_owner else [field, AGAIN.get(field, field)])
 
 
-def _changed(field: str, reader: Rater) -> ColumnElement[bool]:
-    """Return the condition that an event changed this field, as `reader` sees it."""
-    as_told = [field] if reader.is_owner else [field, AGAIN.get(field, field)]
-    return Event.field.in_(as_told)
-
-
-def _is_emptiness() -> ColumnElement[bool]:
-    return and_(JudgedThing.id.is_not(None), JudgedThing.property_id.is_(None))
-
-
-def _rows() -> _Rows:
-    """Return the statement over events with the target of each."""
+def _rows(reader: Rater) -> Select[Event, str, Question, JudgedThing, str, Query]:
+    """Return the statement over the events that `reader` may see, with the target of each."""
     asked = func.coalesce(JudgedThing.question_id, Query.question_id)
+    mine = Event.rater_id == reader.id
     return (
         select(Event, Rater.name, Question, JudgedThing, Property.identity, Query)
         .join(Rater, Rater.id == Event.rater_id)
@@ -214,46 +181,39 @@ def _rows() -> _Rows:
         .outerjoin(Property, Property.id == JudgedThing.property_id)
         .outerjoin(Query, Query.id == Event.query_key)
         .outerjoin(Question, Question.id == asked)
+        .where(Rater.study_id == reader.study_id if reader.is_owner else mine)
     )
 
 
-def _entries(session: Session, reader: Rater, wanted: _Rows) -> tuple[HistoryEntry, ...]:
+def _entries(
+    session: Session,
+    reader: Rater,
+    wanted: Select[Event, str, Question, JudgedThing, str, Query],
+) -> list[HistoryEntry]:
     rows = session.execute(wanted).all()
     found = [row[0] for row in rows]
     stand, overtaken = _standing(session, found)
     undone = set(session.scalars(select(Event.undoes_id).where(Event.undoes_id.is_not(None))))
     letters = _letters(session, found)
     blind = studies.is_blind(session, reader.study)
-    return tuple(
+    return [
         HistoryEntry(
-            id=event.id,
+            event=event,
             rater=name,
-            position=question.position if question else None,
-            question=question.text if question else None,
+            question=question,
             change=_change(event, thing, reader),
             title=thing.card["title"] if thing and thing.card else None,
             identity=identity,
             content=thing.content if thing and identity else None,
             answer=None if thing or (blind and not reader.is_owner) else event.query_key,
             letter=letters.get((event.task_id, event.query_key)),
-            run_id=query.run_id if query and not blind else None,
-            query_id=query.query_id if query and not blind else None,
-            task_id=event.task_id,
-            old=event.old,
-            new=event.new,
-            cause=event.cause,
-            undoes=event.undoes_id,
-            device=event.device,
-            sequence=event.sequence,
-            event_id=event.event_id,
-            client_time=event.client_time,
-            received_at=event.received_at,
+            query=None if blind else query,
             stands=event.id in stand,
             undone=event.id in undone,
             overtaken=event.id in overtaken,
         )
         for event, name, question, thing, identity, query in rows
-    )
+    ]
 
 
 def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> ChangeKind:
@@ -321,55 +281,28 @@ def _last_change(session: Session, rater: Rater) -> Event | None:
     )
 
 
-def _latest(session: Session, reader: Rater) -> HistoryEntry | None:
-    last = _last_change(session, reader)
-    if last is None:
-        return None
-    (entry,) = _entries(session, reader, _rows().where(Event.id == last.id))
-    return entry
-
-
-def _raters(session: Session, reader: Rater) -> tuple[FilterChoice, ...]:
-    if not reader.is_owner:
-        return ()
-    found = studies.people_and_machines(session, reader.study)
-    return tuple(FilterChoice(rater.id, studies.called(rater)) for rater in found)
-
-
-def _questions(session: Session, reader: Rater) -> tuple[FilterChoice, ...]:
-    asked = select(Query.question_id).join(Run).where(Run.study_id == reader.study_id)
-    found = session.scalars(
-        select(Question)
-        .where(Question.id.in_(asked))
-        .order_by(Question.question_set_id, Question.position)
-    )
-    return tuple(FilterChoice(row.id, f"{row.position}. {row.text}") for row in found)
-
-
-Value = str | int | bool | None
-
-_COLUMNS: Mapping[str, Callable[[HistoryEntry], Value]] = {
-    "id": lambda entry: entry.id,
+_COLUMNS: Mapping[str, Callable[[HistoryEntry], Any]] = {
+    "id": lambda entry: entry.event.id,
     "rater": lambda entry: entry.rater,
-    "client_time": lambda entry: _time(entry.client_time),
-    "received_at": lambda entry: _time(entry.received_at),
-    "question_position": lambda entry: entry.position,
-    "question": lambda entry: entry.question,
+    "client_time": lambda entry: entry.event.client_time and entry.event.client_time.isoformat(),
+    "received_at": lambda entry: entry.event.received_at.isoformat(),
+    "question_position": lambda entry: entry.question and entry.question.position,
+    "question": lambda entry: entry.question and entry.question.text,
     "field": lambda entry: str(entry.change),
     "property": lambda entry: entry.identity,
     "content": lambda entry: entry.content,
     "title": lambda entry: entry.title,
     "answer": lambda entry: entry.letter if entry.answer is None else entry.answer,
-    "run": lambda entry: entry.run_id,
-    "query_id": lambda entry: entry.query_id,
-    "task": lambda entry: entry.task_id,
-    "old": lambda entry: entry.old,
-    "new": lambda entry: entry.new,
-    "cause": lambda entry: entry.cause,
-    "undoes": lambda entry: entry.undoes,
-    "device": lambda entry: entry.device,
-    "sequence": lambda entry: entry.sequence,
-    "event_id": lambda entry: entry.event_id,
+    "run": lambda entry: entry.query and entry.query.run_id,
+    "query_id": lambda entry: entry.query and entry.query.query_id,
+    "task": lambda entry: entry.event.task_id,
+    "old": lambda entry: entry.event.old,
+    "new": lambda entry: entry.event.new,
+    "cause": lambda entry: entry.event.cause,
+    "undoes": lambda entry: entry.event.undoes_id,
+    "device": lambda entry: entry.event.device,
+    "sequence": lambda entry: entry.event.sequence,
+    "event_id": lambda entry: entry.event.event_id,
     "stands": lambda entry: entry.stands,
     "undone": lambda entry: entry.undone,
     "overtaken": lambda entry: entry.overtaken,
@@ -381,26 +314,21 @@ COLUMNS = tuple(_COLUMNS)
 
 def as_csv(session: Session, reader: Rater) -> bytes:
     """Return all events that `reader` may see, one line each; booleans are 1 and 0."""
-    rows = [tuple(map(_cell, _values(entry))) for entry in log(session, reader)]
+    rows = (
+        [int(one) if isinstance(one, bool) else one for one in row] for row in _log(session, reader)
+    )
     return csv_bytes([COLUMNS, *rows])
 
 
 def as_json_lines(session: Session, reader: Rater) -> bytes:
     """Return all events that `reader` may see, one JSON object a line."""
     lines = (
-        json.dumps(dict(zip(COLUMNS, _values(entry), strict=True)), ensure_ascii=False)
-        for entry in log(session, reader)
+        json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False)
+        for row in _log(session, reader)
     )
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _values(entry: HistoryEntry) -> Sequence[Value]:
-    return [read(entry) for read in _COLUMNS.values()]
-
-
-def _cell(value: Value) -> Cell:
-    return int(value) if isinstance(value, bool) else value
-
-
-def _time(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
+def _log(session: Session, reader: Rater) -> Iterator[list[Any]]:
+    for entry in _entries(session, reader, _rows(reader).order_by(Event.id)):
+        yield [read(entry) for read in _COLUMNS.values()]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
-from msgspec import Struct
+from msgspec.structs import asdict
 from wtforms import Form
 
 from webapp.services.people import history
-from webapp.services.people.history import ChangeKind, History, WantedEvents
-from webapp.web.frame import access, htmx
+from webapp.services.people.history import ChangeKind, WantedEvents
+from webapp.web.frame import access
 from webapp.web.frame.forms import UNUSABLE, WholeField, checked
 from webapp.web.frame.htmx import attached
 from webapp.web.rating import clicks
@@ -28,26 +27,25 @@ class UndoForm(Form):
     latest = WholeField(0, NEWEST, required=True, wrong=UNUSABLE)
 
 
-class HistoryPage(Struct, frozen=True):
-    """One page of the log. ``query`` keeps the filter in every address.
-
-    ``event_id`` makes a form sent twice one undo.
-    """
-
-    history: History
-    wanted: WantedEvents
-    query: dict[str, Any]
-    event_id: str
-
-
 @blueprint.get("/")
 def show() -> str:
     """Show one page of what was changed, the latest first."""
-    wanted = _wanted()
+    changed = request.args.get("change", "")
+    wanted = WantedEvents(
+        rater=request.args.get("rater", type=int),
+        question=request.args.get("question", type=int),
+        change=ChangeKind(changed) if changed in list(ChangeKind) else None,
+        before=request.args.get("before", type=int),
+    )
+    narrowed = asdict(wanted) | {"before": None}
     with access.reading() as (session, rater):
-        found = history.history(session, rater, wanted)
-    page = HistoryPage(found, wanted, _query(wanted), secrets.token_hex(16))
-    return render_template("people/history/page.html", **htmx.names(page))
+        return render_template(
+            "people/history/page.html",
+            history=history.history(session, rater, wanted),
+            wanted=wanted,
+            query={name: value for name, value in narrowed.items() if value is not None},
+            event_id=secrets.token_hex(16),  # a form sent twice is one undo
+        )
 
 
 @blueprint.post("/undo")
@@ -74,19 +72,3 @@ def as_json_lines() -> Response:
     with access.reading() as (session, rater):
         data = history.as_json_lines(session, rater)
     return attached(data, "application/x-ndjson", "events.jsonl")
-
-
-def _wanted() -> WantedEvents:
-    """Return which events the address asks for; what cannot be asked for is left out."""
-    changed = request.args.get("change", "")
-    return WantedEvents(
-        rater_id=request.args.get("rater", type=int),
-        question_id=request.args.get("question", type=int),
-        change=ChangeKind(changed) if changed in list(ChangeKind) else None,
-        before=request.args.get("before", type=int),
-    )
-
-
-def _query(wanted: WantedEvents) -> dict[str, Any]:
-    found = {"rater": wanted.rater_id, "question": wanted.question_id, "change": wanted.change}
-    return {name: value for name, value in found.items() if value is not None}
