@@ -40,7 +40,7 @@ def test_days_say_how_long_a_link_holds(tmp_path: Path) -> None:
     found = LINK.match(done.stdout)
     assert found is not None
     assert name_of(tmp_path, found[1], timedelta(hours=23)) == "Ani"
-    with pytest.raises(raters.InviteExpired):
+    with pytest.raises(raters.NoWayIn):
         name_of(tmp_path, found[1], timedelta(hours=25))
 
 

@@ -14,11 +14,9 @@ from webapp.db.tables.people import Invitation, LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.services.people import raters, sign_in
 from webapp.services.people.raters import (
-    InviteExpired,
-    InviteWithdrawn,
     NameTaken,
+    NoWayIn,
     OwnerIsNotInvited,
-    UnknownInvitation,
 )
 
 MONTH = timedelta(days=30)
@@ -49,9 +47,9 @@ def test_a_link_holds_for_thirty_days_unless_told_otherwise(session: Session, st
 
     assert month.expires_at == NOW + MONTH
     raters.accept(session, study, month.token, NOW + MONTH - MOMENT)
-    with pytest.raises(InviteExpired):
+    with pytest.raises(NoWayIn):
         raters.accept(session, study, month.token, NOW + MONTH)
-    with pytest.raises(InviteExpired):
+    with pytest.raises(NoWayIn):
         raters.accept(session, study, day.token, NOW + timedelta(days=1))
 
 
@@ -66,16 +64,16 @@ def test_a_withdrawn_link_lets_nobody_in_and_those_inside_out(
     raters.withdraw(session, study, came_in.id, NOW)
 
     assert sign_in.asker(session, badge, NOW).rater_id is None
-    with pytest.raises(InviteWithdrawn):
+    with pytest.raises(NoWayIn):
         raters.accept(session, study, invited.token, NOW)
-    assert raters.accept(session, study, other.token, NOW).rater is invited.rater
+    assert raters.accept(session, study, other.token, NOW).rater.name == invited.name
 
 
 @pytest.mark.parametrize("token", ["", "x", "\x00", "é" * 500, "' OR 1=1 --"])
 def test_an_unknown_link_lets_nobody_in(session: Session, study: Study, token: str) -> None:
     raters.invite(session, study, "Ani", NOW)
 
-    with pytest.raises(UnknownInvitation):
+    with pytest.raises(NoWayIn):
         raters.accept(session, study, token, NOW)
 
 
@@ -86,9 +84,9 @@ def test_a_link_of_another_study_is_unknown(session: Session, study: Study) -> N
     invited = raters.invite(session, other, "Ani", NOW)
     row = raters.accept(session, other, invited.token, NOW)
 
-    with pytest.raises(UnknownInvitation):
+    with pytest.raises(NoWayIn):
         raters.accept(session, study, invited.token, NOW)
-    with pytest.raises(UnknownInvitation):
+    with pytest.raises(NoWayIn):
         raters.withdraw(session, study, row.id, NOW)
 
 
@@ -98,7 +96,7 @@ def test_inviting_a_name_again_is_another_link_for_the_same_rater(
     first = raters.invite(session, study, "Ani", NOW)
     second = raters.invite(session, study, "ani", NOW)
 
-    assert first.rater is second.rater
+    assert first.name == second.name == "Ani"
     assert first.token != second.token
 
 
@@ -114,7 +112,7 @@ def test_neither_the_owner_nor_a_removed_rater_is_invited(
 
 
 def test_a_list_says_what_became_of_each_link(session: Session, study: Study) -> None:
-    ani = raters.invite(session, study, "Ani", NOW, days=1).rater
+    raters.invite(session, study, "Ani", NOW, days=1)
     withdrawn = raters.invite(session, study, "Ani", NOW + MOMENT)
     raters.invite(session, study, "Ani", NOW + 2 * MOMENT)
     row = raters.accept(session, study, withdrawn.token, NOW)
@@ -122,4 +120,4 @@ def test_a_list_says_what_became_of_each_link(session: Session, study: Study) ->
 
     found = raters.invitation_lines(session, study, NOW + timedelta(days=2))
 
-    assert [line.state for line in found[ani.id]] == ["open", "withdrawn", "expired"]
+    assert [line.state for line in found[row.rater_id]] == ["open", "withdrawn", "expired"]

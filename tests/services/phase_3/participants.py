@@ -11,8 +11,9 @@ from tests.conftest import NOW
 from webapp.chatbot.answers import Answer
 from webapp.db.tables.phase_3 import Participant, ParticipantLink
 from webapp.db.tables.study import Study
-from webapp.services.phase_3 import links, own_questions, participants, user_studies
+from webapp.services.phase_3 import own_questions, participants, user_studies
 from webapp.services.phase_3.own_questions import QuestionCall, QuestionWork
+from webapp.services.phase_3.participants import ParticipantBadge
 from webapp.services.phase_3.user_studies import UserStudySettings
 
 SETTINGS = UserStudySettings(
@@ -43,12 +44,18 @@ def taking_part(session: Session, study: Study, pseudonym: str = "Melati") -> Pa
     """Return somebody who came by everybody's link and agreed."""
     if user_studies.find(session, study) is None:
         opened(session, study)
-    made = links.make(session, study, NOW)
-    link = links.accept(session, study, made.token, NOW)
-    consent = user_studies.consent(session, study)["id"]
-    token = links.new_token()
-    badge = participants.agree(session, link, consent, pseudonym, token, NOW)
-    return session.get_one(Participant, badge.participant_id)
+    made = participants.make_link(session, study, NOW)
+    return agreed(session, participants.accept(session, study, made.token, NOW), pseudonym)
+
+
+def came_in(
+    session: Session, link: ParticipantLink, pseudonym: str = "Melati", token: str = ""
+) -> ParticipantBadge:
+    """Return the session cookie of somebody who agreed by a link."""
+    study = session.get_one(Study, link.study_id)
+    text = user_studies.consent(session, study)["en"]
+    token = token or participants.new_token()
+    return participants.agree(session, link, text, pseudonym, token, NOW)
 
 
 def agreed(
@@ -56,10 +63,8 @@ def agreed(
 ) -> Participant:
     """Return the participant who agreed by a link."""
     study = session.get_one(Study, link.study_id)
-    text = user_studies.consent(session, study)["en"]
-    token = token or links.new_token()
-    badge = participants.agree(session, link, text, pseudonym, token, NOW)
-    found = links.recognise(session, study, badge, NOW)
+    carried = came_in(session, link, pseudonym, token)
+    found = participants.recognise(session, study, carried, NOW)
     assert found is not None
     return found
 

@@ -2,54 +2,120 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from hashlib import sha256
+
 import pytest
-from sqlalchemy import select
+from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.demo import study_of
-from tests.services.phase_3.participants import agreed, only, opened, taking_part
+from tests.services.phase_3.participants import agreed, came_in, only, opened, taking_part
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.phase_3 import ConsentText, Participant, ParticipantLink
 from webapp.db.tables.study import Study
-from webapp.services.phase_3 import links, participants, user_studies
-from webapp.services.phase_3.links import UnknownLink
+from webapp.services.people import sign_in
+from webapp.services.people.raters import NoWayIn
+from webapp.services.phase_3 import participants, user_studies
 from webapp.services.phase_3.own_questions import rater
-from webapp.services.phase_3.participants import PhaseClosed
+from webapp.services.phase_3.participants import PhaseClosed, PseudonymTaken
 from webapp.services.phase_3.user_studies import UserStudySettings
 from webapp.services.study import studies
+
+DAY = timedelta(days=1)
 
 
 @pytest.fixture(name="link")
 def _link(session: Session, study: Study) -> ParticipantLink:
     """A link that is everybody's."""
     opened(session, study)
-    made = links.make(session, study, NOW)
-    return links.accept(session, study, made.token, NOW)
+    made = participants.make_link(session, study, NOW, days=1)
+    assert made.token not in str([vars(entry) for entry in only(session, LogEntry)])
+    found = participants.accept(session, study, made.token, NOW)
+    assert found.token_hash == sha256(made.token.encode()).hexdigest()
+    with pytest.raises(NoWayIn):
+        participants.accept(session, study, made.token, NOW + DAY)
+    return found
 
 
-def test_each_one_who_agrees_by_everybody_s_link_is_a_new_participant(
+def said_in_log(session: Session) -> str:
+    return str([(entry.subject, entry.old, entry.new) for entry in only(session, LogEntry)])
+
+
+def test_a_personal_link_is_one_participant_s_on_every_device_until_it_is_withdrawn(
+    session: Session, study: Study
+) -> None:
+    opened(session, study)
+    made = participants.invite(session, study, "Merak", NOW)
+    link = participants.accept(session, study, made.token, NOW)
+    carried = came_in(session, link, "Merak")
+    first, again = agreed(session, link, "Merak"), agreed(session, link, "somebody else")
+    more = participants.personal_link(session, first, NOW)
+
+    assert first is again
+    assert first.pseudonym == "Merak"
+    assert participants.accept(session, study, more.token, NOW).participant is first
+    assert participants.recognise(session, study, carried, NOW) is first
+    for forged in (
+        replace(carried, seal="0" * 16),
+        replace(carried, link_id=99),
+        replace(carried, participant_id=99),
+    ):
+        assert participants.recognise(session, study, forged, NOW) is None
+    participants.withdraw_link(session, study, link.id, NOW)
+    assert participants.recognise(session, study, carried, NOW) is None
+    for token in (made.token, "", "x", "\x00", "é" * 500):
+        with pytest.raises(NoWayIn):
+            participants.accept(session, study, token, NOW)
+
+
+def test_a_link_ends_the_time_without_signing_in(session: Session, study: Study) -> None:
+    assert sign_in.asker(session, None, NOW).is_open_house
+    participants.make_link(session, study, NOW)
+
+    assert not sign_in.asker(session, None, NOW).is_open_house
+
+
+def test_a_pseudonym_is_one_participant_s_whatever_its_capitals(
     session: Session, study: Study, link: ParticipantLink
 ) -> None:
-    first, second = agreed(session, link), agreed(session, link, "Jati")
+    melati, jati = agreed(session, link), agreed(session, link, "Jati")
+    for taken in ("MELATI", "M\N{CYRILLIC SMALL LETTER IE}lati"):
+        with pytest.raises(PseudonymTaken):
+            agreed(session, link, taken)
+    with pytest.raises(PseudonymTaken):
+        participants.rename(session, jati, "melati")
+    participants.rename(session, melati, "MeLaTi")
 
+    assert melati.pseudonym == "MeLaTi"
+    offered = {participants.offered(session, study) for _ in range(50)}
+    assert {"Melati", "Jati"} & offered == set()
+    for name in offered:
+        participants.invite(session, study, name, NOW)
+    for name in participants.PSEUDONYMS:
+        if name not in {*offered, "Melati", "Jati"}:
+            participants.invite(session, study, name, NOW)
+    assert participants.offered(session, study) not in participants.PSEUDONYMS
+    assert "Jati" not in said_in_log(session)
+
+
+def test_each_one_who_agrees_by_everybody_s_link_is_a_new_participant_once(
+    session: Session, study: Study, link: ParticipantLink
+) -> None:
+    token = participants.new_token()
+    first, second = agreed(session, link, "Melati", token), agreed(session, link, "Jati")
+
+    assert agreed(session, link, "Melati", token) is first
     assert (first.number, second.number) == (1, 2)
     assert first.rater_id != second.rater_id
     assert [one.pseudonym for one in participants.everybody(session, study)] == ["Melati", "Jati"]
 
 
-def test_agreeing_twice_from_one_page_makes_one_participant(
-    session: Session, study: Study, link: ParticipantLink
-) -> None:
-    token = links.new_token()
-
-    assert agreed(session, link, "Melati", token) is agreed(session, link, "Melati", token)
-    assert len(participants.everybody(session, study)) == 1
-
-
 def test_it_is_kept_which_version_of_the_consent_somebody_agreed_to(
     session: Session, study: Study, link: ParticipantLink
 ) -> None:
+    assert user_studies.write_consent(session, study, user_studies.default_consent(), NOW) == 1
     before = agreed(session, link)
     version = user_studies.write_consent(session, study, {"id": "Baru", "en": "New"}, NOW)
     after = agreed(session, link, "Jati")
@@ -60,13 +126,7 @@ def test_it_is_kept_which_version_of_the_consent_somebody_agreed_to(
     assert (before.consent.number, before.consent.language) == (1, "en")
     assert (after.consent.number, after.consent.text) == (2, "New")
     assert before.consent.text == user_studies.default_consent()["en"]
-
-
-def test_a_text_that_is_the_same_is_no_new_version(session: Session, study: Study) -> None:
-    opened(session, study)
-
-    assert user_studies.write_consent(session, study, user_studies.default_consent(), NOW) == 1
-    assert len(session.scalars(select(ConsentText)).all()) == 2  # one in each language
+    assert len(only(session, ConsentText)) == 4  # two versions in each language
 
 
 def test_declining_stores_a_count_and_nothing_else(
@@ -74,28 +134,27 @@ def test_declining_stores_a_count_and_nothing_else(
 ) -> None:
     participants.decline(session, link, NOW)
     invited = participants.invite(session, study, "Merak", NOW)
-    personal = links.accept(session, study, invited.token, NOW)
-    participants.decline(session, personal, NOW)
+    participants.decline(session, participants.accept(session, study, invited.token, NOW), NOW)
 
     phase = user_studies.find(session, study)
     assert phase is not None
     assert phase.declined == 2
     assert only(session, Participant) == []
-    assert "Merak" not in str([(e.subject, e.old, e.new) for e in only(session, LogEntry)])
-    with pytest.raises(UnknownLink):
-        links.accept(session, study, invited.token, NOW)
+    assert "Merak" not in said_in_log(session)
+    with pytest.raises(NoWayIn):
+        participants.accept(session, study, invited.token, NOW)
 
 
 def test_nobody_new_comes_in_while_it_is_closed_and_who_is_in_comes_back(
     session: Session, study: Study, link: ParticipantLink
 ) -> None:
     melati = agreed(session, link)
-    own = links.personal(session, melati, NOW)
+    own = participants.personal_link(session, melati, NOW)
     user_studies.set_settings(session, study, UserStudySettings(is_open=False), NOW)
 
     with pytest.raises(PhaseClosed):
         agreed(session, link, "Jati")
-    assert agreed(session, links.accept(session, study, own.token, NOW)) is melati
+    assert agreed(session, participants.accept(session, study, own.token, NOW)) is melati
 
 
 def test_participants_are_no_raters_of_the_study(session: Session, study: Study) -> None:

@@ -175,7 +175,7 @@ def test_what_was_given_up_counts_as_a_failed_call_and_takes_no_question(
     (line,) = own_questions.lines(session, melati, NOW)
     assert (line.state, line.answer_state) == (State.GIVEN_UP, QueryState.FAILED)
     assert not line.is_open
-    assert own_questions.allowance(session, melati).left == 10
+    assert own_questions.allowance(session, melati) == 10
     assert own_questions.ask(session, melati, "Ruko?", NOW) == 2
 
 

@@ -10,7 +10,6 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.conftest import NOW
-from tests.services.people.test_sign_in import FORMER
 from tests.web import visitors
 from tests.web.people.signing_in import NEW, cookie, guess, person
 from tests.web.visitors import PASSWORD, browser, invite, lock, owner
@@ -67,21 +66,6 @@ class TestOnOneLaptop:
         assert client.get("/").headers["Location"] == "/sign-in?next=/"
         assert client.post("/sign-in/as", data={"rater": 1}).status_code == 403
         assert "Who is rating?" not in client.get("/sign-in").text
-
-
-def test_signing_in_replaces_a_password_stored_in_the_former_way(
-    app: Flask, web_database: Database
-) -> None:
-    with web_database.writing() as session:
-        studies.open_or_make(session, NOW).password = FORMER
-        session.commit()
-
-    assert browser(app).post("/sign-in", data={"password": "wrong"}).status_code == 422
-    first, again = owner(app), owner(app)
-
-    assert first.get("/runs/").status_code == again.get("/runs/").status_code == 200
-    with web_database.reading() as session:
-        assert str(studies.open_or_make(session, NOW).password).startswith("scrypt:")
 
 
 class TestTheFirstPassword:

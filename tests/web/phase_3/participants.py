@@ -14,12 +14,14 @@ from tests.services.phase_3.participants import SETTINGS
 from tests.web import visitors
 from tests.web.conftest import in_english
 from webapp.db.engine import Database
-from webapp.services.phase_3 import links, participants, user_studies
+from webapp.services.phase_3 import participants, user_studies
 from webapp.services.study import studies
 from webapp.web.frame import access
 from webapp.web.frame.workers import workers
 
 WAIT = 20
+NOBODY = "http://127.0.0.1:9"
+"""No chatbot listens there."""
 
 
 def opened(database: Database, endpoint: str, **settings: object) -> str:
@@ -28,7 +30,7 @@ def opened(database: Database, endpoint: str, **settings: object) -> str:
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         user_studies.set_settings(session, study, wanted, NOW)
-        token = links.make(session, study, access.now()).token
+        token = participants.make_link(session, study, access.now()).token
         session.commit()
     return f"/take-part/{token}"
 
@@ -69,7 +71,7 @@ def personal_link(demo: Flask) -> str:
     """Return a new way back for the first participant."""
     with demo.extensions["database"].writing() as session:
         participant = participants.everybody(session, study_of(session))[0]
-        made = links.personal(session, participant, NOW.replace(year=9000))
+        made = participants.personal_link(session, participant, NOW.replace(year=9000))
         session.commit()
     return f"/take-part/{made.token}"
 

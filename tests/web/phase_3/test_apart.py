@@ -127,17 +127,14 @@ def _participant(app: Flask, run_id: str) -> FlaskClient:
     """A participant of a study with a run, the owner's password and two raters."""
     assert run_id
     visitors.lock(app.extensions["database"])
-    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+    link = participants.opened(app.extensions["database"], participants.NOBODY)
     return participants.taking_part(app, link)
 
 
-def test_an_open_door_lets_participants_in(app: Flask, participant: FlaskClient) -> None:
-    assert refused_at_open_doors(app, participant, "participant") == []
-
-
-def test_a_closed_door_refuses_participants_changes_nothing_and_tells_nothing(
+def test_doors_are_open_and_closed_to_participants_as_listed(
     app: Flask, participant: FlaskClient, run_id: str
 ) -> None:
+    assert refused_at_open_doors(app, participant, "participant") == []
     assert_closed(app, participant, "participant", run_id)
 
 
@@ -150,7 +147,7 @@ def test_a_link_from_elsewhere_stores_nothing(
 def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:
     """Owner, rater and participant differ, a stranger has none; the same page to page."""
     visitors.lock(app.extensions["database"])
-    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
+    link = participants.opened(app.extensions["database"], participants.NOBODY)
     visitors.assert_told_apart(
         app,
         (visitors.owner(app), f"/runs/{run_id}/queries/1"),
@@ -159,20 +156,9 @@ def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, r
     )
 
 
-def test_a_participant_s_error_page_leads_to_their_questions(app: Flask, run_id: str) -> None:
-    assert run_id
-    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
-    page = participants.taking_part(app, link).get("/nothing").text
+def test_pages_for_everybody_lead_a_participant_to_their_own(participant: FlaskClient) -> None:
+    lost, help_page = participant.get("/nothing").text, participant.get("/help/").text
 
-    assert '<a class="button" href="/ask/">Your questions</a>' in page
-    assert 'href="/runs/"' not in page
-
-
-def test_the_foot_of_a_page_leads_a_participant_to_their_guide(app: Flask, run_id: str) -> None:
-    assert run_id
-    visitors.lock(app.extensions["database"])
-    link = participants.opened(app.extensions["database"], "http://127.0.0.1:9")
-
-    page = participants.taking_part(app, link).get("/help/").text
-
-    assert '<a href="/help/participants">Help</a>' in page.partition("<footer")[2]
+    assert 'href="/ask/"' in lost
+    assert 'href="/runs/"' not in lost
+    assert 'href="/help/participants"' in help_page.partition("<footer")[2]

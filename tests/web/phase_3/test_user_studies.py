@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.chatbot import bots
-from tests.web import places, visitors
+from tests.web import visitors
 from tests.web.conftest import PART
 from webapp.db.engine import Database
 from webapp.db.tables.phase_3 import OwnQuestion
@@ -41,12 +41,20 @@ def settings(database: Database) -> UserStudySettings:
 
 
 def test_what_the_owner_decides_is_kept(client: FlaskClient, web_database: Database) -> None:
-    answer = client.post("/study/users/", data=FORM)
+    assert client.post("/study/users/", data=FORM).status_code == 303
 
-    assert answer.status_code == 303
     found = settings(web_database)
     assert (found.is_open, found.most_questions, found.at_once) == (True, 7, 3)
-    assert 'value="http://127.0.0.1:8810/chat"' in client.get("/study/users/").text
+    page = client.get("/study/users/").text
+    assert 'value="http://127.0.0.1:8810/chat"' in page
+    texts = dict(re.findall(r'name="(consent_\w+)"[^>]*>\n(.*?)</textarea>', page, re.DOTALL))
+    assert "voluntary" in texts["consent_en"]
+    for _twice in range(2):
+        client.post("/study/users/consent", data={"consent_id": "Setuju", "consent_en": "Agree"})
+    assert "Version 2 is in force." in client.get("/study/users/").text
+    answer = client.post("/study/users/consent", data={"consent_id": "", "consent_en": "Typed"})
+    assert answer.status_code == 422
+    assert ">\nTyped</textarea>" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -111,6 +119,7 @@ def test_a_test_question_that_gets_no_answer_says_why(
 
 
 def test_the_password_set_for_phase_3_leads_back_to_it(client: FlaskClient) -> None:
+    assert client.post("/study/users/links").status_code == 409  # no password yet
     link = re.search(r'href="(/password\?[^"]+)"', client.get("/study/users/").text)
     assert link is not None
     form = client.get(unescape(link[1])).text
@@ -129,25 +138,6 @@ def test_a_new_password_leads_to_no_other_site(client: FlaskClient, elsewhere: s
     new = {"password": "a long password", "again": "a long password", "next": elsewhere}
 
     assert client.post("/password", data=new).location == "/raters/"
-
-
-def test_a_changed_consent_text_is_a_new_version(client: FlaskClient) -> None:
-    page = client.get("/study/users/").text
-    texts = dict(re.findall(r'name="(consent_\w+)"[^>]*>\n(.*?)</textarea>', page, re.DOTALL))
-    assert "voluntary" in texts["consent_en"]
-    client.post("/study/users/consent", data={"consent_id": "Setuju", "consent_en": "Agree"})
-    client.post("/study/users/consent", data={"consent_id": "Setuju", "consent_en": "Agree"})
-
-    page = client.get("/study/users/").text
-    assert "Version 2 is in force." in page
-    answer = client.post("/study/users/consent", data={"consent_id": "", "consent_en": "Typed"})
-    assert answer.status_code == 422
-    assert ">\nTyped</textarea>" in answer.text
-
-
-def test_links_need_the_owner_s_password_first(client: FlaskClient) -> None:
-    assert "set a password first" in client.get("/study/users/").text
-    assert client.post("/study/users/links").status_code == 409
 
 
 def test_a_link_is_shown_once_with_its_code_and_can_be_withdrawn(
@@ -170,45 +160,6 @@ def test_a_link_is_shown_once_with_its_code_and_can_be_withdrawn(
     owner.post(withdraw[0])
     assert stranger.get(link[0]).status_code == 404
 
-
-def test_a_link_for_one_participant_bears_their_pseudonym(
-    app: Flask, web_database: Database
-) -> None:
-    visitors.lock(web_database)
-    owner = visitors.owner(app)
-    owner.post("/study/users/", data=FORM)
     form = {"pseudonym": "Merak"}
-    page = owner.post("/study/users/links", data=form, follow_redirects=True).text
-    assert "The link of Merak" in page
-
-    answer = owner.post("/study/users/links", data={"pseudonym": "merak"})
-    assert answer.status_code == 422
-    assert "Somebody else has this pseudonym" in answer.text
-
-
-@pytest.mark.parametrize(
-    ("menu", "endpoint", "marked"),
-    [
-        ("owner", "findings.comments", "study.show"),
-        ("study", "findings.comments", "raters.index"),
-        ("people", "findings.comments", "user_studies.show"),
-        ("phase 3", "findings.comments", "findings.comments"),
-        ("phase 3", "findings.ask_to_withdraw", "findings.show"),
-    ],
-)
-def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> None:
-    assert places.marked(menu, endpoint) == [marked]
-
-
-@pytest.mark.parametrize(
-    ("path", "says", "leads_to"),
-    [
-        ("/study/participants/", "Here will stand how far each participant is", "/study/users/"),
-        ("/study/participants/questions", "Say what each question is about", "/study/users/"),
-        ("/study/participants/comments", "Put each comment under the themes", "/study/users/"),
-    ],
-)
-def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
-    app: Flask, path: str, says: str, leads_to: str
-) -> None:
-    places.assert_explained(app, path, says, leads_to)
+    assert "Merak" in owner.post("/study/users/links", data=form, follow_redirects=True).text
+    assert owner.post("/study/users/links", data={"pseudonym": "merak"}).status_code == 422

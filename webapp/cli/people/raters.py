@@ -6,7 +6,6 @@ import io
 import sys
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import click
 from msgspec.structs import asdict
@@ -39,10 +38,14 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
     if base_url and not base_url.startswith(("http://", "https://")):
         raise click.UsageError(gettext("--base-url begins with http:// or https://."))
-    token, has_password = _invite(name, days)
+    with options.opened() as opened, opened.writing() as session:
+        study = studies.open_or_make(session, options.now())
+        invited = raters.invite(session, study, name, options.now(), days=days)
+        has_password = study.password is not None
+        session.commit()
     settings = Settings.from_environment()
     address, why = serving.chosen(settings, base_url)
-    link = f"{address}/join/{token}"
+    link = f"{address}/join/{invited.token}"
     say(link)
     _print_code(link)
     say(why, err=True)
@@ -72,26 +75,26 @@ def raters_command(*, as_json: bool, forget_password: bool) -> None:
         return
     with options.reading() as (session, study):
         invited = raters.invitation_lines(session, study, options.now())
-        found = [(line, invited.get(line.id, ())) for line in raters.lines(session, study)]
+        found = [(line, invited[line.id]) for line in raters.lines(session, study)]
         sets = assignments.numbered(session, study)
         named = {
             rater_id: assignments.written(questions, sets)
             for rater_id, questions in assignments.by_rater(session, study).items()
         }
     if as_json:
-        document = {"raters": [_document(line, links, named) for line, links in found]}
-        write_json(document, indent=2, default=_iso)
+        document = {
+            "raters": [
+                {
+                    **asdict(line),
+                    "questions": named.get(line.id),  # null where all are theirs
+                    "invitations": [asdict(link) for link in links],
+                }
+                for line, links in found
+            ]
+        }
+        write_json(document, indent=2, default=datetime.isoformat)
         return
     write(printed([_table(found, named)]), None)
-
-
-def _invite(name: str, days: int) -> tuple[str, bool]:
-    """Return the token of a new invitation, and whether the owner has a password."""
-    with options.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, options.now())
-        invited = raters.invite(session, study, name, options.now(), days=days)
-        session.commit()
-        return invited.token, study.password is not None
 
 
 def _forget_password() -> None:
@@ -123,20 +126,8 @@ def _print_code(link: str) -> None:
         say(line)
 
 
-def _document(
-    line: RaterLine, links: tuple[InvitationLine, ...], named: Mapping[int, str]
-) -> dict[str, Any]:
-    """Return a rater as plain values; ``questions`` is null where all are theirs."""
-    links_too = {"invitations": [asdict(link) for link in links]}
-    return {**asdict(line), "questions": named.get(line.id), **links_too}
-
-
-def _iso(value: datetime) -> str:
-    return value.isoformat()
-
-
 def _table(
-    found: list[tuple[RaterLine, tuple[InvitationLine, ...]]], named: Mapping[int, str]
+    found: list[tuple[RaterLine, list[InvitationLine]]], named: Mapping[int, str]
 ) -> TerminalTable:
     table = TerminalTable(boxed=False)
     table.left(gettext("Rater"))
@@ -150,7 +141,7 @@ def _table(
     return table
 
 
-def _state(line: RaterLine, links: tuple[InvitationLine, ...]) -> str:
+def _state(line: RaterLine, links: list[InvitationLine]) -> str:
     if line.is_owner:
         return gettext("owner")
     if line.is_machine:

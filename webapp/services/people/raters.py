@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -47,7 +47,7 @@ class OwnerStays(Conflict):
 class RaterLine(Struct, frozen=True):
     """One rater in a list, with the numbers of current judgments and grades and the last click.
 
-    Judgments are verdicts and what raters judged in evaluations, as in ``RemovalCost``.
+    Judgments are verdicts and what raters judged in evaluations, as in ``removal_cost``.
     """
 
     id: int
@@ -58,14 +58,6 @@ class RaterLine(Struct, frozen=True):
     ratings: int
     last_seen: datetime | None
     removed_at: datetime | None
-
-
-class RemovalCost(Struct, frozen=True):
-    """The counts of a rater's verdicts, rated or annotated answers, and the clicks behind them."""
-
-    judgments: int
-    ratings: int
-    events: int
 
 
 def lines(session: Session, study: Study) -> list[RaterLine]:
@@ -80,14 +72,8 @@ def lines(session: Session, study: Study) -> list[RaterLine]:
     seen = _by_rater(session, func.max(Event.received_at), Event)
     found = [
         RaterLine(
-            id=rater.id,
-            name=rater.name,
-            is_owner=rater.is_owner,
-            is_machine=rater.is_machine,
-            judgments=judged[rater.id],
-            ratings=rated.get(rater.id, 0),
-            last_seen=seen.get(rater.id),
-            removed_at=rater.removed_at,
+            *(rater.id, rater.name, rater.is_owner, rater.is_machine, judged[rater.id]),
+            *(rated.get(rater.id, 0), seen.get(rater.id), rater.removed_at),
         )
         for rater in studies.people_and_machines(session, study)
     ]
@@ -133,18 +119,18 @@ def rename(session: Session, rater: Rater, name: str, now: datetime) -> None:
     studies.rename_rater(session, rater, name, now)
 
 
-def removal_cost(session: Session, rater: Rater) -> RemovalCost:
-    """Return the counts of a rater's judgments, which a removal keeps or deletes."""
+def removal_cost(session: Session, rater: Rater) -> dict[str, int]:
+    """Return how many judgments, ratings (grades and notes) and events (clicks) are a rater's."""
 
     def count(table: type[Any], *where: ColumnElement[bool]) -> int:
         found = select(func.count()).select_from(table).where(table.rater_id == rater.id, *where)
         return session.scalar(found) or 0
 
-    return RemovalCost(
-        judgments=sum(count(table, is_given) for table, is_given in _judgments()),
-        ratings=count(QueryRating),
-        events=sum(map(count, (Event, CardDecision, ItemEvent))),
-    )
+    return {
+        "judgments": sum(count(table, is_given) for table, is_given in _judgments()),
+        "ratings": count(QueryRating),
+        "events": sum(map(count, (Event, CardDecision, ItemEvent))),
+    }
 
 
 def remove(session: Session, rater: Rater, now: datetime) -> None:
@@ -184,14 +170,13 @@ def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
     about = (LogEntry.study_id == study.id) & (LogEntry.subject == subject)
     session.execute(update(LogEntry).where(about).values(old=None, new=None))
     session.execute(delete(Rater).where(Rater.id == rater.id))
-    gone = f"{cost.judgments} judgments, {cost.ratings} ratings, {cost.events} events"
+    gone = ", ".join(f"{count} {name}" for name, count in cost.items())
     studies.log(session, study, "delete rater", subject, gone, None, now)
     session.flush()
     session.expire_all()
 
 
 def _stop(session: Session, rater: Rater, now: datetime) -> None:
-    """Mark a rater as removed and withdraw their invitations."""
     if rater.is_owner:
         raise OwnerStays
     rater.removed_at = rater.removed_at or now
@@ -231,18 +216,6 @@ class NoWayIn(Missing):
     )
 
 
-class UnknownInvitation(NoWayIn):
-    """No invitation of this study has that token or number."""
-
-
-class InviteExpired(NoWayIn):
-    """The invitation's time is over."""
-
-
-class InviteWithdrawn(NoWayIn):
-    """The owner took the invitation back, or removed its rater."""
-
-
 class OwnerIsNotInvited(Conflict):
     """The owner signs in with the password; a link would open every door."""
 
@@ -257,12 +230,12 @@ class MachineIsNotInvited(Conflict):
     remedy = mark("It has no link. Its own page, under Study, is where it is started.")
 
 
-class Invited(Struct, frozen=True):
-    """A new invitation; ``token`` is in the link and nowhere else."""
+class NewLink(Struct, frozen=True):
+    """A link just made, and whose it is, "" for everybody's; ``token`` is in the link only."""
 
-    rater: Rater
     token: str
     expires_at: datetime
+    name: str = ""
 
 
 class InvitationLine(Struct, frozen=True):
@@ -276,7 +249,7 @@ class InvitationLine(Struct, frozen=True):
 
 def invite(
     session: Session, study: Study, name: str, now: datetime, *, days: int = DAYS
-) -> Invited:
+) -> NewLink:
     """Return an invitation for the rater of that name, who is added if new.
 
     Raises ``OwnerIsNotInvited``, ``MachineIsNotInvited``, and ``NameTaken`` for the name of a
@@ -286,7 +259,7 @@ def invite(
     return make(session, rater, now, days=days)
 
 
-def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> Invited:
+def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> NewLink:
     """Return a new invitation for a rater, logged; earlier ones hold as before.
 
     `days` is how long it holds, 1 to 365. Raises ``OwnerIsNotInvited``, ``MachineIsNotInvited``
@@ -306,39 +279,34 @@ def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> 
         )
     )
     studies.log(session, rater.study, "invite", studies.rater_subject(rater), None, None, now)
-    return Invited(rater, token, expires_at)
+    return NewLink(token, expires_at, rater.name)
 
 
 def accept(session: Session, study: Study, token: str, now: datetime) -> Invitation:
-    """Return the invitation of a link, whose rater it lets in; as often as wanted.
+    """Return the invitation of a link, whose rater it lets in as often as wanted.
 
-    Raises ``UnknownInvitation``, ``InviteExpired`` and ``InviteWithdrawn``; to a stranger all
-    three are to be the same.
+    Raises ``NoWayIn``, the same for an unknown, an old and a withdrawn one.
     """
     found = session.scalar(
         select(Invitation)
         .join(Rater)
-        .where(Invitation.token_hash == hashed(token), Rater.study_id == study.id)
+        .where(
+            Invitation.token_hash == hashed(token),
+            Rater.study_id == study.id,
+            ~Rater.is_machine,
+            Rater.removed_at.is_(None),
+        )
     )
-    if found is None:
-        raise UnknownInvitation
-    if found.rater.is_machine:
-        raise UnknownInvitation
-    if found.withdrawn_at is not None or found.rater.removed_at is not None:
-        raise InviteWithdrawn
-    if found.expires_at <= now:
-        raise InviteExpired
+    if found is None or state_of(found.withdrawn_at, found.expires_at, now) != OPEN:
+        raise NoWayIn
     return found
 
 
 def withdraw(session: Session, study: Study, invitation_id: int, now: datetime) -> None:
-    """Take an invitation back, logged; the people who came in by it are out at once.
-
-    Raises ``UnknownInvitation``.
-    """
+    """Take an invitation back, logged; those who came in by it are out. Raises ``NoWayIn``."""
     found = session.get(Invitation, invitation_id)
     if found is None or found.rater.study_id != study.id:
-        raise UnknownInvitation(invitation_id)
+        raise NoWayIn(invitation_id)
     if found.withdrawn_at is None:
         found.withdrawn_at = now
         subject = studies.rater_subject(found.rater)
@@ -347,20 +315,17 @@ def withdraw(session: Session, study: Study, invitation_id: int, now: datetime) 
 
 def invitation_lines(
     session: Session, study: Study, now: datetime
-) -> dict[int, tuple[InvitationLine, ...]]:
+) -> dict[int, list[InvitationLine]]:
     """Return each rater's invitations by the rater's id, the newest first."""
-    rows = session.scalars(
+    found: dict[int, list[InvitationLine]] = defaultdict(list)
+    for row in session.scalars(
         select(Invitation)
         .join(Rater)
         .where(Rater.study_id == study.id)
         .order_by(Invitation.created_at.desc(), Invitation.id.desc())
-    )
-    found: dict[int, tuple[InvitationLine, ...]] = {}
-    for row in rows:
-        line = InvitationLine(
-            row.id, row.created_at, row.expires_at, state_of(row.withdrawn_at, row.expires_at, now)
-        )
-        found[row.rater_id] = (*found.get(row.rater_id, ()), line)
+    ):
+        state = state_of(row.withdrawn_at, row.expires_at, now)
+        found[row.rater_id].append(InvitationLine(row.id, row.created_at, row.expires_at, state))
     return found
 
 

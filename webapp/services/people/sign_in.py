@@ -1,7 +1,7 @@
 """Sign-in: the owner by a password, a rater by an invitation, with a limit on tries.
 
-A browser carries a badge. It is compared with the database at every request, so that a
-removed rater, a withdrawn invitation, a changed password and signing out take effect at once.
+A browser carries a session cookie. It is compared with the database at every request, so that
+a removed rater, a withdrawn invitation, a changed password and signing out take effect at once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import unicodedata
-from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -76,11 +75,6 @@ def count_try(
     session.add(Attempt(source=_source(study, name), at=now))
 
 
-def forget_tries(session: Session, study: Study, name: str) -> None:
-    """Forget the tries under a name whose holder has signed in."""
-    session.execute(delete(Attempt).where(Attempt.source == _source(study, name)))
-
-
 def _source(study: Study, name: str) -> str:
     return f"{study.id}/{name}"[:128]
 
@@ -91,10 +85,8 @@ TRIES, WINDOW = 5, timedelta(minutes=15)
 WAITING = 2
 """How many passwords may wait until the one before them is compared."""
 REMEMBERED = timedelta(days=60)
-"""How long a sign-out is kept: twice as long as any browser carries a badge."""
+"""How long a sign-out is kept: twice as long as any browser carries a cookie."""
 COST, BLOCK, LANES = 2**14, 8, 5
-FORMER = "scrypt$"
-"""How hashes begin that were stored before werkzeug made them."""
 SEAL_LENGTH = 16
 
 
@@ -121,10 +113,10 @@ class TooBusy(Busy):
 
 
 class Badge(Struct, frozen=True):
-    """The cookie of a signed-in browser: the rater, the invitation and a seal.
+    """The session cookie of a signed-in browser: the rater, the invitation and a seal.
 
     ``seal`` changes with the password or the invitation that let the browser in. Without
-    sign-in it is empty and the badge only names the rater who was chosen on this machine.
+    sign-in it is empty and the cookie only names the rater who was chosen on this machine.
     ``sign_in`` names one sign-in, which signing out ends for every copy of the cookie.
     """
 
@@ -151,11 +143,11 @@ class Asker(NamedTuple):
 def asker(
     session: Session, badge: Badge | None, now: datetime, *, stays_open: bool = False
 ) -> Asker:
-    """Return the user of a badge, in one statement: every request waits for it.
+    """Return the user of a session cookie, in one statement: every request waits for it.
 
     No sign-in is needed while no password was set and no rater was ever invited: then it is
     the rater who was chosen, else the owner. With `stays_open` invitations change nothing of
-    that. A badge is void once its password or invitation is gone.
+    that. A cookie is void once its password or invitation is gone.
     """
     named = badge or Badge(rater_id=0)
     values = {
@@ -204,7 +196,7 @@ def _asker() -> Select[Any]:
 
 
 def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:
-    """Whether the invitation or password that let a badge's browser in is still valid."""
+    """Whether the invitation or password that let the browser in is still valid."""
     if found.signed_out is not None:
         by = None
     elif badge.invitation_id is None:
@@ -231,11 +223,6 @@ def sign_out(session: Session, sign_in: str, now: datetime) -> None:
     """End one sign-in, for the browser and for every copy of its cookie."""
     session.execute(delete(SignedOut).where(SignedOut.at <= now - REMEMBERED))
     session.merge(SignedOut(id=sign_in, at=now))
-
-
-def is_signed_out(session: Session, sign_in: str) -> bool:
-    """Whether that time of signing in was ended."""
-    return session.get(SignedOut, sign_in) is not None
 
 
 class PasswordQueue:
@@ -267,8 +254,7 @@ def check_password(stored: str | None, password: str) -> None:
     """
     if stored is None or len(password) > LONGEST:
         raise WrongPassword
-    fits = _fits_former if is_former(stored) else check_password_hash
-    if not fits(stored, _normal(password)):
+    if not check_password_hash(stored, _normal(password)):
         raise WrongPassword
 
 
@@ -280,11 +266,6 @@ def hashed(password: str) -> str:
     if not SHORTEST <= len(password) <= LONGEST:
         raise UnfitPassword(least=SHORTEST, most=LONGEST)
     return generate_password_hash(_normal(password), f"scrypt:{COST}:{BLOCK}:{LANES}")
-
-
-def is_former(stored: str) -> bool:
-    """Whether a hash has the form that was stored formerly; the next sign-in replaces it."""
-    return stored.startswith(FORMER)
 
 
 def set_password(session: Session, study: Study, stored: str | None, now: datetime) -> None:
@@ -323,7 +304,8 @@ def knock(session: Session, study: Study, source: str, now: datetime) -> None:
 
 def forgive(session: Session, study: Study, source: str) -> None:
     """Forget the tries of a source that knew the password."""
-    forget_tries(session, study, f"password/{source}")
+    mine = Attempt.source == _source(study, f"password/{source}")
+    session.execute(delete(Attempt).where(mine))
 
 
 def _normal(password: str) -> str:
@@ -331,20 +313,7 @@ def _normal(password: str) -> str:
     return unicodedata.normalize("NFKC", password).encode(errors="replace").decode()
 
 
-def _fits_former(stored: str, password: str) -> bool:
-    _, cost, block, lanes, salt, wanted = stored.split("$")
-    found = hashlib.scrypt(
-        password.encode(),
-        salt=b64decode(salt),
-        n=int(cost),
-        r=int(block),
-        p=int(lanes),
-        maxmem=2**26,
-    )
-    return hmac.compare_digest(found, b64decode(wanted))
-
-
 @lru_cache(maxsize=1024)
 def seal(secret: str) -> str:
-    """Return the seal that a badge carries of what let its browser in."""
+    """Return the seal that a session cookie carries of what let its browser in."""
     return hashlib.sha256(f"seal/{secret}".encode()).hexdigest()[:SEAL_LENGTH]

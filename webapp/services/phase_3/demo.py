@@ -16,7 +16,7 @@ from webapp.db.tables.study import Study
 from webapp.records import USABILITY_ITEMS, Click, EmptyOutcome, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import KEEP, AnswerRating
-from webapp.services.phase_3 import findings, links, own_questions, participants, user_studies
+from webapp.services.phase_3 import findings, own_questions, participants, user_studies
 from webapp.services.phase_3.own_questions import QuestionCall, QuestionWork, rater
 from webapp.services.phase_3.user_studies import UserStudySettings
 
@@ -51,14 +51,14 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     people = json.loads((folder / "participants.json").read_text("utf-8"))
     for number, person in enumerate(people, start=1):
         _take_part(session, study, person, _Clock(f"p{number}", now + timedelta(hours=number)))
-    links.make(session, study, now + timedelta(days=2), days=YEARS_IN_DAYS, token=TOKEN)
+    participants.make_link(session, study, now + timedelta(days=2), days=YEARS_IN_DAYS, token=TOKEN)
 
 
 def _take_part(session: Session, study: Study, person: dict[str, Any], clock: _Clock) -> None:
     """Let one person agree, ask, rate and answer the closing questionnaire."""
     text = user_studies.consent(session, study)["id"]
     made = participants.invite(session, study, person["pseudonym"], clock.next())
-    link = links.accept(session, study, made.token, clock.next())
+    link = participants.accept(session, study, made.token, clock.next())
     participants.agree(session, link, text, person["pseudonym"], made.token, clock.next())
     participant = link.participant
     assert participant is not None
@@ -72,7 +72,7 @@ def _take_part(session: Session, study: Study, person: dict[str, Any], clock: _C
     if person["theme"]:
         findings.add(session, participant, "missing", person["theme"], clock.next())
     participants.finish(participant, clock.next())
-    links.delete_all(session, participant)
+    participants.delete_links(session, participant)
 
 
 def _ask(session: Session, participant: Participant, asked: dict[str, Any], clock: _Clock) -> None:

@@ -35,7 +35,7 @@ from webapp.metrics.phase_3.user_study import (
 )
 from webapp.records import COMMENTS
 from webapp.services.judging import judged_things
-from webapp.services.phase_3 import links, own_questions, participants, user_studies
+from webapp.services.phase_3 import own_questions, participants, user_studies
 from webapp.services.phase_3.participants import Questionnaire
 from webapp.services.runs import reports
 from webapp.services.study import assignments, studies
@@ -209,7 +209,7 @@ def set_category(
         raise UnknownComment(number)
     wanted = _tidy(category)
     if question.category != wanted:
-        about = f"{links.subject(participant)}, question {number}"
+        about = f"{participants.subject(participant)}, question {number}"
         old, question.category = question.category, wanted
         studies.log(session, participant.study, "phase 3 category", about, old, wanted, now)
 
@@ -235,7 +235,7 @@ def add(
     session.add(
         CommentTheme(participant_id=participant.id, comment=comment, theme=wanted, created_at=now)
     )
-    about = f"{links.subject(participant)}, {comment}"
+    about = f"{participants.subject(participant)}, {comment}"
     studies.log(session, participant.study, "phase 3 theme", about, None, wanted, now)
     session.flush()
 
@@ -254,7 +254,7 @@ def remove(
     )
     if found is not None:
         session.execute(delete(CommentTheme).where(CommentTheme.id == found.id))
-        about = f"{links.subject(participant)}, {comment}"
+        about = f"{participants.subject(participant)}, {comment}"
         studies.log(session, participant.study, "phase 3 theme", about, theme, None, now)
 
 

@@ -386,14 +386,6 @@ class OwnQuestionLine(Struct, frozen=True):
         return self.state is State.ANSWERED and self.answer_state is not QueryState.UNREADABLE
 
 
-class Allowance(Struct, frozen=True):
-    """How many questions are ``left`` of the ``most`` that each participant may ask."""
-
-    left: int = 0
-    most: int = 0
-    is_open: bool = False
-
-
 def ask(
     session: Session,
     participant: Participant,
@@ -525,13 +517,12 @@ def lines(session: Session, participant: Participant, now: datetime) -> tuple[Ow
     )
 
 
-def allowance(session: Session, participant: Participant) -> Allowance:
-    """Return how many more questions a participant may ask; none while phase 3 is closed."""
+def allowance(session: Session, participant: Participant) -> int | None:
+    """Return how many more questions a participant may ask; ``None`` while phase 3 is closed."""
     phase = session.get(UserStudy, participant.study_id)
     if phase is None or not phase.is_open:
-        return Allowance()
-    left = max(0, _left(phase, _asked(session, participant)))
-    return Allowance(left, phase.most_questions, is_open=True)
+        return None
+    return max(0, _left(phase, _asked(session, participant)))
 
 
 def _begin(session: Session, participant: Participant) -> UserStudy:

@@ -1,21 +1,24 @@
-"""The participants of phase 3: who agreed, who declined, and what they are called.
+"""The participants of phase 3: their links, who agreed, who declined, what they answered.
 
-Each one's questions and judgments live in a study of their own (docs/decisions/0011).
+Each one's questions and judgments live in a study of their own (docs/decisions/0011). A
+participant has no account: the holder of the personal link continues where it was left.
 """
 
 from __future__ import annotations
 
+import hmac
 import re
+import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
 from sqlalchemy import Select, delete, func, select, text, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from webapp import failures
 from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating, StoredSummary
-from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.people import LogEntry, Rater, SignedOut
 from webapp.db.tables.phase_3 import (
     ConsentText,
     OwnQuestion,
@@ -33,20 +36,36 @@ from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging import events
 from webapp.services.judging.events import MOST_NOTES, Target
 from webapp.services.people import sign_in
-from webapp.services.people.raters import DAYS, hashed
-from webapp.services.people.sign_in import TooManyTries
-from webapp.services.phase_3 import links, user_studies
-from webapp.services.phase_3.links import (
-    PERSONAL_DAYS,
+from webapp.services.people.raters import (
+    DAYS,
+    OPEN,
+    TOKEN_BYTES,
     NewLink,
-    ParticipantBadge,
-    UnknownLink,
-    subject,
+    NoWayIn,
+    hashed,
+    state_of,
 )
+from webapp.services.people.sign_in import TooManyTries
+from webapp.services.phase_3 import user_studies
 from webapp.services.study import studies
 
+LONGEST_PSEUDONYM = 40
+PSEUDONYMS = (
+    *("Melati", "Kenanga", "Cempaka", "Anggrek", "Teratai", "Dahlia", "Seruni", "Kamboja"),
+    *("Merpati", "Kenari", "Cendrawasih", "Kutilang", "Merak", "Jalak", "Gelatik", "Camar"),
+    *("Jati", "Cemara", "Pinus", "Beringin", "Mahoni", "Bambu", "Kelapa", "Rotan"),
+)
+"""Flowers, birds and trees: not the names of people, and known in both languages."""
+PERSONAL_DAYS = 90
 HOUR = timedelta(hours=1)
 _TOKEN = re.compile("[A-Za-z0-9_-]{32}")
+
+
+class PseudonymTaken(Conflict):
+    """Another participant of the study goes by this pseudonym."""
+
+    message = mark("Somebody else has this pseudonym")
+    remedy = mark("Please choose another.")
 
 
 class PhaseClosed(Conflict):
@@ -77,13 +96,168 @@ class UnknownParticipant(Missing):
     remedy = mark("They may have withdrawn. The page of the participants lists who is here.")
 
 
+def offered(session: Session, study: Study) -> str:
+    """Return a free pseudonym; the choice reveals nothing about the order of participants."""
+    taken = everybody(session, study)
+    free = [name for name in PSEUDONYMS if not _is_among(taken, name)]
+    while not free:
+        numbered = f"{secrets.choice(PSEUDONYMS)} {secrets.randbelow(900) + 100}"
+        free = [] if _is_among(taken, numbered) else [numbered]
+    return secrets.choice(free)
+
+
+def _is_among(taken: Sequence[Participant], pseudonym: str) -> bool:
+    return any(look_alike(one.pseudonym, pseudonym) for one in taken)
+
+
+def subject(participant: Participant) -> str:
+    """Return the log's name of a participant: the number, never the pseudonym.
+
+    >>> subject(Participant(number=3))
+    'participant 3'
+    """
+    return f"participant {participant.number}"
+
+
+class ParticipantBadge(Struct, frozen=True):
+    """The session cookie of a participant; ``seal`` is made from the link that let them in.
+
+    ``sign_in`` names one sign-in, which signing out ends for every copy of the cookie.
+    """
+
+    participant_id: int
+    link_id: int
+    seal: str
+    sign_in: str = ""
+
+
+def make_link(
+    session: Session, study: Study, now: datetime, *, days: int = DAYS, token: str = ""
+) -> NewLink:
+    """Return a new open link, logged: every person who opens it may take part.
+
+    Its token is a new one, unless it is named.
+    """
+    studies.log(session, study, "phase 3 link", study.name, None, None, now)
+    token = token or new_token()
+    link = _keep(session, study, None, token, now, days)
+    return NewLink(token, link.expires_at)
+
+
 def invite(
     session: Session, study: Study, pseudonym: str, now: datetime, *, days: int = DAYS
 ) -> NewLink:
     """Return a link for one new participant, logged; raises ``PseudonymTaken``."""
     participant = _add(session, study, pseudonym, now)
     studies.log(session, study, "phase 3 invite", subject(participant), None, None, now)
-    return links.new(session, study, participant, now, days)
+    return personal_link(session, participant, now, days=days)
+
+
+def personal_link(
+    session: Session, participant: Participant, now: datetime, *, days: int = PERSONAL_DAYS
+) -> NewLink:
+    """Return one more link by which a participant goes on, on this or another device."""
+    token = new_token()
+    link = _keep(session, participant.study, participant, token, now, days)
+    return NewLink(token, link.expires_at, participant.pseudonym)
+
+
+def new_token() -> str:
+    """Return a token for the personal link of a person about to agree.
+
+    The page of consent carries it, so that agreeing twice makes one participant.
+    """
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def _keep(
+    session: Session,
+    study: Study,
+    participant: Participant | None,
+    token: str,
+    now: datetime,
+    days: int,
+) -> ParticipantLink:
+    """Store a link by its token, of which only the hash is kept."""
+    link = ParticipantLink(
+        study_id=study.id,
+        participant=participant,
+        token_hash=hashed(token),
+        created_at=now,
+        expires_at=now + timedelta(days=days),
+    )
+    session.add(link)
+    session.flush()
+    return link
+
+
+def accept(session: Session, study: Study, token: str, now: datetime) -> ParticipantLink:
+    """Return the link of that token, which lets in as often as wanted.
+
+    Raises ``NoWayIn``, the same for an unknown, an old and a withdrawn one.
+    """
+    found = _by_token(session, study, token)
+    if found is None or state_of(found.withdrawn_at, found.expires_at, now) != OPEN:
+        raise NoWayIn
+    return found
+
+
+def _by_token(session: Session, study: Study, token: str) -> ParticipantLink | None:
+    return session.scalar(
+        select(ParticipantLink).where(
+            ParticipantLink.token_hash == hashed(token), ParticipantLink.study_id == study.id
+        )
+    )
+
+
+def withdraw_link(session: Session, study: Study, link_id: int, now: datetime) -> None:
+    """Take a link back, logged: its holders are out at once; raises ``NoWayIn``."""
+    found = session.get(ParticipantLink, link_id)
+    if found is None or found.study_id != study.id:
+        raise NoWayIn(link_id)
+    if found.withdrawn_at is None:
+        found.withdrawn_at = now
+        about = subject(found.participant) if found.participant else study.name
+        studies.log(session, study, "withdraw phase 3 link", about, None, None, now)
+
+
+def listed_links(
+    session: Session, study: Study, now: datetime
+) -> list[tuple[ParticipantLink, str]]:
+    """Return the open links and those of participants yet to agree, newest first, with state.
+
+    The personal links of those who agreed are theirs and not listed.
+    """
+    rows = session.scalars(
+        select(ParticipantLink)
+        .outerjoin(ParticipantLink.participant)
+        .options(joinedload(ParticipantLink.participant))
+        .where(ParticipantLink.study_id == study.id, Participant.agreed_at.is_(None))
+        .order_by(ParticipantLink.created_at.desc(), ParticipantLink.id.desc())
+    )
+    return [(link, state_of(link.withdrawn_at, link.expires_at, now)) for link in rows]
+
+
+def delete_links(session: Session, participant: Participant) -> None:
+    """Delete every link of a participant."""
+    session.execute(delete(ParticipantLink).where(ParticipantLink.participant_id == participant.id))
+
+
+def recognise(
+    session: Session, study: Study, carried: ParticipantBadge, now: datetime
+) -> Participant | None:
+    """Return the participant of a session cookie; ``None`` once its link or the person is gone."""
+    link = session.get(ParticipantLink, carried.link_id)
+    if link is None or link.study_id != study.id or link.participant is None:
+        return None
+    holds = (
+        link.participant_id == carried.participant_id
+        and link.participant.agreed_at is not None
+        and state_of(link.withdrawn_at, link.expires_at, now) == OPEN
+        and hmac.compare_digest(carried.seal, sign_in.seal(link.token_hash))
+        and session.get(SignedOut, carried.sign_in) is None
+    )
+    return link.participant if holds else None
 
 
 def agree(
@@ -97,34 +271,34 @@ def agree(
     was_offered: bool = False,
     source: str = "",
 ) -> ParticipantBadge:
-    """Return the badge of the person who agrees to `consent`, a new participant by an open link.
+    """Return the cookie of a person who agrees to `consent`, a new participant by an open link.
 
     The same `token` (see ``new_token``) again is the same participant. A pseudonym that we
     offered, and another person was given meanwhile, is replaced by another one: two people
     who open the link at once need not choose again. `source` is derived from the
     address that asks, and newcomers are counted by it. Raises ``PhaseClosed``,
-    ``TooManyNewcomers``, ``PseudonymTaken``, and ``UnknownLink`` for an invalid token.
+    ``TooManyNewcomers``, ``PseudonymTaken``, and ``NoWayIn`` for an invalid token.
     """
     study = session.get_one(Study, link.study_id)
     phase = user_studies.lock(session, study)
     most = phase.most_newcomers
-    own = link if link.participant_id is not None else links.by_token(session, study, token)
+    own = link if link.participant_id is not None else _by_token(session, study, token)
     if (own is None or _is_undecided(own)) and not phase.is_open:
         raise PhaseClosed
     if own is None:
         if not _TOKEN.fullmatch(token):
-            raise UnknownLink
+            raise NoWayIn
         if not _has_room(session, study, f"phase 3/{link.id}/{source}", now, most):
             raise TooManyNewcomers
-        if was_offered and not links.is_free(session, study, pseudonym):
-            pseudonym = links.offered(session, study)
+        if was_offered and _is_among(everybody(session, study), pseudonym):
+            pseudonym = offered(session, study)
         participant = _add(session, study, pseudonym, now)
-        own = links.keep(session, study, participant, token, now, PERSONAL_DAYS)
+        own = _keep(session, study, participant, token, now, PERSONAL_DAYS)
     if own.participant is None:
-        raise UnknownLink
+        raise NoWayIn
     if _is_undecided(own):
         _let_in(session, own.participant, consent, pseudonym, now)
-    return links.badge(own)
+    return ParticipantBadge(own.participant.id, own.id, sign_in.seal(own.token_hash))
 
 
 def decline(
@@ -149,7 +323,7 @@ def decline(
     phase.declined += 1
     if link.participant is not None:
         studies.log(session, study, "phase 3 declined", subject(link.participant), None, None, now)
-        links.delete_all(session, link.participant)
+        delete_links(session, link.participant)
         session.delete(link.participant)
 
 
@@ -176,7 +350,7 @@ def everybody(session: Session, study: Study) -> list[Participant]:
 def rename(session: Session, participant: Participant, pseudonym: str) -> None:
     """Give a participant another pseudonym; raises ``PseudonymTaken``."""
     if not look_alike(pseudonym, participant.pseudonym):
-        links.need_free(session, participant.study, pseudonym)
+        _need_free(session, participant.study, pseudonym)
     participant.pseudonym = pseudonym
     if participant.rater is not None:
         participant.rater.name = pseudonym
@@ -196,9 +370,14 @@ def _has_room(session: Session, study: Study, name: str, now: datetime, most: in
     return True
 
 
+def _need_free(session: Session, study: Study, pseudonym: str) -> None:
+    if _is_among(everybody(session, study), pseudonym):
+        raise PseudonymTaken(pseudonym)
+
+
 def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Participant:
     phase = user_studies.lock(session, study)  # numbers and pseudonyms go one at a time
-    links.need_free(session, study, pseudonym)
+    _need_free(session, study, pseudonym)
     # The number of a person who withdrew is not given again: the log names them by it.
     phase.last_number += 1
     participant = Participant(
@@ -354,7 +533,7 @@ def withdraw(session: Session, participant: Participant, now: datetime) -> None:
     user_studies.lock(session, study).withdrawn += 1
     room = participant.rater.study_id if participant.rater else None
     session.flush()
-    links.delete_all(session, participant)
+    delete_links(session, participant)
     session.execute(delete(OwnQuestion).where(OwnQuestion.participant_id == participant.id))
     session.execute(delete(Participant).where(Participant.id == participant.id))
     if room is not None:

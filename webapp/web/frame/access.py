@@ -27,8 +27,8 @@ from webapp.db.tables.phase_3 import Participant
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.services.people import sign_in
-from webapp.services.phase_3 import links
-from webapp.services.phase_3.links import ParticipantBadge
+from webapp.services.phase_3 import participants
+from webapp.services.phase_3.participants import ParticipantBadge
 from webapp.services.study import studies
 from webapp.web.features import Role, role_for
 from webapp.web.frame import htmx, session_cookie
@@ -259,7 +259,7 @@ def _guest(session: Session, carried: dict[str, Any]) -> CurrentUser:
     study = studies.current(session)
     assert study is not None
     try:
-        found = links.recognise(session, study, ParticipantBadge(**carried), now())
+        found = participants.recognise(session, study, ParticipantBadge(**carried), now())
     except TypeError:  # of another version of the product
         found = None
     if found is None:

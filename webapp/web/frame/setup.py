@@ -44,7 +44,7 @@ from webapp.web.gold import card_parts, constraints, gold
 from webapp.web.machine_judges import judges
 from webapp.web.offline import offline
 from webapp.web.people import history, raters, sign_in
-from webapp.web.phase_3 import findings, own_questions, participants, user_studies
+from webapp.web.phase_3 import findings, participants, user_studies
 from webapp.web.planning import planning
 from webapp.web.proof_packs import packs
 from webapp.web.rating import judgments, question_notes, rate
@@ -61,13 +61,13 @@ if TYPE_CHECKING:
 BLUEPRINTS = (
     *(site.health, site.shell, site.joined_files, guides.blueprint),
     *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
-    runs.measures,
+    *(participants.questions_blueprint, runs.measures),
     *(
         module.blueprint
         for module in (
             *(adjudications, agreement, assignments, card_parts, comparisons, conflicts),
             *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
-            *(jobs, judges, judgments, machine_agreement, offline, own_questions),
+            *(jobs, judges, judgments, machine_agreement, offline),
             *(packs, participants, planning, question_notes, rate, rated_comparisons, raters),
             *(runs, sign_in, study, user_studies),
         )

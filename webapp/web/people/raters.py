@@ -17,15 +17,12 @@ from webapp.services.people.raters import (
     DAYS,
     LONGEST_NAME,
     MOST_DAYS,
-    InvitationLine,
-    Invited,
     MachineIsNotInvited,
     NameTaken,
+    NewLink,
     OwnerIsNotInvited,
-    RaterLine,
-    RemovalCost,
 )
-from webapp.web.frame import access, forms, htmx, origins, session_cookie
+from webapp.web.frame import access, forms, origins, session_cookie
 from webapp.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
@@ -45,40 +42,14 @@ class NoPasswordYet(Conflict):
     )
 
 
-class RaterShown(Struct, frozen=True):
-    """One rater with the invitations that matter: the open ones, else the newest."""
-
-    line: RaterLine
-    invitations: tuple[InvitationLine, ...]
-
-
-class NewInvitationLink(Struct, frozen=True):
-    """A new invitation's link, shown this once, with its QR code as SVG."""
+class ShownLink(Struct, frozen=True):
+    """A new link, shown this once, with its QR code as SVG; ``name`` is "" for everybody's."""
 
     name: str
     address: str
     expires_at: datetime
     code: Markup
     is_local: bool
-
-
-class Raters(Struct, frozen=True):
-    """The study's raters, and the user's input to invite another."""
-
-    raters: tuple[RaterShown, ...]
-    link: NewInvitationLink | None
-    has_password: bool
-    choices: tuple[int, ...]
-    name: str
-    days: int
-    errors: dict[str, str]
-
-
-class Removal(Struct, frozen=True):
-    """A rater who is about to be removed, and their judgments."""
-
-    rater: RaterLine
-    cost: RemovalCost
 
 
 class NameForm(Form):
@@ -103,7 +74,7 @@ class RemovalForm(Form):
 @blueprint.get("/")
 def index() -> str:
     """List the raters, and show a link that was just made."""
-    return _page(link=_new_link())
+    return _page(link=shown_once("sign_in.greet"))
 
 
 @blueprint.post("/")
@@ -116,8 +87,11 @@ def add() -> Response:
     try:
         with access.writing() as (session, rater):
             if form.by.data == LINK:
-                _need_password(rater.study.password)
-                _show_once(raters.invite(session, rater.study, name, access.now(), days=days))
+                need_password(rater.study.password)
+                show_once(
+                    "sign_in.greet",
+                    raters.invite(session, rater.study, name, access.now(), days=days),
+                )
             else:
                 raters.add(session, rater.study, name, access.now())
             session.commit()
@@ -130,9 +104,9 @@ def add() -> Response:
 def invite(rater_id: int) -> Response:
     """Make another link for a rater."""
     with access.writing() as (session, owner):
-        _need_password(owner.study.password)
+        need_password(owner.study.password)
         rater = raters.find(session, owner.study, rater_id)
-        _show_once(raters.make(session, rater, access.now()))
+        show_once("sign_in.greet", raters.make(session, rater, access.now()))
         session.commit()
     return redirect(url_for("raters.index"), 303)  # type: ignore[return-value]
 
@@ -164,8 +138,8 @@ def ask_to_remove(rater_id: int) -> str:
         rater = raters.find(session, owner.study, rater_id)
         found = raters.lines(session, owner.study)
         line = next(line for line in found if line.id == rater.id)
-        context = Removal(line, raters.removal_cost(session, rater))
-    return render_template("people/raters/remove.html", **htmx.names(context))
+        cost = raters.removal_cost(session, rater)
+    return render_template("people/raters/remove.html", rater=line, cost=cost)
 
 
 @blueprint.post("/<int:rater_id>/remove")
@@ -200,16 +174,49 @@ def qr_code(address: str, label: str) -> Markup:
     return Markup(drawn.replace("<svg", '<svg role="img"', 1))  # noqa: S704 (segno escapes)
 
 
-def _page(
-    link: NewInvitationLink | None = None, form: InviteForm | None = None, **errors: str
-) -> str:
+def need_password(stored: str | None) -> None:
+    """Raise ``NoPasswordYet`` where the owner has none."""
+    if stored is None:
+        raise NoPasswordYet
+
+
+def show_once(endpoint: str, made: NewLink) -> None:
+    """Keep a new link in the owner's own cookie until the next page has shown it."""
+    cookie[endpoint] = [made.token, made.expires_at.isoformat(), made.name]
+
+
+def shown_once(endpoint: str) -> ShownLink | None:
+    """Return the link that was just made for `endpoint`, to be shown."""
+    made = cookie.pop(endpoint, None)
+    if made is None:
+        return None
+    token, expires_at, name = made
+    return shown(endpoint, NewLink(token, datetime.fromisoformat(expires_at), name))
+
+
+def shown(endpoint: str, made: NewLink) -> ShownLink:
+    """Return a link to `endpoint` with its whole address and its code."""
+    address = f"{session_cookie.scheme()}://{request.host}{url_for(endpoint, token=made.token)}"
+    return ShownLink(
+        name=made.name,
+        address=address,
+        expires_at=made.expires_at,
+        code=qr_code(address, gettext("QR code of the link")),
+        is_local=origins.is_loopback(request.host),
+    )
+
+
+def _page(link: ShownLink | None = None, form: InviteForm | None = None, **errors: str) -> str:
     with access.reading() as (session, owner):
         invited = raters.invitation_lines(session, owner.study, access.now())
-        context = Raters(
-            raters=tuple(
-                RaterShown(line, _that_matter(invited.get(line.id, ())))
-                for line in raters.lines(session, owner.study)
-            ),
+        return render_template(
+            "people/raters/page.html",
+            lines=raters.lines(session, owner.study),
+            # The open ones, else the newest.
+            invitations={
+                rater_id: [link for link in found if link.state == raters.OPEN] or found[:1]
+                for rater_id, found in invited.items()
+            },
             link=link,
             has_password=owner.study.password is not None,
             choices=CHOICES,
@@ -217,41 +224,7 @@ def _page(
             days=form.days.data or DAYS if form else DAYS,
             errors=errors,
         )
-    return render_template("people/raters/page.html", **htmx.names(context))
-
-
-def _that_matter(found: tuple[InvitationLine, ...]) -> tuple[InvitationLine, ...]:
-    return tuple(link for link in found if link.state == raters.OPEN) or found[:1]
 
 
 def _again(form: InviteForm, errors: dict[str, str]) -> Response:
     return make_response(_page(None, form, **errors), 422)
-
-
-def _need_password(stored: str | None) -> None:
-    if stored is None:
-        raise NoPasswordYet
-
-
-def _show_once(invited: Invited) -> None:
-    """Keep a new link in the owner's own cookie until the next page has shown it."""
-    cookie["invited"] = {
-        "name": invited.rater.name,
-        "token": invited.token,
-        "expires_at": invited.expires_at.isoformat(),
-    }
-
-
-def _new_link() -> NewInvitationLink | None:
-    made = cookie.pop("invited", None)
-    if made is None:
-        return None
-    path = url_for("sign_in.greet", token=made["token"])
-    address = f"{session_cookie.scheme()}://{request.host}{path}"
-    return NewInvitationLink(
-        name=made["name"],
-        address=address,
-        expires_at=datetime.fromisoformat(made["expires_at"]),
-        code=qr_code(address, gettext("QR code of the link")),
-        is_local=origins.is_loopback(request.host),
-    )

@@ -12,16 +12,14 @@ from flask import (
     request,
     url_for,
 )
-from msgspec import Struct, field
 from wtforms import Form, PasswordField
 from wtforms.validators import EqualTo, Length
 
 from webapp.i18n import mark
 from webapp.services.people import raters, sign_in
-from webapp.services.people.raters import RaterLine
 from webapp.services.people.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
 from webapp.services.study import studies
-from webapp.web.frame import access, forms, htmx, origins, session_cookie
+from webapp.web.frame import access, forms, origins, session_cookie
 from webapp.web.frame.access import NotFromHere, NotYours
 from webapp.web.frame.forms import LineField, WholeField
 
@@ -33,39 +31,6 @@ LONGEST_ADDRESS = 2000
 HIGHEST_ID = 2**31 - 1
 _QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
 """Known browsers have their own queue, so they do not wait for people who guess passwords."""
-
-
-class SignIn(Struct, frozen=True):
-    """The choices on the sign-in page.
-
-    ``raters`` are those of this machine, where nobody signs in. ``has_password``: the owner can
-    sign in; if not, ``may_set``: the visitor may set the password, because they sit at this
-    machine or have the set-up link with its key.
-    """
-
-    study: str
-    raters: tuple[RaterLine, ...] = ()
-    has_password: bool = False
-    may_set: bool = False
-    setup: str = ""
-    after: str = ""
-    errors: dict[str, str] = field(default_factory=dict)
-
-
-class Greeting(Struct, frozen=True):
-    """The invited rater and the study, for a valid link."""
-
-    study: str
-    name: str
-    token: str
-
-
-class PasswordPage(Struct, frozen=True):
-    """The owner's password, to be set or changed; ``after`` is the page to go back to."""
-
-    has_password: bool
-    after: str
-    errors: dict[str, str]
 
 
 class PasswordForm(Form):
@@ -164,8 +129,8 @@ def greet(token: str) -> str:
     with access.database().reading() as session:
         study = access.study(session)
         invitation = raters.accept(session, study, token, access.now())
-        context = Greeting(studies.shown_name(study), invitation.rater.name, token)
-    return render_template("people/sign_in/join.html", **htmx.names(context))
+        name, shown = invitation.rater.name, studies.shown_name(study)
+    return render_template("people/sign_in/join.html", study=shown, name=name, token=token)
 
 
 @blueprint.post("/join/<token>")
@@ -221,20 +186,20 @@ def _page(errors: dict[str, str] | None = None) -> str:
     with access.database().reading() as session:
         study = access.study(session)
         lines = raters.lines(session, study) if access.current_user().is_local else []
-        context = SignIn(
-            study=studies.shown_name(study),
-            raters=tuple(line for line in lines if line.removed_at is None and not line.is_machine),
+        return render_template(
+            "people/sign_in/page.html",
+            # Those of this machine, where nobody signs in.
+            raters=[one for one in lines if one.removed_at is None and not one.is_machine],
             has_password=study.password is not None,
             may_set=_may_set(),
             setup=request.args.get("setup", ""),
             after=PasswordForm(request.values).next.data,
             errors=errors or {},
         )
-    return render_template("people/sign_in/page.html", **htmx.names(context))
 
 
 def _may_set() -> bool:
-    """Whether the visitor may set the first password: from this machine or by the set-up link."""
+    # From this machine, or by the set-up link.
     with access.database().reading() as session:
         missing = access.study(session).password is None
     return missing and (origins.is_from_here() or _has_setup_key())
@@ -247,42 +212,35 @@ def _has_setup_key() -> bool:
 
 
 def _checked(password: str) -> Badge:
-    """Return the owner's badge for the right password.
+    """Return the owner's session cookie for the right password.
 
     Raises ``WrongPassword``, ``TooManyTries`` and ``TooBusy``. For a browser in which the owner
     is, or was, signed in only its own tries count.
     """
-    source, queue = _source(), _QUEUES[_is_known()]
-    with queue.turn():
+    source, is_known = _source()
+    with _QUEUES[is_known].turn():
         with access.database().writing() as session:  # counted before it is made
             sign_in.knock(session, access.study(session), source, access.now())
             session.commit()
         with access.database().reading() as session:
             stored = access.study(session).password
         sign_in.check_password(stored, password)
-        assert stored is not None
-        current = sign_in.hashed(password) if sign_in.is_former(stored) else stored
     with access.database().writing() as session:
         study = access.study(session)
         if study.password != stored:  # changed meanwhile
             raise WrongPassword
-        study.password = current
         badge = sign_in.owner_badge(session, study)
         sign_in.forgive(session, study, source)
         session.commit()
     return badge
 
 
-def _is_known() -> bool:
-    return access.current_user().is_owner or session_cookie.known_browser() is not None
-
-
-def _source() -> str:
-    """Return the name under which the wrong passwords of this browser are counted."""
+def _source() -> tuple[str, bool]:
+    """Return where this browser's wrong passwords are counted, and whether it is a known one."""
     if access.current_user().is_owner:
-        return "signed in"
+        return "signed in", True
     known = session_cookie.known_browser()
-    return f"browser {known}" if known else origins.source()
+    return (f"browser {known}", True) if known else (origins.source(), False)
 
 
 def _let_in(owner: Badge) -> None:
@@ -293,10 +251,12 @@ def _let_in(owner: Badge) -> None:
 def _password_page(errors: dict[str, str]) -> str:
     with access.reading() as (_, rater):
         after = PasswordForm(request.values).next.data
-        context = PasswordPage(
-            rater.study.password is not None, after if is_ours(after) else "", errors
+        return render_template(
+            "people/sign_in/password.html",
+            has_password=rater.study.password is not None,
+            after=after if is_ours(after) else "",
+            errors=errors,
         )
-    return render_template("people/sign_in/password.html", **htmx.names(context))
 
 
 def _to(wanted: str, otherwise: str = "home.show") -> Response:

@@ -1,33 +1,48 @@
-"""Joining phase 3: the link, the consent, the pseudonym, the way back in."""
+"""The pages of participants: joining phase 3, their own questions, the closing questionnaire.
+
+A question is stored by the request that brings it and asked beside the requests, so every page here
+answers at once and can be left at any time.
+"""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil
+from typing import Any
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, Response, g, make_response, redirect, render_template, request, url_for
 from flask import session as cookie
-from markupsafe import Markup
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import ConsentText, Participant
 from webapp.db.tables.study import Study
-from webapp.i18n import DEFAULT_LANGUAGE, gettext, language
+from webapp.i18n import DEFAULT_LANGUAGE, gettext, language, mark, ngettext
+from webapp.importers.runs.property_particulars import identity
 from webapp.metrics.phase_3.user_study import ITEMS, LEAST, MOST
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
+from webapp.services.judging import events
 from webapp.services.judging.events import MOST_NOTES
-from webapp.services.phase_3 import links, own_questions, participants, user_studies
-from webapp.services.phase_3.links import LONGEST_PSEUDONYM, PseudonymTaken
-from webapp.services.phase_3.own_questions import State
-from webapp.services.phase_3.participants import PhaseClosed, Questionnaire
+from webapp.services.people.raters import NewLink
+from webapp.services.phase_3 import own_questions, participants, user_studies
+from webapp.services.phase_3.own_questions import (
+    LONGEST,
+    NOT_ASKED,
+    NOT_SET_UP,
+    OwnQuestionLine,
+    QuestionWork,
+    State,
+    UnknownQuestion,
+)
+from webapp.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed, PseudonymTaken
+from webapp.services.rating import pages, particulars
+from webapp.services.rating.pool import QueryFilter
 from webapp.services.study import studies
 from webapp.web.frame import access, forms, htmx, origins, session_cookie
-from webapp.web.frame.access import NotTakingPart
 from webapp.web.frame.forms import (
     LONGEST_LABEL,
     ChoiceField,
@@ -36,10 +51,13 @@ from webapp.web.frame.forms import (
     WholeField,
     checked,
     named,
+    sent,
     valid,
 )
-from webapp.web.people.raters import qr_code
+from webapp.web.frame.workers import workers
+from webapp.web.people import raters
 from webapp.web.rating import clicks
+from webapp.web.rating.clicks import RatingForm, VerdictForm
 
 
 @contextmanager
@@ -71,14 +89,6 @@ blueprint = Blueprint("participants", __name__, url_prefix="/take-part")
 HIGHEST_ID = 2**31 - 1
 DECLINED = "declined"
 """The cookie's key that records that somebody declined in this browser."""
-
-
-class PersonalLink(Struct, frozen=True):
-    """A participant's own link, shown this once, with its QR code as SVG."""
-
-    address: str
-    code: Markup
-    is_local: bool
 
 
 class TextChanged(Exception):
@@ -129,8 +139,8 @@ def decide(token: str) -> Response:
 def declined() -> str:
     """Thank a person who does not take part."""
     with access.database().reading() as session:
-        context = {"study": studies.shown_name(access.study(session))}
-    return render_template("phase_3/participants/declined.html", **context)
+        study = studies.shown_name(access.study(session))
+    return render_template("phase_3/participants/declined.html", study=study)
 
 
 @blueprint.post("/pseudonym")
@@ -152,29 +162,10 @@ def link() -> Response:
     if request.method != "POST":  # a reload or another language makes no further link
         return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
     with writing() as (session, participant):
-        made = links.personal(session, participant, access.now())
+        made = participants.personal_link(session, participant, access.now())
         session.commit()
-    context = {"link": shown(made.token)}
-    return make_response(render_template("phase_3/participants/link.html", **context))
-
-
-def address(token: str) -> str:
-    """Return the whole address of a link into phase 3."""
-    path = url_for("participants.consent", token=token)
-    return f"{session_cookie.scheme()}://{request.host}{path}"
-
-
-def shown(token: str) -> PersonalLink:
-    """Return a participant's own link as the page shows it."""
-    here = address(token)
-    code = qr_code(here, gettext("QR code of the link"))
-    return PersonalLink(here, code, origins.is_loopback(request.host))
-
-
-def just_made() -> PersonalLink | None:
-    """Return the personal link of a person who has just agreed, once."""
-    token = cookie.pop("personal", None)
-    return None if token is None else shown(token)
+    shown = raters.shown("participants.consent", made)
+    return make_response(render_template("phase_3/participants/link.html", link=shown))
 
 
 def _page(
@@ -183,40 +174,38 @@ def _page(
     form = form or DecisionOnConsentForm()
     with access.database().reading() as session:
         study = access.study(session)
-        link = links.accept(session, study, token, access.now())
+        link = participants.accept(session, study, token, access.now())
         text = _text(session, study)
         phase = user_studies.find(session, study)
         participant = link.participant
-        offered = participant.pseudonym if participant else links.offered(session, study)
-        context = {
-            "study": studies.shown_name(study),
-            "token": token,
-            "text": text.text,
-            "consent_id": text.id,
-            "version": text.number,
-            "personal": form.personal.data or links.new_token(),
-            "pseudonym": form.pseudonym.data if form.pseudonym.raw_data else offered,
-            "offered": offered,
-            "is_open": phase is not None and phase.is_open,
-            "known": participant.pseudonym if participant and participant.agreed_at else "",
-            "present": access.name_of_guest(),
-            "renewed": form.consent.data not in {None, text.id},
-            "errors": errors or {},
-        }
-    return render_template("phase_3/participants/consent.html", **context)
+        offered = participant.pseudonym if participant else participants.offered(session, study)
+        return render_template(
+            "phase_3/participants/consent.html",
+            study=studies.shown_name(study),
+            token=token,
+            text=text,
+            personal=form.personal.data or participants.new_token(),
+            pseudonym=form.pseudonym.data if form.pseudonym.raw_data else offered,
+            offered=offered,
+            is_open=phase is not None and phase.is_open,
+            known=participant.pseudonym if participant and participant.agreed_at else "",
+            present=access.name_of_guest(),
+            renewed=form.consent.data not in {None, text.id},
+            errors=errors or {},
+        )
 
 
 def _agree(token: str, form: DecisionOnConsentForm) -> Response:
     personal, pseudonym = form.personal.data, form.pseudonym.data
     with access.database().writing() as session:
         study, now = access.study(session), access.now()
-        link = links.accept(session, study, token, now)
+        link = participants.accept(session, study, token, now)
         is_known = link.participant is not None and link.participant.agreed_at is not None
         is_own = link.participant_id is not None
         text = _text(session, study)
         if not is_known and form.consent.data != text.id:
             raise TextChanged
-        badge = participants.agree(
+        carried = participants.agree(
             session,
             link,
             text,
@@ -229,7 +218,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
         if cookie.get(DECLINED):
             participants.take_back_decline(session, study)
         session.commit()
-    session_cookie.give_guest(asdict(badge))
+    session_cookie.give_guest(asdict(carried))
     if not is_known:
         cookie["personal"] = token if is_own else personal
     return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
@@ -238,17 +227,13 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
 def _decline(token: str, page: str) -> Response:
     """Count a person who declines, once however often they say so in this browser."""
     if not cookie.get(DECLINED) and access.current_user().guest_id is None:
-        _count_decline(token, page)
+        with access.database().writing() as session:
+            now = access.now()
+            link = participants.accept(session, access.study(session), token, now)
+            participants.decline(session, link, now, page=page, source=origins.origin())
+            session.commit()
         cookie[DECLINED], cookie.permanent = True, True
     return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]
-
-
-def _count_decline(token: str, page: str) -> None:
-    with access.database().writing() as session:
-        now = access.now()
-        link = links.accept(session, access.study(session), token, now)
-        participants.decline(session, link, now, page=page, source=origins.origin())
-        session.commit()
 
 
 def _text(session: Session, study: Study) -> ConsentText:
@@ -257,6 +242,246 @@ def _text(session: Session, study: Study) -> ConsentText:
     if not found:
         raise PhaseClosed
     return found.get(language()) or found[DEFAULT_LANGUAGE]
+
+
+questions_blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
+
+USUAL_SECONDS = 60
+WRONGLY_SET_UP = mark(
+    "The chatbot is not set up correctly. Please tell the person who sent the link."
+)
+WHY = {
+    "not_reached": mark("The chatbot cannot be reached at the moment."),
+    "no_answer_in_time": mark("The chatbot took too long and was not waited for any more."),
+    "too_many_requests": mark("The chatbot is very busy at the moment."),
+    "pause_too_long": mark("The chatbot is very busy at the moment."),
+    "question_refused": mark("The chatbot does not take this question."),
+    "nothing_there": WRONGLY_SET_UP,
+    NOT_SET_UP: WRONGLY_SET_UP,
+}
+"""The sentence for a participant by kind of failure; any other kind gets ``NO_USE``."""
+NO_USE = mark("The chatbot sent something, but not an answer that can be shown.")
+
+
+class OwnQuestionForm(Form):
+    """The form of a participant's question."""
+
+    question = LineField(LONGEST)
+    new_conversation = BooleanField()
+
+
+@questions_blueprint.get("/")
+def index() -> Response:
+    """Show the participant's progress, and ask for the next question."""
+    return _home()
+
+
+@questions_blueprint.post("/")
+def ask() -> Response:
+    """Store a question, which is then asked; a refused one stays in the form as typed."""
+    form = sent(OwnQuestionForm)
+    text = form.question.data
+    try:
+        with writing() as (session, participant):
+            position = own_questions.ask(
+                session,
+                participant,
+                text,
+                access.now(),
+                new_conversation=form.new_conversation.data,
+            )
+            session.commit()
+    except NOT_ASKED as why:
+        return _home(text, str(why), why.status)
+    workers().wake(QuestionWork())
+    return _to(position)
+
+
+@questions_blueprint.get("/<int:position>", endpoint="show")
+def show_question(position: int) -> Response:
+    """Show a question: on its way, without an answer, or with one to rate."""
+    with reading() as (session, participant):
+        line = _line(session, participant, position)
+    if line.state is State.WAITING:
+        workers().wake(QuestionWork())
+    if line.state is not State.ANSWERED:
+        if htmx.wants_part() and line.state not in {State.WAITING, State.ASKING}:
+            return htmx.reload()
+        return _asked(line)
+    if htmx.wants_part() and "waiting" in request.args:
+        return htmx.reload()
+    page, part = "phase_3/own_questions/answer.html", "phase_3/own_questions/_shown.html"
+    return htmx.respond(page, part, **_rated(position))
+
+
+@questions_blueprint.post("/<int:position>/again")
+def ask_again(position: int) -> Response:
+    """Put a question that got no answer to the chatbot again."""
+    try:
+        with writing() as (session, participant):
+            own_questions.ask_again(session, participant, position, access.now())
+            session.commit()
+    except NOT_ASKED as why:
+        with reading() as (session, participant):
+            line = _line(session, participant, position)
+        return _asked(line, str(why), why.status)
+    workers().wake(QuestionWork())
+    return _to(position)
+
+
+@questions_blueprint.get("/<int:position>/again")
+def after_again(position: int) -> Response:
+    """Go to the question: a reload or a change of language comes here."""
+    return _to(position)
+
+
+@questions_blueprint.post("/<int:position>/give-up")
+def give_up(position: int) -> Response:
+    """Leave a question that got no answer, and go on."""
+    with writing() as (session, participant):
+        own_questions.give_up(session, participant, position, access.now())
+        session.commit()
+    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+
+
+@questions_blueprint.post("/<int:position>/done")
+def done(position: int) -> Response:
+    """Go on to the next question."""
+    with writing() as (session, participant):
+        own_questions.done(session, participant, position, access.now())
+        session.commit()
+    return redirect(url_for("own_questions.index"), 303)  # type: ignore[return-value]
+
+
+@questions_blueprint.post("/<int:position>/results/<int:rank>/judgment")
+def judge(position: int, rank: int) -> Response:
+    """Store a verdict on one card."""
+    form = checked(VerdictForm)
+    with writing() as (session, participant):
+        rater, run_id = _rater(participant)
+        events.judge(session, rater, run_id, position, rank, form.relevance.data, form.click)
+        session.commit()
+    if not htmx.wants_part():
+        return _to(position, f"rank-{rank}")
+    return _clicked(position, rank)
+
+
+@questions_blueprint.post("/<int:position>/rating")
+def rate(position: int) -> Response:
+    """Store the rating of the whole answer."""
+    form = checked(RatingForm)
+    with writing() as (session, participant):
+        rater, run_id = _rater(participant)
+        events.rate(session, rater, run_id, position, form.rating, clicks.event())
+        session.commit()
+    return _clicked(position) if htmx.wants_part() else _to(position, "rate")
+
+
+@questions_blueprint.post("/undo")
+def undo() -> Response:
+    """Take back the participant's latest verdict, grade or note, and show where it was."""
+    with writing() as (session, participant):
+        rater, run_id = _rater(participant)
+        position = events.undo(session, rater, run_id, clicks.event())
+        session.commit()
+    if position is None:
+        return clicks.nothing_to_undo(url_for("own_questions.index"))
+    if htmx.wants_part():
+        part = "phase_3/own_questions/_shown.html"
+        return htmx.respond(part, part, **_rated(position))
+    return _to(position)
+
+
+def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
+    token = cookie.pop("personal", None)
+    own = NewLink(token, access.now()) if token else None
+    with reading() as (session, participant):
+        lines = own_questions.lines(session, participant, access.now())
+        left = own_questions.allowance(session, participant)
+        page = render_template(
+            "phase_3/own_questions/page.html",
+            pseudonym=participant.pseudonym,
+            lines=lines,
+            current=next((line for line in lines if line.is_open and not line.is_rated), None),
+            left=left or 0,
+            is_open=left is not None,
+            finished=participant.finished_at is not None,
+            draft=draft,
+            problem=problem,
+            longest=LONGEST,
+            name_taken=str(PseudonymTaken()) if "taken" in request.args else "",
+            link=raters.shown("participants.consent", NewLink(token, access.now()))
+            if token
+            else None,
+        )
+    return make_response(page, status)
+
+
+def _asked(line: OwnQuestionLine, problem: str = "", status: int = 200) -> Response:
+    return htmx.respond(
+        "phase_3/own_questions/asked.html",
+        "phase_3/own_questions/_asking.html",
+        status=status,
+        line=line,
+        waited=max(0, ceil((access.now() - line.put_at).total_seconds())),
+        why=gettext(WHY.get(line.error_code or "", NO_USE)),
+        problem=problem,
+    )
+
+
+def _rated(position: int) -> dict[str, Any]:
+    """Return what the templates of an answer read: it, what is left, what is under its cards."""
+    with reading() as (session, participant):
+        line = _line(session, participant, position)
+        rater, run_id = _rater(participant)
+        page = pages.rating_page(session, rater, run_id, position, QueryFilter())
+        if not participant.study.suggest_quality:
+            page = replace(page, suggested_quality=None, suggests=False)
+        background = particulars.of_answer(session, rater.study, run_id, position)
+    g.pictures = page.show_pictures
+    left = []
+    if line.open_judgments and line.answer_state == "empty":
+        left.append(gettext("whether showing nothing is right"))
+    elif line.open_judgments:
+        left.append(ngettext("%(n)s card", "%(n)s cards", line.open_judgments))
+    if line.is_unrated:
+        left.append(gettext("the quality of the answer"))
+    return {
+        "page": page,
+        "line": line,
+        "left": ", ".join(left),
+        "whole": "whole" in request.args,
+        "background": background,
+    }
+
+
+def _clicked(position: int, rank: int | None = None) -> Response:
+    """Return the parts that a click changed: every card of the same property at `rank`."""
+    rated = _rated(position)
+    cards = rated["page"].cards
+    names = {identity(one.card) for one in cards if one.number == rank}
+    changed = [one for one in cards if identity(one.card) in names]
+    part = "phase_3/own_questions/_clicked.html"
+    return htmx.respond(part, part, **rated, changed=changed)
+
+
+def _line(session: Session, participant: Participant, position: int) -> OwnQuestionLine:
+    for line in own_questions.lines(session, participant, access.now()):
+        if line.position == position:
+            return line
+    raise UnknownQuestion(position)
+
+
+def _rater(participant: Participant) -> tuple[Rater, str]:
+    """Return the participant as a rater, and the run that holds their answers."""
+    if participant.rater is None or participant.run_id is None:
+        raise UnknownQuestion
+    return participant.rater, participant.run_id
+
+
+def _to(position: int, anchor: str | None = None) -> Response:
+    address = url_for("own_questions.show", position=position, _anchor=anchor)
+    return redirect(address, 303)  # type: ignore[return-value]
 
 
 questionnaire_blueprint = Blueprint("questionnaires", __name__, url_prefix="/closing")
@@ -290,11 +515,11 @@ def answer() -> Response:
     form = checked(AnswerForm)
     with writing() as (session, participant):
         name, said = form.item.data, form.said.data or None
-        participants.answer(session, _rater(participant), name, said, clicks.event())
+        participants.answer(session, own_questions.rater(participant), name, said, clicks.event())
         session.commit()
     if htmx.wants_part():
         part = "phase_3/questionnaires/_saved.html"
-        return htmx.respond(part, part, {"item": form.item.typed})
+        return htmx.respond(part, part, item=form.item.typed)
     return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
 
 
@@ -302,7 +527,7 @@ def answer() -> Response:
 def finish() -> Response:
     """Store the form and end; items without an answer are asked for once."""
     with writing() as (session, participant):
-        rater = _rater(participant)
+        rater = own_questions.rater(participant)
         said = _store(session, rater)
         ends = not said.unanswered or checked(EndForm).anyway.data
         if ends:
@@ -320,35 +545,29 @@ def thanks() -> str | Response:
         if participant.finished_at is None:
             return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
         lines = own_questions.lines(session, participant, access.now())
-        context = {
-            "pseudonym": participant.pseudonym,
-            "answered": sum(line.state is State.ANSWERED for line in lines),
-        }
-    return render_template("phase_3/questionnaires/thanks.html", **context)
+        answered = sum(line.state is State.ANSWERED for line in lines)
+        name = participant.pseudonym
+    return render_template("phase_3/questionnaires/thanks.html", pseudonym=name, answered=answered)
 
 
 def _questionnaire_page(left_out: tuple[int, ...]) -> str:
     with reading() as (session, participant):
-        said = participants.of_rater(session, _rater(participant))
+        said = participants.of_rater(session, own_questions.rater(participant))
         lines = own_questions.lines(session, participant, access.now())
-        context = {
-            "items": tuple(
-                (NAMES[name], statement, score)
-                for name, statement, score in zip(
-                    USABILITY_ITEMS, ITEMS, said.usability, strict=True
-                )
-            ),
-            "scale": tuple(range(LEAST, MOST + 1)),
-            "helped": said.helped,
-            "missing": said.missing,
-            "left_out": left_out,
-            "longest": MOST_NOTES,
-            "open_question": next((line.position for line in lines if line.is_open), None),
-        }
-    return render_template("phase_3/questionnaires/page.html", **context)
+        scores = zip(USABILITY_ITEMS, ITEMS, said.usability, strict=True)
+        return render_template(
+            "phase_3/questionnaires/page.html",
+            items=[(NAMES[name], statement, score) for name, statement, score in scores],
+            scale=range(LEAST, MOST + 1),
+            helped=said.helped,
+            missing=said.missing,
+            left_out=left_out,
+            longest=MOST_NOTES,
+            open_question=next((line.position for line in lines if line.is_open), None),
+        )
 
 
-def _store(session: Session, rater: Rater) -> Questionnaire:
+def _store(session: Session, rater: Rater) -> participants.Questionnaire:
     """Record each answer of the form that differs from the stored one."""
     before = participants.of_rater(session, rater)
     texts = {"helped": before.helped, "missing": before.missing}
@@ -361,9 +580,3 @@ def _store(session: Session, rater: Rater) -> Questionnaire:
             participants.answer(session, rater, name, form[name].data or None, click)
     session.flush()
     return participants.of_rater(session, rater)
-
-
-def _rater(participant: Participant) -> Rater:
-    if participant.rater is None:
-        raise NotTakingPart
-    return participant.rater

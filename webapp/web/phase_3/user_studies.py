@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
-from flask import session as cookie
-from markupsafe import Markup
-from msgspec import Struct
 from msgspec.structs import asdict
 from wtforms import BooleanField, Form
 
-from webapp.db.tables.phase_3 import ConsentText
 from webapp.i18n import LANGUAGES, gettext, mark
-from webapp.services.phase_3 import links, own_questions, participants, user_studies
-from webapp.services.phase_3.links import NewLink, PseudonymTaken
+from webapp.services.phase_3 import own_questions, participants, user_studies
 from webapp.services.phase_3.own_questions import LONGEST
+from webapp.services.phase_3.participants import PseudonymTaken
 from webapp.services.phase_3.user_studies import APIS, CONTRACT, UnfitChatbot, UserStudySettings
-from webapp.web.frame import access, forms, htmx, origins
+from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import LONGEST_ANSWER, LONGEST_LABEL, ChoiceField, LineField, WholeField
-from webapp.web.people.raters import NoPasswordYet, qr_code
-from webapp.web.phase_3.participants import PseudonymForm, address
+from webapp.web.people import raters
+from webapp.web.people.raters import ShownLink
+from webapp.web.phase_3.participants import PseudonymForm
 
 blueprint = Blueprint("user_studies", __name__, url_prefix="/study/users")
 
@@ -32,25 +28,6 @@ MOST_QUESTIONS, MOST_AT_ONCE, MOST_PAUSE, MOST_NEWCOMERS = 50, 32, 3600, 1000
 NO_QUESTION = mark("Please type a question first.")
 NO_ADDRESS = mark("Please give the address of the chatbot first.")
 NEEDS_CHATBOT = mark("Before phase 3 can open, it needs a chatbot.")
-
-
-class NewParticipantLink(Struct, frozen=True):
-    """A new link, shown this once; ``pseudonym`` is empty for one that is everybody's."""
-
-    address: str
-    code: Markup
-    pseudonym: str
-    expires_at: datetime
-    is_local: bool
-
-
-class TestedChatbot(Struct, frozen=True):
-    """The question that was asked for a test: its answer and the cards in it, or why not."""
-
-    question: str = ""
-    response: str = ""
-    cards: int = 0
-    problem: str = ""
 
 
 class SettingsForm(Form):
@@ -98,7 +75,7 @@ for _code in LANGUAGES:
 @blueprint.get("/")
 def show() -> str:
     """Show the settings of phase 3, and a link that was just made."""
-    return _page(link=_new_link())
+    return _page(link=raters.shown_once("participants.consent"))
 
 
 @blueprint.post("/")
@@ -126,7 +103,7 @@ def test() -> Response:
     problem = "" if form.validate() else " ".join(forms.messages(form).values())
     if not text or not form.endpoint.data:
         problem = gettext(NO_ADDRESS if text else NO_QUESTION)
-    tested = TestedChatbot(question=text, problem=problem) if problem else _tested(form, text)
+    tested = {"question": text, "problem": problem} if problem else _tested(form, text)
     page, part = "phase_3/user_studies/page.html", "phase_3/user_studies/_tested.html"
     return htmx.respond(page, part, _context(form=form, tested=tested))
 
@@ -156,15 +133,14 @@ def make_link() -> Response:
         return make_response(_page(errors=forms.messages(form), pseudonym=wanted), 422)
     try:
         with access.writing() as (session, owner):
-            if owner.study.password is None:
-                raise NoPasswordYet
+            raters.need_password(owner.study.password)
             now = access.now()
             user_studies.open_or_make(session, owner.study, now)
-            _show_once(
-                participants.invite(session, owner.study, wanted, now)
-                if is_for_one
-                else links.make(session, owner.study, now)
-            )
+            if is_for_one:
+                made = participants.invite(session, owner.study, wanted, now)
+            else:
+                made = participants.make_link(session, owner.study, now)
+            raters.show_once("participants.consent", made)
             session.commit()
     except PseudonymTaken as taken:
         return make_response(_page(errors={"pseudonym": str(taken)}, pseudonym=wanted), 422)
@@ -183,16 +159,16 @@ def after_refusal() -> Response:
 def withdraw_link(link_id: int) -> Response:
     """Take a link back."""
     with access.writing() as (session, owner):
-        links.withdraw(session, owner.study, link_id, access.now())
+        participants.withdraw_link(session, owner.study, link_id, access.now())
         session.commit()
     return redirect(url_for("user_studies.show", _anchor="links"), 303)  # type: ignore[return-value]
 
 
-def _tested(form: SettingsForm, text: str) -> TestedChatbot:
+def _tested(form: SettingsForm, text: str) -> dict[str, str | int]:
     found = own_questions.ask_for_a_test(form.settings(), text)
     if isinstance(found, own_questions.Failed):
-        return TestedChatbot(question=text, problem=found.error, response=found.excerpt)
-    return TestedChatbot(question=text, response=found.response, cards=len(found.cards))
+        return {"question": text, "problem": found.error, "response": found.excerpt}
+    return {"question": text, "response": found.response, "cards": len(found.cards)}
 
 
 def _page(**said: Any) -> str:
@@ -205,59 +181,34 @@ def _context(
     errors: dict[str, str] | None = None,
     consents: Mapping[str, str] | None = None,
     consent_errors: dict[str, str] | None = None,
-    link: NewParticipantLink | None = None,
+    link: ShownLink | None = None,
     pseudonym: str = "",
-    tested: TestedChatbot | None = None,
+    tested: dict[str, str | int] | None = None,
 ) -> dict[str, Any]:
     with access.reading() as (session, owner):
         study = owner.study
         phase = user_studies.find(session, study)
         stored = user_studies.consent(session, study)
-        people = participants.everybody(session, study)
         return {
             "form": form or SettingsForm(data=asdict(user_studies.settings(phase))),
             "errors": errors or {},
             "saved": "saved" in request.args,
-            "consents": dict(consents or _texts(stored)),
+            "consents": consents
+            or user_studies.default_consent() | {code: one.text for code, one in stored.items()},
             "version": max((text.number for text in stored.values()), default=0),
             "consent_errors": consent_errors or {},
             "has_password": study.password is not None,
             "link": link,
-            "links": tuple(links.listed(session, study, access.now())),
-            "pseudonym": pseudonym or links.offered(session, study),
-            "taking_part": sum(one.agreed_at is not None for one in people),
+            "links": participants.listed_links(session, study, access.now()),
+            "pseudonym": pseudonym or participants.offered(session, study),
+            "taking_part": sum(
+                one.agreed_at is not None for one in participants.everybody(session, study)
+            ),
             "declined": phase.declined if phase else 0,
             "withdrawn": phase.withdrawn if phase else 0,
-            "tested": tested or TestedChatbot(),
+            "tested": {"problem": "", "question": "", "response": "", **(tested or {})},
         }
-
-
-def _texts(stored: Mapping[str, ConsentText]) -> Mapping[str, str]:
-    return user_studies.default_consent() | {code: one.text for code, one in stored.items()}
 
 
 def _again(form: SettingsForm, errors: dict[str, str]) -> Response:
     return make_response(_page(form=form, errors=errors), 422)
-
-
-def _show_once(made: NewLink) -> None:
-    """Keep a new link in the owner's own cookie until the next page has shown it."""
-    cookie["participants"] = {
-        "token": made.token,
-        "pseudonym": made.pseudonym or "",
-        "expires_at": made.expires_at.isoformat(),
-    }
-
-
-def _new_link() -> NewParticipantLink | None:
-    made = cookie.pop("participants", None)
-    if made is None:
-        return None
-    here = address(made["token"])
-    return NewParticipantLink(
-        address=here,
-        code=qr_code(here, gettext("QR code of the link")),
-        pseudonym=made["pseudonym"],
-        expires_at=datetime.fromisoformat(made["expires_at"]),
-        is_local=origins.is_loopback(request.host),
-    )
