@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class _Wanted(Struct, frozen=True):
-    """The options of ``relevansi answer json-v2``."""
-
     endpoint: str | None
     questions: Path | None
     output: Path | None
@@ -107,7 +105,6 @@ def json_v2_command(**options: Any) -> None:
 
 
 def _print_prompt(output: Path | None) -> None:
-    """Write the prompt itself to a file, or print it below its version and hash."""
     from webapp.services.evaluations import json_answering
 
     if output is not None:
@@ -120,7 +117,6 @@ def _print_prompt(output: Path | None) -> None:
 
 
 def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
-    """Return the endpoint to ask; what is missing for it is reported before anything is asked."""
     from webapp.chatbot import mappings
     from webapp.chatbot.client import Chatbot, Patience
     from webapp.services.evaluations.json_answering import TEMPERATURE
@@ -135,7 +131,6 @@ def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
 
 
 def _retriever(wanted: _Wanted) -> Retriever | None:
-    """Return the retriever to ask, if one was named; its key is looked at first too."""
     from webapp.chatbot.client import Patience
     from webapp.chatbot.evaluations import retriever
 
@@ -147,7 +142,6 @@ def _retriever(wanted: _Wanted) -> Retriever | None:
 
 
 def _tell_without(n: int) -> None:
-    """Say how many questions have no contexts, if any."""
     if n:
         told = ngettext(
             "%(n)s question has no contexts: its references will count as wrong.",
@@ -160,7 +154,6 @@ def _tell_without(n: int) -> None:
 def _head(
     wanted: _Wanted, asked: JsonQuestionSet, chatbot: Chatbot, retriever: Retriever | None
 ) -> dict[str, Any]:
-    """Return where the answers will come from."""
     from webapp.services.evaluations import json_answering
 
     names = ("index_version", "adapter_id", "registry_model_id")
@@ -181,7 +174,6 @@ def _answering(
 
 
 def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at_once: int) -> int:
-    """Ask what is left under a progress bar; returns how many calls failed."""
     from webapp.services.evaluations import json_answering
     from webapp.services.evaluations.json_answering import Unanswered
 
@@ -219,7 +211,6 @@ def _told(answering: Answering) -> str:
 
 
 def _left_over(answering: Answering, failed: int) -> str:
-    """Say what has no answer, and whether the asking ended early."""
     left = len(answering.left)
     if left > failed:
         return gettext(

@@ -228,8 +228,6 @@ def reading(path: Path) -> Iterator[BinaryIO]:
 
 
 class _JsonOptions(Struct, frozen=True):
-    """The options of the command line."""
-
     file: Path | None
     questions: Path | None
     outputs: Path | None
@@ -291,7 +289,6 @@ def json_v2_command(**said: Any) -> None:
 
 
 def _answered(asked: _JsonOptions) -> JsonAnswerSet:
-    """The set that the options name; its errors are printed."""
     both = asked.questions is not None and asked.outputs is not None
     neither = {asked.questions, asked.outputs, asked.provenance} == {None}
     if not (both and asked.file is None) and not (neither and asked.file is not None):
@@ -516,7 +513,6 @@ def _write(
     file_format: str,
     output: Path | None,
 ) -> None:
-    """Write a scored file, its rows included where the format has them; fail without a score."""
     if not found.n_scored:
         raise click.ClickException(
             gettext("Not one row of %(file)s could be scored.", file=file.name)

@@ -56,7 +56,6 @@ def _plain(value: object) -> str:
 
 
 def _document(found: BesidePeople, *, used: bool) -> dict[str, Any]:
-    """Return the agreement as plain values; without a value a figure is null, with its reason."""
     from webapp.metrics.agreement.registry import coefficients
 
     figures = coefficients(found.agreement)
@@ -247,7 +246,6 @@ def run_command(
 
 
 def _configured() -> JudgeEndpoint:
-    """Return the endpoint to ask; raises ``NotConfigured`` and ``UnusableEndpoint``."""
     from webapp.services.machine_judges import judges
 
     endpoint = JudgeEndpoint.from_environment()
@@ -287,7 +285,6 @@ def _told(found: TokenEstimate, money: float | None, currency: str) -> str:
 
 
 def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> TokenEstimate:
-    """Return the estimate, once it was shown and agreed to."""
     from webapp.services.machine_judges import calls, prompts
 
     with opened.writing() as session:
@@ -317,7 +314,6 @@ def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -
 def _work(
     opened: Database, name: str, work: JudgeWork, at_once: int, expected: TokenEstimate
 ) -> None:
-    """Ask until the session ends; an interruption stops it and keeps what is on its way."""
     from webapp.services.workers.loop import GLANCE, WorkLoop
 
     loop = WorkLoop(opened.writing, options.now, _LOGGER)
@@ -352,7 +348,6 @@ def _named(session: Session, name: str) -> MachineJudge:
 
 
 def _tell_end(opened: Database, name: str) -> None:
-    """Print what the session took and how it ended; raises where it failed or was stopped."""
     from webapp.services.machine_judges import calls
     from webapp.services.machine_judges import calls as machine_progress
     from webapp.services.machine_judges.calls import SessionState

@@ -81,7 +81,6 @@ def too_long(field: str, n: int) -> str:
 
 
 def _answers(head: Head, figures: Figures) -> Iterator[Section]:
-    """The main table and the appendix apart, a judge's faithfulness beside the fallback."""
     names = {*ANSWER_MAIN, _JUDGED}
     main = [one for one in figures if one["name"] in names]
     main.sort(key=lambda one: ANSWER_MAIN.index(one["name"].removesuffix("_judge")))
@@ -107,7 +106,6 @@ def _answers(head: Head, figures: Figures) -> Iterator[Section]:
 
 
 def _chunks(head: Head, figures: Figures) -> Iterator[Section]:
-    """The means of all rows, and below them those of each strategy."""
     count = head["summary"]["count"]
     overall = {one["name"]: one["value"] for one in figures}
     rows = [_means(gettext("All"), {"count": count, **overall})]
@@ -123,7 +121,6 @@ def _chunks(head: Head, figures: Figures) -> Iterator[Section]:
 
 
 def _json(head: Head, figures: Figures) -> Iterator[Section]:
-    """The gate, the averages, the mean of each field, and where the answers come from."""
     sets = {gettext("Dev set"): head["subset"]} if head["subset"] else {}
     if not head.get("stopped"):
         sets[gettext("All")] = head["summary"]
@@ -141,7 +138,6 @@ def _figures(*tables: Table) -> Section:
 
 
 def _reading(kind: str) -> Section:
-    """Which figures to read together."""
     evaluation = EVALUATIONS[kind]
     advice = tuple(read_together(one, evaluation.measures) for one in evaluation.advice)
     return Section("reading", gettext("Read together"), advice, ())
@@ -191,7 +187,6 @@ def _means(name: str, means: Mapping[str, Any]) -> tuple[Cell, ...]:
 
 
 def _gate(head: Head) -> Iterator[str]:
-    """The thresholds of the gate, and whether the set that decides passes it."""
     gate, deciding = head["gate"], head["subset"] or head["summary"]
     yield gettext("Gate passed") if deciding["gate_passed"] else gettext("Gate not passed")
     yield gettext(
@@ -205,7 +200,6 @@ def _gate(head: Head) -> Iterator[str]:
 
 
 def _averages(sets: Mapping[str, Mapping[str, Any]]) -> Table:
-    """The averages of the dev set, where there is one, beside those of all answers."""
     average, rate, gate = (
         word(gettext(JSON_MEASURES[name].label))
         for name in ("eval_score_avg", "schema_pass_rate", "gate_passed")
@@ -223,7 +217,6 @@ def _averages(sets: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def _fields(head: Head, figures: Figures) -> Table:
-    """The mean of every field by the name it has in the output, of the dev set too."""
     overall = {one["name"]: one["value"] for one in figures}
     subset = head.get("part_means", {}).get("subset")
     sets = {gettext("Dev set"): subset} if subset else {}

@@ -78,7 +78,6 @@ def wrong_value(line: JsonLine, place: str, found: object, expected: str) -> Pro
 
 
 def _raw_lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """Each line, ``None`` for one beyond the limit, of which nothing more is kept."""
     while data := file.readline(MAX_LINE_BYTES):
         if len(data) < MAX_LINE_BYTES or data.endswith(b"\n"):
             yield data
@@ -235,7 +234,6 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
 
 
 def _contexts(line: JsonLine, listed: list[dict[str, Any]], wrong: list[Problem]) -> dict[str, str]:
-    """The texts by id; an id that is given twice would leave open which one is cited."""
     contexts: dict[str, str] = {}
     for position, raw in enumerate(listed):
         place = f"contexts[{position}]"
@@ -252,7 +250,6 @@ def _contexts(line: JsonLine, listed: list[dict[str, Any]], wrong: list[Problem]
 def _calls(
     line: JsonLine, usage: list[dict[str, Any]] | dict[str, Any] | None, wrong: list[Problem]
 ) -> tuple[LlmCall, ...] | None:
-    """The tokens of every call, ``None`` where the row does not say; one call may stand bare."""
     if usage is None:
         return None
     calls = []

@@ -215,8 +215,6 @@ class JsonQuestionSet(Struct, frozen=True):
 
 
 class _Answers(Struct):
-    """The lines of an outputs file: the provenance in it, outputs and contexts by id."""
-
     stated: dict[str, object] = field(default_factory=dict)
     outputs: dict[str, str | None] = field(default_factory=dict)
     contexts: dict[str, tuple[Context, ...]] = field(default_factory=dict)
@@ -329,7 +327,6 @@ def _listed(value: object) -> list[Any]:
 
 
 def _top(document: Mapping[str, Any]) -> dict[str, object]:
-    """The fields at the top of a file, and in its object ``provenance`` if it has one."""
     inner = document.get("provenance")
     return {**(inner if isinstance(inner, dict) else {}), **document}
 
@@ -337,7 +334,6 @@ def _top(document: Mapping[str, Any]) -> dict[str, object]:
 def _questions(
     reading: ItemReading, listed: Sequence[object], place: str
 ) -> list[tuple[JsonQuestion, Mapping[str, Any]]]:
-    """Every question that can be used, with its entry as the file has it."""
     found: dict[str, tuple[JsonQuestion, Mapping[str, Any]]] = {}
     for position, raw in enumerate(listed):
         where = f"{place}[{position}]"
@@ -355,7 +351,6 @@ def _questions(
 
 
 def _answers(reading: ItemReading, file: BinaryIO, known: set[str]) -> _Answers:
-    """The outputs of the questions in `known`, and the provenance that the file states."""
     found = _Answers()
     for line in cited_answers.read_lines(reading.name, file):
         if isinstance(line, Problem):
@@ -390,7 +385,6 @@ def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
 
 
 def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
-    """The provenance in `fields`; raises `UnusableProvenance` with all problems in it."""
     said = {name: value for name, value in fields.items() if not is_blank_sign(value)}
     stated = stated_provenance(said)
     wrong = [
@@ -409,7 +403,6 @@ def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
 def _check_set(
     name: str, stated: Mapping[str, str], questions: str, asked: JsonQuestionSet
 ) -> None:
-    """Refuse outputs whose stated set is not the file of questions that is given."""
     if stated["eval_set_version"].rpartition("@")[2].lower() not in asked.hashes:
         words = {"stated": stated["eval_set_version"], "questions": questions, "own": asked.version}
         raise UnusableProvenance(error("other_eval_set", name, words))

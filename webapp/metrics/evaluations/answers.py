@@ -308,7 +308,6 @@ def faithfulness(overlap: float) -> float:
 def _claims(
     row: AnswerRow, claims: Sequence[Sentence], scale: AnswerScale
 ) -> list[tuple[Support, float | None]]:
-    """The outcome of every claim, with its cosine."""
     given = row.claim_similarities
     if given is not None and len(given) != len(claims):
         raise SimilaritiesDoNotFit(len(given), len(claims))
@@ -321,7 +320,6 @@ def _claims(
 
 
 def _flaw(claim: Sentence, contexts: Mapping[str, str]) -> Support | None:
-    """The flaw of a claim's citations, ``None`` when it cites one context."""
     if not claim.citations:
         return Support.NO_CITATION
     if len(claim.citations) > 1:
@@ -335,7 +333,6 @@ def _measured(
     flaws: Sequence[Support | None],
     embedder: Embedder | None,
 ) -> list[float | None]:
-    """The cosine of every claim that cites one context, from `embedder`."""
     cited = [claim for claim, flaw in zip(claims, flaws, strict=True) if flaw is None]
     if embedder is None or not cited:
         return [None] * len(claims)

@@ -122,7 +122,6 @@ def _is_cut_off(text: str, wrong: Exception) -> bool:
 
 
 def _holds_object(text: str) -> bool:
-    """Whether `text` contains a whole object."""
     decoder = json.JSONDecoder(parse_int=float, parse_constant=_refuse)
     start = text.find("{")
     for _ in range(_TRIES):
@@ -332,7 +331,6 @@ def _references(entries: Sequence[object], contexts: Sequence[Context]) -> Itera
 
 
 def _list_in(outer: object, key: str) -> list[Any]:
-    """The list under `key` of an object; an empty one where there is none."""
     inner = outer.get(key) if isinstance(outer, dict) else None
     return inner if isinstance(inner, list) else []
 

@@ -110,7 +110,6 @@ def _unfit(pairs: list[tuple[float, float]]) -> NoCorrelation | None:
 
 
 def _draws(unit_of: Any, n_units: int, bootstrap: Bootstrap) -> Values | None:
-    """How often each unit is drawn in each resample of the items; none of very few or many."""
     if not FEWEST_FOR_INTERVAL <= len(unit_of) <= MOST_FOR_INTERVAL:
         return None
     return item_times(unit_of, n_units, bootstrap)

@@ -116,8 +116,6 @@ class Scored(Struct, frozen=True):
 
 
 class _ReportedProblems(Struct):
-    """Problems as they are met: the first in words, all counted."""
-
     kept: list[Problem] = field(default_factory=list)
     n: int = 0
 
@@ -165,7 +163,6 @@ def score(
 
 
 def _rows(kind: EvaluationKind, file: NamedBytes) -> int:
-    """How many rows a file has, usable or not."""
     count = (
         cited_answers.count_answers if kind is EvaluationKind.ANSWERS else cited_answers.count_lines
     )
@@ -245,7 +242,6 @@ def _take(file: NamedBytes, rows: WaitingRows, row: ScoredRow) -> None:
 def _or_refuse(
     kind: EvaluationKind, file: NamedBytes, rows: WaitingRows, told: _ReportedProblems
 ) -> None:
-    """Refuse a file of which no row was scored: name the kind it looks like, then why."""
     if rows.n:
         return
     expected = _EXPECTED[kind]

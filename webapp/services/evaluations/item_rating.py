@@ -163,14 +163,12 @@ def _is_repeated(
 
 
 def _sequence(click: Click, history: Sequence[ItemEvent]) -> int:
-    """Return the event's place on its device; without a script the server counts."""
     if click.device and click.sequence is not None:
         return click.sequence
     return max((event.sequence for event in history if event.device == ""), default=0) + 1
 
 
 def _settle(session: Session, rater: Rater, item: EvaluationItem, last: ItemEvent) -> None:
-    """Write the value of the event in force to the rater's row."""
     key = (rater.id, item.id, last.part)
     judgment = session.get(ItemJudgment, key)
     if judgment is None:
@@ -395,8 +393,6 @@ class MachineAgreementReport(Struct, frozen=True):
 
 
 class _MergedItem(Struct):
-    """One item with people's merged verdicts on it."""
-
     item: EvaluationItem
     verdicts: Mapping[str, bool]
     grade: float | None
@@ -505,7 +501,6 @@ def _correlation(name: str, graded: Sequence[_MergedItem], bootstrap: Bootstrap)
 def _disagreements(
     kind: EvaluationKind, judged: Sequence[_MergedItem]
 ) -> tuple[ItemDisagreement, ...]:
-    """The items on which people and machine differ, most parts first, then the widest gap."""
     found = []
     for one in judged:
         pairs = one.pairs()

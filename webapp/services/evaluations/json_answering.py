@@ -273,7 +273,6 @@ def ask_rest(
 def _answer(
     answering: Answering, question: JsonQuestion, chatbot: Chatbot, retriever: Retriever | None
 ) -> tuple[JsonQuestion, Answer]:
-    """The answer to a question, beside the question with the contexts that the model got."""
     if retriever is not None:
         found = retriever.retrieve(question.row_id, question.question)
         answering.check_index(found.index_version)
@@ -294,7 +293,6 @@ def _kept(
 
 
 def _check_same(path: Path, theirs: Mapping[str, object], head: Mapping[str, Any]) -> None:
-    """Return if a file's answers were made as `head` says; raises `OtherAnswers`."""
     for name in ("retriever", *head):
         if theirs.get(name) != head.get(name):
             both = _stated(theirs.get(name)), _stated(head.get(name))

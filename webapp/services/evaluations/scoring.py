@@ -217,7 +217,6 @@ def _all(
     take: Callable[[Score], None],
     tell: Callable[[Problem], None],
 ) -> int:
-    """Take every score and tell every problem; return how many lines were left out."""
     left_out, last = 0, None
     for one in found:
         if isinstance(one, Problem):
@@ -235,7 +234,6 @@ def _scores(
     scored: Callable[[int, Row], Score | Problem],
     first: int | None,
 ) -> Iterator[Score | Problem]:
-    """The scores of the first rows; a line with several problems is one row."""
     n_rows, last = 0, None
     for found in rows:
         line = found.line if isinstance(found, Problem) else found[0]
@@ -255,7 +253,6 @@ def _threshold(stated: Fraction | None, in_file: Fraction | None) -> Fraction:
 def _on_automatic(
     name: str, asked: Sequence[GoldQuestion], decisions: constraints.Decisions
 ) -> list[Problem]:
-    """A warning for each question that has cards decided by hand and is not a manual one."""
     automatic = {question.query_id for question in asked if not question.manual}
     decided = sorted({query_id for query_id, _ in decisions.cards} & automatic)
     return [warning("decision_on_automatic", name, query_id=query_id) for query_id in decided]
@@ -370,7 +367,6 @@ class VectorEmbedder:
         ]
 
     def _check_length(self, vectors: Vectors) -> None:
-        """Refuse vectors that are not as long as those before: no cosine could be had of them."""
         lengths = {len(vector) for vector in vectors} | {self._length or len(vectors[0])}
         if len(lengths) > 1:
             raise UnequalVectors(self.name, lengths=", ".join(map(str, sorted(lengths))))
@@ -438,7 +434,6 @@ def _asked(address: str, model: str, key: str | None, texts: Sequence[str]) -> V
 
 
 def _answer(address: str, model: str, key: str | None, texts: Sequence[str]) -> bytes:
-    """Return an endpoint's answer, within the limits of a chatbot's answer."""
     from webapp.chatbot import client
     from webapp.chatbot.failures import NotReached, QuestionRefused
 
@@ -464,7 +459,6 @@ def _refusal(status: int) -> str:
 
 
 def _vectors(document: Any, n: int) -> Vectors:
-    """The vectors in the order of the texts: each names its text."""
     try:
         listed = sorted(document["data"], key=lambda entry: int(entry["index"]))
         vectors = [[_number(x) for x in entry["embedding"]] for entry in listed]
@@ -481,5 +475,4 @@ def _vectors(document: Any, n: int) -> Vectors:
 
 
 def _number(x: Any) -> float:
-    """A component of a vector; numbers that JSON lacks were read as null."""
     return math.nan if x is None else float(x)

@@ -338,7 +338,6 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
 def _may_go_on(
     judge: MachineJudge, found: MachineSession, endpoint: JudgeEndpoint | None, now: datetime
 ) -> bool:
-    """Whether the judge is still there and configured; if not, its session ends here."""
     if judge.rater.removed_at is not None:
         end(found, SessionState.STOPPED, now)
     elif endpoint is None or not judges.fits(judge, endpoint):
@@ -353,7 +352,6 @@ def _prepared(
     asking: Sequence[MachineCall],
     now: datetime,
 ) -> JudgeCall | SessionState:
-    """Return the next call, stored as being asked; else how the session ends without one."""
     thing_id = _next(session, judge, found, now)
     if thing_id is None:
         return SessionState.FINISHED
@@ -380,7 +378,6 @@ def _prepared(
 def _next(
     session: Session, judge: MachineJudge, found: MachineSession, now: datetime
 ) -> int | None:
-    """Return the thing to ask about: not on its way, and not failed in this session."""
     mine = MachineCall.rater_id == judge.rater_id
     failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
     held = loop.are_held(MachineCall, now)
@@ -396,7 +393,6 @@ def _left(
     asking: Sequence[MachineCall],
     prompt: str,
 ) -> tuple[int, int]:
-    """Return how many tries the budget allows for `prompt`, and the tokens they may take."""
     rates = prompts.rates(session, judge)
     tokens = rates.prompt(len(prompt)) + round(rates.completion)
     if found.most_tokens is not None:
@@ -457,7 +453,6 @@ def _fail(found: MachineSession, row: MachineCall, outcome: CallOutcome, now: da
 
 
 def _usage(answer: Answer) -> Usage:
-    """Return the tokens that an answer states, where they are whole numbers."""
     stated = answer.usage or {}
 
     def tokens(name: str) -> int | None:
@@ -552,7 +547,6 @@ def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
 
 
 def _counted(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
-    """Return the number of calls of each session, by their state."""
     rows = session.execute(
         select(MachineCall.session_id, MachineCall.state, func.count())
         .where(MachineCall.session_id.in_(ids))

@@ -62,7 +62,6 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
 def _judge_the_rest(
     session: Session, judge: MachineJudge, recorded: dict[str, str], at: datetime
 ) -> None:
-    """Store a session that judged every card that is left, as recorded."""
     left = prompts.open_things(session, judge)
     prompts_of: dict[int, str] = dict(prompts.prompts_of(session, judge, left))
     told = prompts.rates(session, judge)
@@ -130,7 +129,6 @@ def _name(thing: JudgedThing, position: int) -> str:
 
 
 def _outcome(session: Session, call: JudgeCall, recorded: dict[str, str]) -> CallOutcome:
-    """Return the recorded answer about the judged thing of a call."""
     answer = _recorded(session, call.lease.key[1], recorded)
     usage = Usage(len(call.prompt) // 4, len(answer) // 4)
     return CallOutcome(prompts.read(answer), usage=usage)

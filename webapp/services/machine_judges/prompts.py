@@ -419,7 +419,6 @@ def rates(session: Session, judge: MachineJudge) -> Rates:
 def _earlier(
     session: Session, thing: JudgedThing, known: dict[tuple[int, str], tuple[EarlierTurn, ...]]
 ) -> tuple[EarlierTurn, ...]:
-    """Return the conversation that a thing of a context-dependent question rests on."""
     if thing.run_id is None:
         return ()
     place = (thing.question_id, thing.run_id)

@@ -146,7 +146,6 @@ def embedder_of(form: ScoringForm) -> str:
 
 
 def _message(field: Field) -> str:
-    """Return the error of a field; that of a number names the field and its limits."""
     if not isinstance(field, DecimalField):
         return gettext(str(field.errors[0]))
     return gettext(
@@ -158,7 +157,6 @@ def _message(field: Field) -> str:
 
 
 def _of_json(field: str, kind: EvaluationKind, otherwise: str) -> NamedBytes | None:
-    """Return the file chosen in a field that is for JSON answers, if there is one."""
     chosen = request.files.get(field)
     if chosen is None or not chosen.filename:
         return None
@@ -380,7 +378,6 @@ def _index(asked: ScoringForm, refusals: tuple[str, ...], status: int = 200) -> 
 def _strategies(
     kind: EvaluationKind, head: Mapping[str, Any]
 ) -> Iterator[tuple[str, int, tuple[ScoreCell, ...]]]:
-    """The name, rows and means of every strategy, those of rows that name none last."""
     for name, means in sorted(head.get("strategies", {}).items(), key=lambda one: not one[0]):
         yield name, means["count"], evaluation_items.item_cells(kind, means)
 

@@ -164,7 +164,6 @@ def _fields(asked: ItemToJudge) -> list[dict[str, Any]]:
 
 
 def _references(given: Mapping[str, Any]) -> list[str]:
-    """The files that an answer refers to, with its quotations; else the value as it is."""
     entries = given.get("source_map")
     if not isinstance(entries, list):
         return lines_of(entries)
@@ -182,7 +181,6 @@ def _references(given: Mapping[str, Any]) -> list[str]:
 
 
 def _read(output: str | None) -> Mapping[str, Any]:
-    """Return the fields of an output that is a JSON object; the output is shown raw too."""
     try:
         value = json.loads((output or "").strip())
     except (ValueError, RecursionError):

@@ -335,7 +335,6 @@ def _coverage(score: JsonScore, name: str) -> Coverage | None:
 
 
 def _why(score: JsonScore, name: str) -> str:
-    """The reason for a field's points, in a sentence."""
     if not score.schema_ok:
         return gettext("The output failed, so every field has 0.")
     if name in CLASSES:
@@ -376,7 +375,6 @@ def _why_alike(found: Likeness) -> str:
 
 
 def _paired(pairs: Coverage, expected: object, given: object) -> tuple[Lines, Lines]:
-    """Both lists, paired items with the number of their pair."""
     numbers = {pair.expected: n for n, pair in enumerate(pairs.pairs, 1)}
     others = {pair.given: n for n, pair in enumerate(pairs.pairs, 1)}
     left = expected if isinstance(expected, list) else []
@@ -395,7 +393,6 @@ def _entry(text: object, pair: int | None, otherwise: str) -> tuple[str, str, in
 
 
 def _paths(score: JsonScore) -> tuple[Lines, Lines]:
-    """The files of the contexts, and every reference with its outcome."""
     found: Lines = []
     for one in score.references:
         file = cut(one.file or "-")
@@ -426,7 +423,6 @@ def plain(value: object) -> str:
 
 
 def _marked(text: str, looks: Mapping[str, frozenset[str]]) -> list[tuple[str, str]]:
-    """The text in pieces with their looks: words that have one, and the text between them."""
     pieces: list[tuple[str, str]] = []
     for piece in re.split(r"(\s+)", text):
         look = next((name for name, words in looks.items() if piece in words), "")

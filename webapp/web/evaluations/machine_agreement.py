@@ -68,7 +68,6 @@ def as_json(evaluation_id: str) -> Response:
 
 
 def _chosen(raters: Iterable[ItemRaterStanding]) -> int | None:
-    """Return the rater that the address names, if they judged here; else ``None``: all."""
     wanted = request.args.get("rater", type=int)
     return next((one.rater_id for one in raters if one.rater_id == wanted), None)
 
@@ -90,7 +89,6 @@ def _share(found: float | NoShare) -> Figure:
 
 
 def _orders(found: RankCorrelation) -> tuple[Figure, Figure]:
-    """Spearman's rho and Kendall's tau-b."""
     why, rho, tau = str(found.why_undefined or ""), found.spearman, found.kendall
     return (
         (written(rho.value), bounds(rho.lower, rho.upper), why),

@@ -273,7 +273,6 @@ def _new_again(form: NewJudgeForm, errors: dict[str, str]) -> Response:
 
 
 def _work(judge_id: int) -> Response:
-    """Return how far the judge is; once it has ended, the page that asked loads anew."""
     with access.reading() as (session, owner):
         judge = machine_judges.find(session, owner.study, judge_id)
         lines = machine_judges.lines(session, owner.study)
@@ -328,7 +327,6 @@ def _line(lines: tuple[JudgeLine, ...], judge_id: int) -> JudgeLine:
 
 
 def _why_not(judge: MachineJudge, work: Work) -> str:
-    """Return why the judge cannot be started, in words; empty if it can."""
     endpoint = _configured()
     if endpoint is None:
         return gettext("No endpoint is configured, so it cannot go on.")
