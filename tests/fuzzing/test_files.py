@@ -37,11 +37,9 @@ from webapp.metrics.evaluations import json_answers
 from webapp.records import Problem
 from webapp.services.agreement import agreement
 from webapp.services.agreement.agreement import HandJudgedRun
-from webapp.services.evaluations import files as evaluation_files
 from webapp.services.evaluations import scoring
 from webapp.services.evaluations.evaluations import EvaluationKind as Scored
-from webapp.services.evaluations.files import ScoringSettings
-from webapp.services.evaluations.scoring import NamedBytes
+from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.exports import exports, rated_imports, ratings
 from webapp.services.judging import live_metrics
 from webapp.services.proof_packs import verification
@@ -151,7 +149,7 @@ def _score(gold: bytes, results: bytes, manual: bytes) -> None:
         NamedBytes("results.json", results),
         NamedBytes("manual.json", manual),
     )
-    _refusing(lambda: _told(scoring.constraint_scoring(*files).problems))
+    _refusing(lambda: _told(scoring.constraint_scoring(*files)[1]))
 
 
 def _read_gold(_ground: Ground, data: bytes) -> None:
@@ -181,8 +179,8 @@ def _scored(kind: Scored) -> Read:
         for settings in (ScoringSettings(kind), ScoringSettings(kind, keep_citations=True)):
             with WaitingRows() as rows:
                 files = [NamedBytes(NAME, data)]
-                score = partial(evaluation_files.score, settings, files, rows)
-                _refusing(lambda score=score: _told(score().problems))  # type: ignore[misc]
+                score = partial(scoring.score, settings, files, rows)
+                _refusing(lambda score=score: _told([*map(Problem.stored, score().problems)]))  # type: ignore[misc]
 
     return read
 

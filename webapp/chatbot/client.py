@@ -87,13 +87,15 @@ class ChatbotReply(Struct, Generic[Read], frozen=True):
 class Endpoint(Struct, frozen=True):
     """An address that takes JSON and answers with JSON, asked as `patience` allows.
 
-    ``who`` is its name in failures, ``timer`` counts seconds for the latencies.
+    ``who`` is its name in failures, ``timer`` counts seconds for the latencies, ``limit`` is the
+    largest answer in bytes.
     """
 
     address: str
     patience: Patience = Patience()
     timer: Callable[[], float] = time.perf_counter
     who: str = CHATBOT
+    limit: int = LARGEST_ANSWER
 
     def ask(
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
@@ -119,9 +121,7 @@ class Endpoint(Struct, frozen=True):
     ) -> tuple[Read, int]:
         started = self.timer()
         seconds = self.patience.seconds
-        status, data, about = post(
-            self.address, body, headers, seconds=seconds, limit=LARGEST_ANSWER
-        )
+        status, data, about = post(self.address, body, headers, seconds=seconds, limit=self.limit)
         milliseconds = round((self.timer() - started) * 1000)
         self._check_status(status, data, about)
         return read(parsed(data)), milliseconds

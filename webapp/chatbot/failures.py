@@ -11,6 +11,7 @@ _LONGEST_DETAIL = 300
 LONGEST_EXCERPT = 2000
 CHATBOT = mark("The chatbot")
 RETRIEVER = mark("The retriever")
+EMBEDDER = mark("The endpoint")
 
 
 class CallFailed(Exception):

@@ -96,7 +96,6 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
         MenuEntry(
             "evaluations.index",
             mark("Evaluation"),
-            also=("machine_agreement",),
             about=mark(
                 "For studies that score cited answers, retrieved chunks or answers in JSON by "
                 "fixed rules, with people beside the machine."

@@ -143,16 +143,6 @@ def test_what_failed_or_was_cut_off_is_asked_again_and_nothing_else(
     ]
 
 
-def test_a_question_is_tried_again_before_it_counts_as_failed(
-    tmp_path: Path, questions: Path
-) -> None:
-    with serving(status(503, {"error": "busy"}), says(GOOD)) as bot:
-        done = answer(tmp_path, bot, questions, "--model", "m", "--at-once", "2")
-
-    assert (done.returncode, len(bot.asked)) == (0, 4)
-    assert sorted(row["tries"] for row in written(tmp_path)[1:]) == [1, 1, 2]
-
-
 def test_five_failures_in_a_row_end_the_asking(tmp_path: Path) -> None:
     questions = tmp_path / "q.json"
     questions.write_text(json.dumps([QUESTIONS[0] | {"id": n} for n in range(9)]), "utf-8")
@@ -291,29 +281,6 @@ def test_a_retriever_that_names_no_index_needs_it_named(tmp_path: Path, question
     assert written(tmp_path)[0]["index_version"] == "idx-3"
 
 
-def test_what_the_retriever_failed_at_is_asked_again(tmp_path: Path, questions: Path) -> None:
-    refused, found = status(404, {"detail": "unknown"}), gives(FOUND, index_version="1")
-    with serving(says(GOOD)) as bot, serving(found, refused, found) as retriever:
-        options = ("--model", "m", "--retriever", retriever.address)
-        done = answer(tmp_path, bot, questions, *options)
-        assert "Question 2: The retriever refused the question (404): unknown" in done.stderr
-        again = answer(tmp_path, bot, questions, *options, "--resume")
-
-    assert (done.returncode, again.returncode, len(bot.asked)) == (1, 0, 3)
-    assert [row["id"] for row in written(tmp_path)[1:]] == ["1", "3", "2"]
-
-
-def test_questions_without_contexts_are_told(tmp_path: Path) -> None:
-    questions = tmp_path / "q.json"
-    bare = {name: value for name, value in QUESTIONS[0].items() if name != "contexts"}
-    questions.write_text(json.dumps([bare]), "utf-8")
-    with serving(says(GOOD)) as bot:
-        done = answer(tmp_path, bot, questions, "--model", "m")
-
-    assert done.returncode == 0
-    assert "1 question has no contexts" in done.stderr
-
-
 def test_the_prompt_is_shown_with_its_hash_and_written_as_it_is(tmp_path: Path) -> None:
     shown = relevansi(tmp_path, "answer", "json-v2", "--print-prompt")
     target = tmp_path / "prompt.md"
@@ -404,12 +371,3 @@ def test_a_set_larger_than_the_file_is_refused_in_one_line(tmp_path: Path) -> No
     assert (done.returncode, done.stdout) == (1, "")
     assert "10 pertanyaan bisa dipakai; --n meminta 11." in done.stderr
     assert not target.exists()
-
-
-def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text('{"runs": []}', "utf-8")
-    done = relevansi(tmp_path, "eval-set", "make", path, "--n", "1", "-o", tmp_path / "y.json")
-
-    assert done.returncode == 1
-    assert "x.json" in done.stderr

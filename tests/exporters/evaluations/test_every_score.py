@@ -31,27 +31,10 @@ from webapp.metrics.evaluations.similarity import LexicalEmbedder, cover, likene
 
 pieces = st.sampled_from(
     [
-        "Rumah di Cemara",
-        "Harga Rp 1.5 M",
-        "I don't know",
-        "i dont know",
-        "Saya tidak tahu",
-        "I don\u2019t know",
-        "[CIT:a]",
-        "[CIT:b]",
-        "[CIT:d-1_x]",
-        "[CIT:]",
-        "[cit:a]",
-        ".",
-        "!",
-        "?!",
-        "...",
-        " ",
-        "\n",
-        "\u00a0",
-        "the",
-        "5",
-        "-",
+        *("Rumah di Cemara", "Harga Rp 1.5 M", "the", "5"),
+        *("I don't know", "i dont know", "Saya tidak tahu", "I don\u2019t know"),
+        *("[CIT:a]", "[CIT:b]", "[CIT:d-1_x]", "[CIT:]", "[cit:a]"),
+        *(".", "!", "?!", "...", "-", " ", "\n", "\u00a0"),
     ]
 )
 texts = st.lists(pieces, max_size=14).map("".join)
@@ -102,8 +85,8 @@ def test_the_ranges_of_an_answer_s_figures_hold(row: dict[str, Any]) -> None:
     assert 0 <= found.overlap <= 1
     assert found.faithfulness is not None
     assert 0.6 <= found.faithfulness <= 1
-    if found.gold is not None:
-        assert 0 <= found.gold.em <= found.gold.f1 <= 1
+    if found.em is not None and found.f1 is not None:
+        assert 0 <= found.em <= found.f1 <= 1
 
 
 @given(texts)
@@ -294,5 +277,5 @@ def test_likeness_has_no_direction(one: str, other: str) -> None:
 def test_no_item_is_paired_twice(expected: list[str], given_items: list[str]) -> None:
     pairs = cover(expected, given_items, most=12).pairs
 
-    assert len({pair.expected for pair in pairs}) == len({pair.given for pair in pairs})
-    assert len({pair.given for pair in pairs}) == len(pairs)
+    expected_ones, given_ones = ({pair[side] for pair in pairs} for side in (0, 1))
+    assert len(expected_ones) == len(given_ones) == len(pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webapp.metrics.evaluations.answers import AnswerSummary
-from webapp.metrics.evaluations.chunks import FIGURES, ChunkRow, ChunkSummary, score
+from webapp.metrics.evaluations.chunks import FIGURES, ChunkRow, score
 from webapp.metrics.evaluations.json_answers import CLASSES, WEIGHTS
 from webapp.metrics.evaluations.registry import (
     ANSWER_MEASURES,
@@ -46,37 +46,11 @@ def test_the_words_behind_the_figures_are_there_to_be_shown() -> None:
     assert found.chunk_words == (frozenset({"rumah"}), frozenset({"di"}))
 
 
-def test_strategies_stand_side_by_side() -> None:
-    summary = ChunkSummary()
-    for strategy, chunk in (("kecil", "a"), ("besar", "a b"), ("besar", "c"), (None, "a b")):
-        summary.add(score(ChunkRow("1", "?", "a b", (chunk,), strategy)))
-
-    assert summary.overall.figures()["recall"] == 0.625  # 1/2, 1, 0, 1
-    assert {name: part.figures()["recall"] for name, part in summary.strategies.items()} == {
-        "kecil": 0.5,
-        "besar": 0.5,
-        None: 1.0,
-    }
-
-
-def test_no_rows_have_no_means() -> None:
-    assert set(ChunkSummary().overall.figures().values()) == {None}
-
-
 def test_no_figure_is_without_its_explanation() -> None:
-    assert list(ANSWER_MEASURES) == list(AnswerSummary().figures())
+    assert list(ANSWER_MEASURES) == [one["name"] for one in AnswerSummary().figures()]
     assert tuple(CHUNK_MEASURES) == FIGURES
     assert set(WEIGHTS) - set(CLASSES) < set(JSON_MEASURES)
     assert {"eval_score_avg", "schema_pass_rate", "gate_passed", "classes"} < set(JSON_MEASURES)
-
-
-@pytest.mark.parametrize("name", EVALUATIONS)
-def test_every_figure_says_what_it_means_and_where_it_is_from(name: str) -> None:
-    for measure in EVALUATIONS[name].measures.values():
-        assert measure.label
-        assert measure.meaning
-        assert measure.source
-        assert measure.name == "count" or (measure.formula and measure.denominator)
 
 
 @pytest.mark.parametrize("evaluation", EVALUATIONS.values(), ids=list(EVALUATIONS))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from webapp.exporters.evaluations.score_documents import JSON_ITEM, json_item, json_summary
+from webapp.exporters.evaluations.score_documents import COLUMNS, json_item, json_summary
 from webapp.metrics.evaluations import json_answers
 from webapp.metrics.evaluations.json_answers import (
     WEIGHTS,
@@ -80,7 +80,7 @@ def test_an_output_of_another_form_scores_0_and_says_why(
 
     assert (found.schema_ok, found.reason, found.output.field) == (False, reason, field)
     assert json_item(found) == {
-        **dict.fromkeys(JSON_ITEM, 0.0),
+        **dict.fromkeys(COLUMNS["json-v2"], 0.0),
         "id": "1",
         "schema_ok": False,
         "reason": reason,
@@ -114,10 +114,6 @@ def test_soft_matches(expected: object, given: object, matches: bool) -> None:
     assert likeness(expected, given).matches is matches
 
 
-def test_a_jaccard_of_exactly_72_hundredths_is_met() -> None:
-    assert likeness("abcdefghijklmnopqrsTUV", "abcdefghijklmnopqrsWXYZ").jaccard == Fraction(18, 25)
-
-
 @pytest.mark.parametrize(
     ("expected", "given", "f1"),
     [
@@ -140,8 +136,7 @@ def test_each_expected_item_takes_the_first_that_is_free() -> None:
     """The first, ab, takes abc, so that the second is left without."""
     found = cover(["ab", "abc"], ["abc", "xyz"], most=12)
 
-    assert [(pair.expected, pair.given) for pair in found.pairs] == [(0, 0)]
-    assert (found.recall, found.precision) == (Fraction(1, 2), Fraction(1, 2))
+    assert found.pairs == ((0, 0),)
 
 
 def test_keywords_are_english_tokens_and_then_chinese_pairs() -> None:
@@ -216,19 +211,6 @@ def test_the_score_is_the_weighted_sum_of_the_parts() -> None:
     assert found.parts["detailed_description"] == Fraction(1, 2)
 
 
-def test_why_a_part_scored_is_there_to_be_shown() -> None:
-    found = score(question(detailed_description=["sea view", "low interest rate"]))
-
-    assert found.descriptions is not None
-    assert [(pair.expected, pair.given) for pair in found.descriptions.pairs] == [(0, 1)]
-    assert found.classes["main_topic"].contained
-    assert found.evidence is not None
-    assert len(found.evidence.hits) == 10
-    assert [(one.file, one.ok, one.anchor) for one in found.references] == [
-        ("a.md", True, "alpha bravo")
-    ]
-
-
 def test_too_many_items_are_a_warning_and_no_failure() -> None:
     found = score(question(detailed_description=["x"] * 9, predicted_questions=["x"] * 6))
 
@@ -237,8 +219,8 @@ def test_too_many_items_are_a_warning_and_no_failure() -> None:
     assert score(question(detailed_description=["x"] * 8)).too_long == ()
 
 
-def summary_of(*scores: JsonScore, gate: Gate | None = None) -> JsonSummary:
-    summary = JsonSummary(gate or Gate())
+def summary_of(*scores: JsonScore) -> JsonSummary:
+    summary = JsonSummary(Gate())
     for one in scores:
         summary.add(one)
     return summary
@@ -254,7 +236,7 @@ def test_failures_count_as_0_in_every_mean() -> None:
         "gate_passed": False,
     }
     assert found.reasons == {"not_json": 1}
-    assert set(found.part_means.values()) == {Fraction(1, 2)}
+    assert set(found.part_means.values()) == {0.5}
 
 
 @pytest.mark.parametrize(
@@ -268,38 +250,21 @@ def test_the_gate_is_met_by_exactly_its_ends(n_good: int, n_bad: int, passed: bo
     assert summary_of(*[good] * n_good, *[bad] * n_bad).gate_passed is passed
 
 
-def test_the_gate_can_be_set() -> None:
-    gate = Gate(Fraction(50), Fraction(1, 2))
-
-    assert summary_of(score(question()), score(question("no")), gate=gate).gate_passed
-
-
 TOPICS = ["rumah"] * 503 + ["ruko"] * 301 + ["tanah"] * 196
 
 
 def test_topics_share_the_set_in_proportion_by_the_largest_remainder() -> None:
     """50.3, 30.1 and 19.6 of 100: the one left over goes to tanah."""
     assert json_answers.shares(TOPICS, 100) == {"rumah": 50, "ruko": 30, "tanah": 20}
-
-
-def test_equal_remainders_go_to_the_topics_that_come_first() -> None:
-    assert json_answers.shares(["b", "a", "c"], 2) == {"b": 1, "a": 1, "c": 0}
+    assert json_answers.shares(["b", "a", "c"], 2) == {"b": 1, "a": 1, "c": 0}  # ties: the first
 
 
 def test_a_drawn_set_has_these_shares_in_the_order_of_the_file() -> None:
     drawn = json_answers.draw_dev_set(TOPICS, 100, seed=42)
 
-    assert drawn == sorted(set(drawn))
+    assert drawn == sorted(set(drawn)) == json_answers.draw_dev_set(TOPICS, 100, seed=42)
+    assert drawn != json_answers.draw_dev_set(TOPICS, 100, seed=43)
     assert Counter(TOPICS[position] for position in drawn) == json_answers.shares(TOPICS, 100)
-
-
-def test_the_same_seed_draws_the_same_and_another_draws_others() -> None:
-    assert json_answers.draw_dev_set(TOPICS, 100, seed=42) == json_answers.draw_dev_set(
-        TOPICS, 100, seed=42
-    )
-    assert json_answers.draw_dev_set(TOPICS, 100, seed=42) != json_answers.draw_dev_set(
-        TOPICS, 100, seed=43
-    )
 
 
 def test_all_questions_can_be_drawn_and_no_more() -> None:

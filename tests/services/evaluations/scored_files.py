@@ -104,3 +104,8 @@ def lines(*rows: dict[str, Any]) -> bytes:
 def document(value: object) -> bytes:
     """Return the value as a JSON file."""
     return json.dumps(value).encode()
+
+
+WITHOUT_COSINES = lines(
+    *({key: value for key, value in row.items() if key != "claim_similarities"} for row in ANSWERS)
+)

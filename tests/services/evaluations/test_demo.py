@@ -21,6 +21,7 @@ def test_two_people_judged_items_and_every_kind_is_there_once(demo_session: Sess
 def test_people_and_the_machine_disagree_about_some_parts(demo_session: Session) -> None:
     drawn = Bootstrap(resamples=10)
     for evaluation in demo_session.scalars(select(Evaluation)):
-        found = item_rating.machine_agreement(demo_session, evaluation, bootstrap=drawn).overall
-        assert found.machine_only + found.people_only > 0, evaluation.kind
-        assert found.both + found.neither > found.machine_only + found.people_only
+        report, _ = item_rating.machine_agreement(demo_session, evaluation, bootstrap=drawn)
+        found = report["verdicts"]
+        apart = found["machine_only"] + found["people_only"]
+        assert 0 < apart < found["both"] + found["neither"], evaluation.kind

@@ -17,24 +17,23 @@ from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, 
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.evaluations import score_documents
-from webapp.exporters.evaluations.score_documents import WaitingRows
+from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.significance import Bootstrap
-from webapp.metrics.evaluations import json_answers
 from webapp.records import Click
-from webapp.services.evaluations import evaluations, item_rating
-from webapp.services.evaluations import (
-    files as evaluation_files,
-)
+from webapp.services.evaluations import evaluations, item_rating, scoring
 from webapp.services.evaluations.evaluations import (
-    COLUMNS,
     EvaluationKind,
     Show,
     UnknownEvaluation,
     UnknownItem,
 )
-from webapp.services.evaluations.files import NothingScored, ScoringSettings, TooManyRows
-from webapp.services.evaluations.scoring import NamedBytes
+from webapp.services.evaluations.scoring import (
+    NamedBytes,
+    NothingScored,
+    ScoringSettings,
+    TooManyRows,
+)
 from webapp.services.judging.events import EventIdTaken, NotToJudge
 from webapp.services.people import raters
 from webapp.services.study import studies
@@ -49,10 +48,16 @@ FEW = Bootstrap(resamples=50)
 
 def kept(session: Session, study: Study, kind: EvaluationKind, *files: NamedBytes) -> Evaluation:
     """Return the files, else those of the kind above, scored and stored."""
+    return stored(session, study, ScoringSettings(kind), *(files or [FILES[kind]]))
+
+
+def stored(
+    session: Session, study: Study, settings: ScoringSettings, *files: NamedBytes
+) -> Evaluation:
     with WaitingRows() as rows:
-        scored = evaluation_files.score(ScoringSettings(kind), files or [FILES[kind]], rows)
-        stored = evaluations.store(session, study, scored, rows, NOW)
-    return evaluations.find(session, study, stored.id)
+        scored = scoring.score(settings, files, rows)
+        found, _ = evaluations.store(session, study, scored, rows, NOW)
+    return evaluations.find(session, study, found)
 
 
 def click(number: int) -> Click:
@@ -88,10 +93,7 @@ def test_a_download_is_what_the_command_line_writes_bit_for_bit(
     theirs = relevansi(
         tmp_path, "score", kind, str(tmp_path / file.name), "--format", ending, *options
     )
-    with WaitingRows() as rows:
-        scored = evaluation_files.score(settings, [file], rows)
-        stored = evaluations.store(session, study, scored, rows, NOW)
-    ours = evaluations.find(session, study, stored.id)
+    ours = stored(session, study, settings, file)
     results = evaluations.results(session, ours)
     if ending == "json":
         pieces = score_documents.json_file(ours.head, results)
@@ -108,31 +110,10 @@ def test_items_are_stored_in_order_with_what_the_machine_says_of_their_parts(
     page = evaluations.page(session, found, Show.ALL, 1)
     first = evaluations.find_item(session, found, 1)
 
-    assert [line.item_id for line in page.lines] == ["q1", "q2", "q3"]
-    assert [line.result["overlap"] for line in page.lines] == [0.5, 0.0, 1.0]
+    assert [item.item_id for item, _ in page.lines] == ["q1", "q2", "q3"]
+    assert [item.result["overlap"] for item, _ in page.lines] == [0.5, 0.0, 1.0]
     assert [part["passed"] for part in first.parts] == [True, False, None]  # no claim: nothing
-    assert [line.failed for line in page.lines] == [True, True, False]
-
-
-def test_figures_are_kept_with_their_n_and_why_they_have_none(
-    sqlite_session: tuple[Session, Study],
-) -> None:
-    session, study = sqlite_session
-    without = [{k: v for k, v in row.items() if k != "claim_similarities"} for row in ANSWERS]
-    figures = {
-        one["name"]: one
-        for one in kept(
-            session, study, EvaluationKind.ANSWERS, NamedBytes("a", lines(*without))
-        ).figures
-    }
-
-    assert figures["avg_overlap"] == {
-        "name": "avg_overlap",
-        "value": None,
-        "n": 0,
-        "why": "no_embedder",
-    }
-    assert (figures["avg_f1"]["n"], figures["avg_total_tokens"]["value"]) == (1, 100)
+    assert [item.failed for item, _ in page.lines] == [True, True, False]
 
 
 def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
@@ -146,21 +127,11 @@ def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
     failed = evaluations.page(session, found, Show.FAILED, 2)
 
     assert (last.number, last.n_pages, len(last.lines)) == (3, 3, 20)
-    assert last.lines[0].position == 101
-    assert (failed.total, len(failed.lines)) == (60, 10)  # every second has nothing in common
-
-
-def test_the_same_file_with_the_same_settings_is_kept_once(
-    sqlite_session: tuple[Session, Study],
-) -> None:
-    session, study = sqlite_session
-    first, again = (
-        kept(session, study, EvaluationKind.CHUNKS),
-        kept(session, study, EvaluationKind.CHUNKS),
+    assert last.lines[0][0].position == 101
+    assert (failed.counts[Show.FAILED], len(failed.lines)) == (
+        60,
+        10,
     )
-
-    assert first.id == again.id
-    assert session.scalar(select(func.count()).select_from(EvaluationItem)) == 2
 
 
 def test_bad_rows_are_told_by_line_and_the_rest_is_scored(
@@ -179,7 +150,7 @@ def test_more_rows_than_are_kept_are_refused_and_nothing_is_stored(
     sqlite_session: tuple[Session, Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, study = sqlite_session
-    monkeypatch.setattr(evaluation_files, "MOST_ROWS", 1)
+    monkeypatch.setattr(scoring, "MOST_ROWS", 1)
 
     with pytest.raises(TooManyRows):
         kept(session, study, EvaluationKind.CHUNKS)
@@ -202,31 +173,10 @@ def test_another_file_is_refused_saying_what_it_looks_like(
     kind: EvaluationKind, data: bytes, code: str
 ) -> None:
     with WaitingRows() as rows, pytest.raises(ImportRefused) as refused:
-        evaluation_files.score(ScoringSettings(kind), [NamedBytes("x", data)], rows)
+        scoring.score(ScoringSettings(kind), [NamedBytes("x", data)], rows)
 
     assert refused.value.problem.code == code
     assert isinstance(refused.value, NothingScored) or kind is EvaluationKind.JSON
-
-
-def test_questions_and_outputs_apart_are_one_evaluation(
-    sqlite_session: tuple[Session, Study],
-) -> None:
-    session, study = sqlite_session
-    top = {key: value for key, value in JSON_SET.items() if key != "items"}
-    questions = [{k: v for k, v in one.items() if k != "output"} for one in JSON_SET["items"]]
-    top["eval_set_version"] = json_answers.eval_set_version("questions", questions)
-    outputs = [{"id": one["id"], "output": one["output"]} for one in JSON_SET["items"]]
-    found = kept(
-        session,
-        study,
-        EvaluationKind.JSON,
-        NamedBytes("questions.json", document(top | {"items": questions})),
-        NamedBytes("outputs.jsonl", lines(*outputs)),
-    )
-
-    assert found.name == "questions.json + outputs.jsonl"
-    assert found.head["summary"] == kept(session, study, EvaluationKind.JSON).head["summary"]
-    assert found.provenance["model_id"] == "m"
 
 
 def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
@@ -235,7 +185,7 @@ def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
     found = kept(session, study, EvaluationKind.ANSWERS)
 
     def said() -> dict[str, int]:
-        return dict(evaluations.item(session, found, rater, 1).judged)
+        return evaluations.judged(session, rater, evaluations.find_item(session, found, 1))
 
     item_rating.judge(session, rater, found, 1, "0", 1, click(1))
     item_rating.judge(session, rater, found, 1, "0", 0, click(2))
@@ -304,21 +254,18 @@ def test_the_machine_is_put_beside_the_majority_and_the_median_of_people(
     for number, (who, position, part, value) in enumerate(say):
         item_rating.judge(session, who, found, position, part, value, click(number))
 
-    report = item_rating.machine_agreement(session, found, bootstrap=FEW)
+    report, apart = item_rating.machine_agreement(session, found, bootstrap=FEW)
 
-    assert (report.n_raters, report.n_items, report.n_graded) == (2, 3, 3)
-    overall = report.overall
-    assert (overall.both, overall.machine_only, overall.people_only, overall.neither) == (
-        *(1, 0),
-        *(1, 1),
-    )
+    assert (report["raters"], report["items"], report["graded"]) == (2, 3, 3)
+    counts = ("both", "machine_only", "people_only", "neither")
+    assert [report["verdicts"][name] for name in counts] == [1, 0, 1, 1]
     # overlap 0.5, 0, 1 against grades 3.5, 0, 5: the same order
-    assert report.figures["overlap"].spearman.value == pytest.approx(1)
-    assert report.figures["f1"].n == 1  # only q1 has a gold answer
-    assert [(one.position, one.n_differ) for one in report.disagreements] == [(1, 1)]
-    assert report.disagreements[0].gap == pytest.approx(0.2)  # |3.5 / 5 - 0.5|
+    assert report["grades"]["overlap"]["spearman"]["value"] == pytest.approx(1)
+    assert report["grades"]["f1"]["n"] == 1  # only q1 has a gold answer
+    assert [(one.position, one.n_differ) for one in apart] == [(1, 1)]
+    assert apart[0].gap == pytest.approx(0.2)  # |3.5 / 5 - 0.5|
     disagreeing = evaluations.page(session, found, Show.DISAGREEMENTS, 1)
-    assert [line.position for line in disagreeing.lines] == [1, 3]  # one of two raters differs
+    assert [item.position for item, _ in disagreeing.lines] == [1, 3]  # one of two raters differs
 
 
 def test_fields_of_json_answers_are_told_apart(
@@ -331,11 +278,11 @@ def test_fields_of_json_answers_are_told_apart(
     item_rating.judge(session, rater, found, 2, "main_topic", 0, click(2))
     item_rating.judge(session, rater, found, 1, "grounding", 1, click(3))
 
-    fields = item_rating.machine_agreement(session, found, bootstrap=FEW).fields
+    report, _ = item_rating.machine_agreement(session, found, bootstrap=FEW)
+    topic, grounding = report["verdicts_by_field"].values()
 
-    assert list(fields) == ["main_topic", "grounding"]
-    assert (fields["main_topic"].people_only, fields["main_topic"].neither) == (1, 1)
-    assert fields["grounding"].both == 1
+    assert list(report["verdicts_by_field"]) == ["main_topic", "grounding"]
+    assert (topic["people_only"], topic["neither"], grounding["both"]) == (1, 1, 1)
 
 
 def test_deleting_takes_items_and_judgments_and_leaves_the_log_of_clicks(
@@ -347,14 +294,14 @@ def test_deleting_takes_items_and_judgments_and_leaves_the_log_of_clicks(
     )
     item_rating.judge(session, rater, found, 1, "0", 1, click(1))
     item_rating.judge(session, rater, other, 1, "0", 1, click(2))
-    cost = evaluations.deletion_cost(session, found)
+    n_judgments = evaluations.n_judgments(session, found)
     gone = found.id
 
     evaluations.remove(session, study, found, NOW)
     session.flush()
     session.expire_all()
 
-    assert (cost.items, cost.judgments, cost.events) == (3, 1, 1)
+    assert n_judgments == 1
     assert session.scalar(select(func.count()).select_from(EvaluationItem)) == 2
     assert session.scalar(select(func.count()).select_from(ItemJudgment)) == 1
     assert session.scalars(select(ItemEvent.item_key).where(ItemEvent.evaluation_id == gone)).all()

@@ -132,12 +132,12 @@ def ours(
         None if document is None else NamedBytes(name, json.dumps(document).encode())
         for name, document in (("g.json", gold), ("r.json", results), ("m.json", manual))
     ]
-    found = scoring.constraint_scoring(
+    report, _ = scoring.constraint_scoring(
         *files,  # type: ignore[arg-type]
         threshold=None if threshold is None else Fraction(threshold),
         missing=MissingRule.LEFT_OUT if left_out else MissingRule.COUNTED,
     )
-    return constraints_json(found.report)
+    return constraints_json(report)
 
 
 @given(golds(), RESULTS, st.none() | MANUALS, st.none() | THRESHOLDS, st.booleans())

@@ -86,29 +86,6 @@ def test_raters_find_nothing_before_the_owner_opens_an_evaluation(
     assert ani.get(f"{base}/1").status_code == 404
 
 
-def test_their_own_page_says_once_what_the_items_are(owner: FlaskClient, ani: FlaskClient) -> None:
-    opened(owner, "answers")
-    headings = re.findall(r"<h(\d)[^>]*>([^<]*)", ani.get("/items/").text)
-
-    assert headings == [("1", "Items to judge"), ("2", "Cited answers 1")]
-
-
-@pytest.mark.parametrize(
-    ("kind", "asks", "words"),
-    [
-        ("answers", "Is this sentence right and supported?", ["Right", "Wrong"]),
-        ("chunks", "Does this chunk help to answer?", ["Yes", "No"]),
-    ],
-)
-def test_the_buttons_answer_what_is_asked(
-    owner: FlaskClient, ani: FlaskClient, kind: str, asks: str, words: list[str]
-) -> None:
-    html = ani.get(f"{opened(owner, kind)}/1").text
-
-    assert asks in html
-    assert re.findall(r"</span> (\w+)</button>", html)[:2] == words
-
-
 def test_opening_and_closing_is_logged_and_keeps_what_was_said(
     owner: FlaskClient, ani: FlaskClient, web_database: Database
 ) -> None:
@@ -148,31 +125,6 @@ def test_what_is_next_leads_a_rater_to_the_items_and_says_how_far_they_are(
     judge_all(ani, base, "answers", 2)
     assert ani.get(f"{base}/").headers["Location"] == "/items/"
     assert "3 of 3 items judged ✓ Look again" in text(ani.get("/items/").text)
-
-
-def test_an_item_is_finished_with_a_word_on_every_part_and_a_grade(
-    owner: FlaskClient, ani: FlaskClient
-) -> None:
-    base = opened(owner, "chunks")
-    judge(ani, base, 1, "0", 1)
-    judge(ani, base, 1, "1", 0)
-    assert "0 of 2 items judged" in text(ani.get(f"{base}/1").text)
-    judge(ani, base, 1, "grade", 0)
-    assert "1 of 2 items judged" in text(ani.get(f"{base}/1").text)
-    judge(ani, base, 1, "1", "")
-    assert "0 of 2 items judged" in text(ani.get(f"{base}/1").text)
-
-
-def test_an_answer_without_a_sentence_is_finished_with_its_grade(
-    owner: FlaskClient, ani: FlaskClient
-) -> None:
-    base = opened(owner, "answers", lines({"id": 1, "answer": ""}))
-
-    assert "There is no part to judge here" in ani.get(f"{base}/1").text
-    judge(ani, base, 1, "grade", 2)
-    page = text(ani.get(f"{base}/1").text)
-    assert "1 of 1 items judged" in page
-    assert "Back to all evaluations" in page  # the only way on says where it leads
 
 
 MACHINE = {
@@ -331,18 +283,6 @@ def test_each_rater_has_their_own_word_and_people_beside_the_machine_can_be_told
     assert "The owner sees what the machine says" not in page
     assert "Ani 1 of 3" in text(owner.get(theirs).text)
     assert owner.get(f"{people}?rater=999").get_json() == merged
-
-
-@pytest.mark.parametrize("part", ["9", "", "supported"])
-def test_what_is_not_there_cannot_be_judged(
-    owner: FlaskClient, ani: FlaskClient, part: str
-) -> None:
-    base = opened(owner, "answers")
-
-    answer = ani.post(f"{base}/1/judgment", data={"part": part, "value": "1"})
-    assert answer.status_code == 400
-    assert ani.get(f"{base}/4").status_code == 404
-    assert ani.get(f"{base}/0").status_code == 404
 
 
 def test_two_evaluations_of_a_kind_are_told_apart_by_their_age(

@@ -10,14 +10,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
-from tests.services.evaluations.embeddings import serving
-from tests.services.evaluations.scored_files import ANSWERS, lines
 from tests.web.evaluations.scored import DATA, send
 from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem
 from webapp.db.tables.runs import Upload
-from webapp.services.evaluations import scoring
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame.access import now
@@ -111,18 +108,6 @@ def test_what_is_no_scoring_was_not_refused_here(
 
     assert client.get(f"/evaluations/?refused={work_id}").status_code == 404
     assert client.get("/evaluations/?refused=unknown").status_code == 404
-
-
-def test_an_endpoint_that_gives_no_vectors_is_named(
-    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = [{k: v for k, v in row.items() if k != "claim_similarities"} for row in ANSWERS]
-    with serving(503) as (url, _):
-        monkeypatch.setenv(scoring.ENDPOINT_VARIABLE, url)
-        monkeypatch.setenv(scoring.MODEL_VARIABLE, "small")
-        page = client.get(done(app, client, "answers", lines(*kept), embedder="endpoint")).text
-
-    assert f"{url}/embeddings" in page
 
 
 def test_its_page_is_in_the_menu_where_it_was_begun(

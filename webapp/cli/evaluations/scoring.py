@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
-from msgspec import Struct
 
 from webapp import labels, notation
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json, write_pieces
 from webapp.exporters.evaluations import score_documents as documents
-from webapp.exporters.evaluations import score_reports
-from webapp.exporters.evaluations.score_documents import WaitingRows, csv_file, json_file
+from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows, csv_file, json_file
 from webapp.exporters.frame.tables import Document
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import gettext, mark
@@ -29,20 +27,15 @@ from webapp.importers.runs import problems
 from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.prices import exact_number
 from webapp.importers.runs.problems import ImportRefused
-from webapp.metrics.evaluations.answers import AnswerScale, AnswerScore
-from webapp.metrics.evaluations.chunks import ChunkScore
-from webapp.metrics.evaluations.json_answers import Gate, JsonSummary
-from webapp.metrics.evaluations.similarity import DEFAULT_TAU_SIM, Embedder, LexicalEmbedder
-from webapp.metrics.gold.constraints import (
-    ConstraintReport,
-    ConstraintTotals,
-    MissingRule,
-    headline_figures,
-)
+from webapp.metrics.evaluations.json_answers import Gate
+from webapp.metrics.evaluations.similarity import Embedder, LexicalEmbedder
+from webapp.metrics.gold.constraints import ConstraintReport, MissingRule, headline_figures
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
 from webapp.records import Problem
-from webapp.services.evaluations import scoring
-from webapp.services.evaluations.scoring import KEY_VARIABLE, JsonScoring, NamedBytes, ScoredFile
+from webapp.services.evaluations import embedders, scoring
+from webapp.services.evaluations.embedders import KEY_VARIABLE
+from webapp.services.evaluations.evaluations import EvaluationKind, ScoredRow
+from webapp.services.evaluations.scoring import Figures, NamedBytes, ScoringSettings
 
 ALL_FORMATS = ("table", "markdown", "latex", "json", "csv")
 
@@ -56,10 +49,7 @@ class ShareOption(click.ParamType[Fraction]):
         self.highest = highest
 
     def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Fraction:
         """Return the exact fraction; fails unless it is a number from 0 to the highest."""
         if isinstance(value, Fraction):
@@ -99,6 +89,21 @@ def constraints_table(report: ConstraintReport) -> bytes:
     figures.section()
     for constraint, value in whole.pca.items():
         figures.row(gettext(CONSTRAINT_LABELS[constraint]), notation.four(value))
+    matrix = _new("", gettext("Met"), gettext("Not met"))
+    matrix.row(gettext("Has data"), f"TP {whole.matrix.tp}", f"FN {whole.matrix.fn}")
+    matrix.row(gettext("No data"), f"FP {whole.matrix.fp}", f"TN {whole.matrix.tn}")
+    categories = _new(
+        gettext("Category"),
+        gettext("Questions"),
+        gettext("Query success rate"),
+        gettext("Results"),
+        gettext("Mean CPR"),
+    )
+    for name, part in report.categories.items():
+        success = f"{part.n_successful} ({notation.four(part.success_rate)})"
+        cpr = notation.four(part.mean_cpr)
+        n_queries, n_cards = str(part.n_queries), str(part.n_properties)
+        categories.row(labels.category(name), n_queries, success, n_cards, cpr)
     counts = gettext(
         "%(queries)s questions, %(cards)s cards, threshold %(threshold)s",
         queries=whole.n_queries,
@@ -106,8 +111,7 @@ def constraints_table(report: ConstraintReport) -> bytes:
         threshold=notation.number(float(report.threshold)),
     )
     note = gettext(MISSING_NOTES[report.missing])
-    parts = (counts, figures, _matrix(whole), _categories(report.categories), note)
-    return printed(parts, width=WIDTH)
+    return printed((counts, figures, matrix, categories, note), width=WIDTH)
 
 
 def report_table(report: Document) -> bytes:
@@ -124,29 +128,6 @@ def report_table(report: Document) -> bytes:
     return printed(parts, width=WIDTH)
 
 
-def _matrix(whole: ConstraintTotals) -> TerminalTable:
-    table = _new("", gettext("Met"), gettext("Not met"))
-    matrix = whole.matrix
-    table.row(gettext("Has data"), f"TP {matrix.tp}", f"FN {matrix.fn}")
-    table.row(gettext("No data"), f"FP {matrix.fp}", f"TN {matrix.tn}")
-    return table
-
-
-def _categories(categories: Mapping[str, ConstraintTotals]) -> TerminalTable:
-    table = _new(
-        gettext("Category"),
-        gettext("Questions"),
-        gettext("Query success rate"),
-        gettext("Results"),
-        gettext("Mean CPR"),
-    )
-    for name, part in categories.items():
-        success = f"{part.n_successful} ({notation.four(part.success_rate)})"
-        cpr = notation.four(part.mean_cpr)
-        table.row(labels.category(name), str(part.n_queries), success, str(part.n_properties), cpr)
-    return table
-
-
 def _new(first: str, *others: str, title: str = "") -> TerminalTable:
     table = TerminalTable(title)
     table.left(first)
@@ -161,62 +142,33 @@ _SHOWN_FROM_BYTES = 2 * 2**20
 """From this size of a file on, its reading is shown on a terminal."""
 
 
-def write_items(
-    rows: WaitingRows,
-    head: Mapping[str, Any],
-    columns: Sequence[str],
-    file_format: str,
-    output: Path | None,
-) -> None:
-    """Write all items: JSON behind the keys of `head`, CSV under its columns."""
-    pieces = csv_file(columns, rows) if file_format == "csv" else json_file(head, rows)
-    if output is None:
-        write_pieces(pieces)
-        return
-    with output.open("wb") as file:
-        file.writelines(pieces)
-
-
-def write_report(
-    kind: str,
-    name: str,
-    head: Mapping[str, Any],
-    figures: Sequence[Mapping[str, Any]],
-    file_format: str,
-    output: Path | None,
-) -> None:
-    """Write the summary of a file as a table for the terminal, or as a report."""
-    report = score_reports.report(kind, name, head, figures)
-    writer = score_reports.WRITERS.get(file_format)
-    write(writer(report) if writer else report_table(report), output)
-
-
 def tell(found: Problem) -> None:
     """Print a problem of a file on the standard error."""
     say(f"relevansi: {problems.message(found)}", err=True)
 
 
-def failure_of(refused: ImportRefused) -> click.ClickException:
-    """Return the failure to end with; every other problem of the file is printed before."""
-    for problem in refused.problems[1:]:
-        tell(problem)
-    return click.ClickException(problems.message(refused.problem))
+@contextmanager
+def refusals() -> Iterator[None]:
+    """End with the problem of a file that is refused, once its other problems are printed."""
+    try:
+        yield
+    except ImportRefused as refused:
+        for problem in refused.problems[1:]:
+            tell(problem)
+        raise click.ClickException(problems.message(refused.problem)) from refused
 
 
 def questions_in(path: Path) -> JsonQuestionSet:
     """Return the questions with expected JSON answers in a file, its problems printed."""
-    try:
+    with refusals():
         asked = expected_json.read_questions(path.name, path.read_bytes())
-    except ImportRefused as refused:
-        raise failure_of(refused) from refused
     for problem in asked.problems:
         tell(problem)
     return asked
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[BinaryIO]:
-    """`path` opened to be read, with a bar on a terminal while a large one is."""
+def _reading(path: Path) -> Iterator[BinaryIO]:
     size = path.stat().st_size
     with path.open("rb") as file:
         if size < _SHOWN_FROM_BYTES or not sys.stderr.isatty():
@@ -227,21 +179,34 @@ def reading(path: Path) -> Iterator[BinaryIO]:
             yield shown
 
 
-class _JsonOptions(Struct, frozen=True):
-    file: Path | None
-    questions: Path | None
-    outputs: Path | None
-    provenance: Path | None
-    prompt: Path | None
-    subset: Path | None
-    gate: bool
-    min_average: Fraction
-    min_pass_rate: Fraction
-    file_format: str
-    output: Path | None
+def _write(
+    kind: str,
+    name: str,
+    head: Mapping[str, Any],
+    figures: Figures,
+    rows: WaitingRows,
+    file_format: str,
+    output: Path | None,
+) -> None:
+    """Write all items, the summary as a table for the terminal, or a report."""
+    if file_format not in ITEM_FORMATS:
+        report = documents.report(kind, name, head, figures)
+        write(documents.WRITERS.get(file_format, report_table)(report), output)
+        return
+    pieces = csv_file(COLUMNS[kind], rows) if file_format == "csv" else json_file(head, rows)
+    if output is None:
+        write_pieces(pieces)
+        return
+    with output.open("wb") as file:
+        file.writelines(pieces)
 
 
-@click.command("json-v2")
+@click.group("score")
+def score_command() -> None:
+    """Score files automatically: constraints, cited answers, chunks, JSON answers."""
+
+
+@score_command.command("json-v2")
 @click.argument("file", type=FILE, required=False)
 @click.option("--questions", type=FILE, help="Questions with what is expected (JSON).")
 @click.option("--outputs", type=FILE, help="Outputs by id (JSON Lines).")
@@ -252,7 +217,17 @@ class _JsonOptions(Struct, frozen=True):
 @click.option("--min-average", type=ShareOption(100), default="95", show_default=True)
 @click.option("--min-pass-rate", type=ShareOption(1), default="0.98", show_default=True)
 @formats(*ALL_FORMATS)
-def json_v2_command(**said: Any) -> None:
+def json_v2_command(
+    *,
+    file: Path | None,
+    questions: Path | None,
+    outputs: Path | None,
+    provenance: Path | None,
+    gate: bool,
+    file_format: str,
+    output: Path | None,
+    **options: Any,
+) -> None:
     """Score JSON answers, in FILE or as --questions and --outputs joined by id.
 
     With --subset the dev set is scored first and then all; with --gate too, all are
@@ -270,101 +245,62 @@ def json_v2_command(**said: Any) -> None:
                predicted_questions, grounding}]}
     SUMMARY: {count, eval_score_avg, schema_pass_rate, gate_passed}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    asked = _JsonOptions(**said)
-    try:
-        answered = _answered(asked)
-        if asked.prompt is not None:
-            scoring.check_prompt(_file(asked.prompt), answered.provenance)
-        ids = _subset(asked.subset, answered)
-    except ImportRefused as refused:
-        raise failure_of(refused) from refused
-    limits = Gate(asked.min_average, asked.min_pass_rate)
-    found = scoring.json_scoring(answered, gate=limits, subset=ids, stop_at_gate=asked.gate)
-    for name, n in sorted(found.summary.too_long.items()):
-        say(f"relevansi: {score_reports.too_long(name, n)}", err=True)
-    _write_json_score(asked, answered, found)
-    deciding = found.subset or found.summary
-    if asked.gate and not deciding.gate_passed:
-        raise click.ClickException(_gate_message(deciding))
-
-
-def _answered(asked: _JsonOptions) -> JsonAnswerSet:
-    both = asked.questions is not None and asked.outputs is not None
-    neither = {asked.questions, asked.outputs, asked.provenance} == {None}
-    if not (both and asked.file is None) and not (neither and asked.file is not None):
-        raise click.UsageError(gettext("Say either FILE or both --questions and --outputs."))
-    if asked.file is not None:
-        answered = expected_json.read(asked.file.name, asked.file.read_bytes())
-    else:
-        assert asked.questions is not None
-        assert asked.outputs is not None
-        stated = _object(asked.provenance) if asked.provenance else None
-        data = asked.questions.read_bytes()
-        with reading(asked.outputs) as stream:
-            answered = expected_json.join(
-                asked.questions.name, data, asked.outputs.name, stream, stated
+    with refusals(), WaitingRows() as rows:
+        answered = _answered(file, questions, outputs, provenance)
+        for problem in answered.problems:
+            tell(problem)
+        subset, prompt = options["subset"], options["prompt"]
+        limits = Gate(options["min_average"], options["min_pass_rate"])
+        settings = ScoringSettings(
+            EvaluationKind.JSON,
+            gate=limits,
+            subset=_file(subset) if subset else None,
+            stop_at_gate=gate,
+            prompt=_file(prompt) if prompt else None,
+        )
+        head, figures = scoring.score_json(
+            settings, answered, lambda row: rows.add(row.result), tell
+        )
+        for name, n in sorted(head["too_long"].items()):
+            say(f"relevansi: {documents.too_long(name, n)}", err=True)
+        names = [one.name for one in (file, questions, outputs, subset, prompt) if one]
+        _write("json-v2", " + ".join(names), head, figures, rows, file_format, output)
+    deciding = head["subset"] or head["summary"]
+    if gate and not deciding["gate_passed"]:
+        raise click.ClickException(
+            gettext(
+                "The gate is not passed: mean score %(average)s (at least %(min_average)s), schema "
+                "pass rate %(rate)s (at least %(min_rate)s).",
+                average=notation.four(deciding["eval_score_avg"]),
+                min_average=notation.number(float(limits.min_average)),
+                rate=notation.four(deciding["schema_pass_rate"]),
+                min_rate=notation.number(float(limits.min_pass_rate)),
             )
-    for problem in answered.problems:
-        tell(problem)
-    return answered
+        )
 
 
-def _subset(path: Path | None, answered: JsonAnswerSet) -> tuple[str, ...] | None:
-    if path is None:
-        return None
-    ids = expected_json.read_subset(path.name, path.read_bytes())
-    for problem in scoring.subset_problems(path.name, ids, answered):
-        tell(problem)
-    return ids
+def _answered(
+    file: Path | None, questions: Path | None, outputs: Path | None, provenance: Path | None
+) -> JsonAnswerSet:
+    if file is not None and {questions, outputs, provenance} == {None}:
+        return expected_json.read(file.name, file.read_bytes())
+    if file is not None or questions is None or outputs is None:
+        raise click.UsageError(gettext("Say either FILE or both --questions and --outputs."))
+    stated: Any = None
+    if provenance is not None:
+        stated, _ = load(provenance.name, provenance.read_bytes(), expected="object")
+        if not isinstance(stated, dict):
+            name = provenance.name
+            raise click.ClickException(
+                gettext("%(file)s is not a JSON object with provenance fields.", file=name)
+            )
+    with _reading(outputs) as stream:
+        data = questions.read_bytes()
+        return expected_json.join(questions.name, data, outputs.name, stream, stated)
 
 
 def _file(path: Path) -> NamedBytes:
     return NamedBytes(path.name, path.read_bytes())
-
-
-def _object(path: Path) -> Mapping[str, object]:
-    document, _ = load(path.name, path.read_bytes(), expected="object")
-    if not isinstance(document, dict):
-        raise click.ClickException(
-            gettext("%(file)s is not a JSON object with provenance fields.", file=path.name)
-        )
-    return document
-
-
-def _write_json_score(asked: _JsonOptions, answered: JsonAnswerSet, found: JsonScoring) -> None:
-    head = documents.json_head(
-        answered.provenance, found.summary, found.subset, stopped=found.stopped
-    )
-    if asked.file_format not in ITEM_FORMATS:
-        files = (asked.file, asked.questions, asked.outputs, asked.subset, asked.prompt)
-        name = " + ".join(file.name for file in files if file)
-        figures = documents.json_figures(found.summary)
-        write_report("json-v2", name, head, figures, asked.file_format, asked.output)
-        return
-    with WaitingRows() as rows:
-        for score in found.scores:
-            rows.add(documents.json_item(score))
-        write_items(rows, head, documents.JSON_ITEM, asked.file_format, asked.output)
-
-
-def _gate_message(summary: JsonSummary) -> str:
-    average, rate = summary.average, summary.schema_pass_rate
-    return gettext(
-        "The gate is not passed: mean score %(average)s (at least %(min_average)s), schema "
-        "pass rate %(rate)s (at least %(min_rate)s).",
-        average=notation.four(average),
-        min_average=notation.number(float(summary.gate.min_average)),
-        rate=notation.four(rate),
-        min_rate=notation.number(float(summary.gate.min_pass_rate)),
-    )
-
-
-@click.group("score")
-def score_command() -> None:
-    """Score files automatically: constraints, cited answers, chunks, JSON answers."""
-
-
-score_command.add_command(json_v2_command)
 
 
 @score_command.command("constraints")
@@ -403,22 +339,20 @@ def constraints_command(
                      num_properties, mean_cpr, strict_success, is_success,
                      confusion_category}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    try:
-        found = scoring.constraint_scoring(
-            _read(gold),
-            _read(results),
-            _read(manual) if manual else None,
+    with refusals():
+        report, found = scoring.constraint_scoring(
+            _file(gold),
+            _file(results),
+            _file(manual) if manual else None,
             threshold=threshold,
             missing=MissingRule(missing),
         )
-    except ImportRefused as refused:
-        raise failure_of(refused) from refused
-    for problem in found.problems:
+    for problem in found:
         tell(problem)
     if file_format == "json":
-        write_json(constraints_json(found.report), output)
-        return
-    write(constraints_table(found.report), output)
+        write_json(constraints_json(report), output)
+    else:
+        write(constraints_table(report), output)
 
 
 @score_command.command("answers")
@@ -465,19 +399,14 @@ def answers_command(
                em, f1, abstain, total_tokens, latency_ms, idk_with_citation}]}
     A judge's figures stand beside: faithfulness_judge, avg_faithfulness_judge.
     """  # noqa: D301
-    chosen = _embedder(embedder, embedder_model)
-    default = chosen.default_tau_sim if chosen else DEFAULT_TAU_SIM
-    tau_sim = default if tau_sim is None else tau_sim
-    scale = AnswerScale(chosen, tau_sim, keep_citations)
-    with WaitingRows() as rows:
-
-        def keep(score: AnswerScore) -> None:
-            if file_format in ITEM_FORMATS:
-                rows.add(documents.answer_item(score))
-
-        with reading(file) as stream:
-            found = scoring.score_answers(file.name, stream, scale, keep, tell, first=first)
-        _write("answers", file, found, rows, documents.ANSWER_ITEM, file_format, output)
+    settings = ScoringSettings(
+        EvaluationKind.ANSWERS,
+        embedder=_embedder(embedder, embedder_model),
+        tau_sim=tau_sim,
+        keep_citations=keep_citations,
+        first=first,
+    )
+    _score_rows(settings, file, file_format, output)
 
 
 @score_command.command("chunks")
@@ -493,34 +422,29 @@ def chunks_command(file: Path, first: int | None, file_format: str, output: Path
     MEANS: {count, iou, recall, precision, precision_omega, f1}. Rows that name
     no strategy stand under "" where others do.
     """  # noqa: D301
+    settings = ScoringSettings(EvaluationKind.CHUNKS, first=first)
+    _score_rows(settings, file, file_format, output)
+
+
+def _score_rows(
+    settings: ScoringSettings, path: Path, file_format: str, output: Path | None
+) -> None:
+    n_scored = 0
     with WaitingRows() as rows:
 
-        def keep(score: ChunkScore) -> None:
+        def take(row: ScoredRow) -> None:
+            nonlocal n_scored
+            n_scored += 1
             if file_format in ITEM_FORMATS:
-                rows.add(documents.chunk_item(score))
+                rows.add(row.result)
 
-        with reading(file) as stream:
-            found = scoring.score_chunks(file.name, stream, keep, tell, first=first)
-        _write("chunks", file, found, rows, documents.CHUNK_ITEM, file_format, output)
-
-
-def _write(
-    kind: str,
-    file: Path,
-    found: ScoredFile,
-    rows: WaitingRows,
-    columns: Sequence[str],
-    file_format: str,
-    output: Path | None,
-) -> None:
-    if not found.n_scored:
-        raise click.ClickException(
-            gettext("Not one row of %(file)s could be scored.", file=file.name)
-        )
-    if file_format in ITEM_FORMATS:
-        write_items(rows, found.head, columns, file_format, output)
-        return
-    write_report(kind, file.name, found.head, found.figures, file_format, output)
+        with _reading(path) as file:
+            head, figures = scoring.score_rows(settings, path.name, file, take, tell)
+        if not n_scored:
+            raise click.ClickException(
+                gettext("Not one row of %(file)s could be scored.", file=path.name)
+            )
+        _write(str(settings.kind), path.name, head, figures, rows, file_format, output)
 
 
 def _embedder(chosen: str | None, model: str | None) -> Embedder | None:
@@ -529,15 +453,11 @@ def _embedder(chosen: str | None, model: str | None) -> Embedder | None:
     if chosen == "lexical":
         return LexicalEmbedder()
     if chosen == "package":
-        return scoring.packaged()
+        return embedders.packaged()
     if not chosen.startswith(("http://", "https://")):
         raise click.UsageError(
             gettext("--embedder is lexical, package or the address of an endpoint.")
         )
     if not model:
         raise click.UsageError(gettext("Say which model to ask the endpoint: --embedder-model."))
-    return scoring.endpoint(chosen, model, os.environ.get(KEY_VARIABLE))
-
-
-def _read(path: Path) -> scoring.NamedBytes:
-    return scoring.NamedBytes(path.name, path.read_bytes())
+    return embedders.endpoint(chosen, model, os.environ.get(KEY_VARIABLE))

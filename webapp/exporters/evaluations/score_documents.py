@@ -1,29 +1,43 @@
-"""The results of the automatic evaluations as plain values, with the keys of the method.
+"""The results of the automatic evaluations: plain values with the keys of the method, and a report.
 
-Undefined is null. Figures are unrounded.
+Undefined is null; figures are unrounded. The report is made of the keys above the items of
+``scores.json`` and of the figures, which the command line has just computed and the pages have
+stored: both give the same.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
-from types import TracebackType
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import IO, Any, Self
 
-from msgspec.structs import asdict
-
+from webapp import notation
+from webapp.exporters.exports.metrics_tables import read_together
+from webapp.exporters.frame import latex
+from webapp.exporters.frame import tables as markdown
 from webapp.exporters.frame.csv_cells import csv_bytes
+from webapp.exporters.frame.tables import Cell, Column, Document, Section, Table, whole_number, word
+from webapp.i18n import gettext, mark
 from webapp.metrics.agreement.agreement import BinaryAgreement, NoShare
-from webapp.metrics.evaluations.answers import AnswerFigure, AnswerScale, AnswerScore, AnswerSummary
-from webapp.metrics.evaluations.chunks import FIGURES, ChunkMeans, ChunkScore, ChunkSummary
-from webapp.metrics.evaluations.json_answers import JsonScore, JsonSummary
-from webapp.metrics.evaluations.rank_correlation import Correlation, RankCorrelation
+from webapp.metrics.evaluations.answers import JUDGED, SETTINGS, AnswerScore, WhyUndefined
+from webapp.metrics.evaluations.chunks import FIGURES, ChunkMeans, ChunkScore
+from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonScore, JsonSummary
+from webapp.metrics.evaluations.rank_correlation import RankCorrelation
+from webapp.metrics.evaluations.registry import (
+    ANSWER_MAIN,
+    ANSWER_MEASURES,
+    CHUNK_MEASURES,
+    EVALUATIONS,
+    JSON_MEASURES,
+)
 
-ANSWER_ITEM = (
-    "id",
-    "sentences",
+Head = Mapping[str, Any]
+Figures = Sequence[Mapping[str, Any]]
+Item = Mapping[str, Any]
+
+_OF_ANSWERS = (
     "claim_sentences",
     "supported",
     "overlap",
@@ -32,59 +46,28 @@ ANSWER_ITEM = (
     "f1",
     "abstain",
     "total_tokens",
-    "latency_ms",
-    "idk_with_citation",
 )
-CHUNK_ITEM = ("id", "strategy", *FIGURES)
-JSON_ITEM = (
-    "id",
-    "schema_ok",
-    "reason",
-    "score",
-    "target_audience",
-    "main_topic",
-    "sub_topic",
-    "detailed_description",
-    "original_evidence",
-    "predicted_questions",
-    "grounding",
-)
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "answers": ("id", "sentences", *_OF_ANSWERS, "latency_ms", "idk_with_citation"),
+    "chunks": ("id", "strategy", *FIGURES),
+    "json-v2": ("id", "schema_ok", "reason", "score", *WEIGHTS),
+}
+"""The columns of the table of items, by kind."""
+
+_COUNTS = ("n", "both", "machine_only", "people_only", "neither", "agreed")
 
 
 def answer_item(score: AnswerScore) -> dict[str, Any]:
     """One cited answer; a judge's faithfulness is beside the fallback where there is one."""
-    gold = score.gold
-    values = (
-        score.row.row_id,
-        len(score.verdicts),
-        score.claim_sentences,
-        score.supported,
-        score.overlap,
-        score.faithfulness,
-        None if gold is None else gold.em,
-        None if gold is None else gold.f1,
-        score.abstain,
-        score.total_tokens,
-        score.row.latency_ms,
-        score.idk_with_citation,
-    )
-    item: dict[str, Any] = dict(zip(ANSWER_ITEM, values, strict=True))
-    if score.row.faithfulness_judge is not None:
-        item["faithfulness_judge"] = score.row.faithfulness_judge
-    return item
-
-
-def answer_summary(summary: AnswerSummary) -> dict[str, Any]:
-    """The figures over all answers; ``avg_faithfulness_judge`` only where a judge spoke."""
-    found: dict[str, Any] = {name: figure.value for name, figure in summary.figures().items()}
-    if summary.judged.n:
-        found["avg_faithfulness_judge"] = summary.judged.value
-    return found
-
-
-def why_undefined(figures: Mapping[str, AnswerFigure]) -> dict[str, str]:
-    """The reason by name of every figure that has no value."""
-    return {name: str(f.why_undefined) for name, f in figures.items() if f.why_undefined}
+    judged = score.row.faithfulness_judge
+    return {
+        "id": score.row.row_id,
+        "sentences": len(score.verdicts),
+        **{name: getattr(score, name) for name in _OF_ANSWERS},
+        "latency_ms": score.row.latency_ms,
+        "idk_with_citation": score.idk_with_citation,
+        **({} if judged is None else {"faithfulness_judge": judged}),
+    }
 
 
 def chunk_item(score: ChunkScore) -> dict[str, Any]:
@@ -100,160 +83,42 @@ def chunk_means(means: ChunkMeans) -> dict[str, Any]:
 
 def json_item(score: JsonScore) -> dict[str, Any]:
     """One JSON answer: whether it follows the schema, its score and its parts."""
-    parts = {name: float(part) for name, part in score.parts.items()}
-    reason = None if score.reason is None else str(score.reason)
-    known = {"id": score.question.row_id, "schema_ok": score.schema_ok, "reason": reason}
-    found: dict[str, Any] = {**known, "score": float(score.score), **parts}
-    return {name: found[name] for name in JSON_ITEM}
+    return {
+        "id": score.question.row_id,
+        "schema_ok": score.schema_ok,
+        "reason": None if score.reason is None else str(score.reason),
+        "score": float(score.score),
+        **{name: float(score.parts[name]) for name in WEIGHTS},
+    }
 
 
 def json_summary(summary: JsonSummary) -> dict[str, Any]:
     """The averages over all answers, and whether they pass the gate."""
+    average, rate = summary.average, summary.schema_pass_rate
     return {
         "count": summary.count,
-        "eval_score_avg": number(summary.average),
-        "schema_pass_rate": number(summary.schema_pass_rate),
+        "eval_score_avg": None if average is None else float(average),
+        "schema_pass_rate": None if rate is None else float(rate),
         "gate_passed": summary.gate_passed,
     }
 
 
-def answer_figures(summary: AnswerSummary) -> list[dict[str, Any]]:
-    """The figures over all answers with their n, a judge's faithfulness beside the fallback."""
-    found = []
-    for name, one in summary.figures().items():
-        found.append(_figure(name, one.value, one.n, one.why_undefined))
-        if name == "avg_faithfulness" and summary.judged.n:
-            judged = summary.judged
-            found.append(_figure("avg_faithfulness_judge", judged.value, judged.n))
-    return found
-
-
-def chunk_figures(summary: ChunkSummary) -> list[dict[str, Any]]:
-    """The means over all rows with their n."""
-    means = summary.overall
-    return [_figure(name, value, means.count) for name, value in means.figures().items()]
-
-
-def json_figures(summary: JsonSummary) -> list[dict[str, Any]]:
-    """The averages over all answers with their n, and the mean of every part."""
-    values: dict[str, Fraction | None] = {
-        "eval_score_avg": summary.average,
-        "schema_pass_rate": summary.schema_pass_rate,
-        **summary.part_means,
-    }
-    return [_figure(name, number(value), summary.count) for name, value in values.items()]
-
-
-def answers_head(
-    summary: AnswerSummary, scale: AnswerScale, *, first: int | None, left_out: int
-) -> dict[str, Any]:
-    """The keys above the items of cited answers."""
-    return {
-        "summary": answer_summary(summary),
-        "embedder": summary.embedder(scale),
-        "tau_sim": scale.tau_sim,
-        "keep_citations": scale.keep_citations,
-        "faithfulness": "fallback: min(1, 0.6 + 0.4 overlap)",
-        "settings": {name: asdict(stated) for name, stated in summary.settings.items()},
-        "first_n": first,
-        "left_out": left_out,
-        "why_undefined": why_undefined(summary.figures()),
-    }
-
-
-def chunks_head(summary: ChunkSummary, *, first: int | None, left_out: int) -> dict[str, Any]:
-    """The keys above the items of retrieved chunks."""
-    strategies = summary.strategies if set(summary.strategies) != {None} else {}
-    return {
-        "summary": chunk_means(summary.overall),
-        "strategies": {name or "": chunk_means(part) for name, part in strategies.items()},
-        "first_n": first,
-        "left_out": left_out,
-    }
-
-
-def json_head(
-    provenance: Mapping[str, str],
-    summary: JsonSummary,
-    subset: JsonSummary | None = None,
-    *,
-    stopped: bool = False,
-) -> dict[str, Any]:
-    """The keys above the items of JSON answers.
-
-    ``stopped`` says that the dev set did not pass the gate and is all that was scored.
-    """
-    return {
-        "provenance": dict(provenance),
-        "gate": {
-            "min_average": float(summary.gate.min_average),
-            "min_pass_rate": float(summary.gate.min_pass_rate),
-        },
-        "subset": json_summary(subset) if subset else None,
-        "stopped": stopped,
-        "summary": json_summary(summary),
-        "part_means": {
-            "subset": _part_means(subset) if subset else None,
-            "all": _part_means(summary),
-        },
-        "reasons": dict(summary.reasons),
-        "too_long": dict(summary.too_long),
-    }
-
-
-def number(value: Fraction | None) -> float | None:
-    """`value` as JSON has it."""
-    return None if value is None else float(value)
-
-
-def _figure(name: str, value: float | None, n: int, why: object = None) -> dict[str, Any]:
-    return {"name": name, "value": value, "n": n, "why": str(why) if why else None}
-
-
-def _part_means(summary: JsonSummary) -> dict[str, float | None]:
-    return {name: number(value) for name, value in summary.part_means.items()}
-
-
-Item = Mapping[str, Any]
-
-
-def json_entry(item: Item, *, is_first: bool) -> bytes:
-    """One item of the list as the file has it, after the separator from the item before it."""
-    start = "\n  " if is_first else ",\n  "
-    return (start + json.dumps(item, ensure_ascii=False)).encode()
-
-
-def json_start(head: Item) -> bytes:
-    """The start of the file above the items: the keys of `head`, and the list opened."""
+def json_file(head: Head, items: Iterable[Item]) -> Iterator[bytes]:
+    """The whole JSON file, piece by piece: the keys of `head`, and the list of items."""
     text = json.dumps(head, ensure_ascii=False, indent=1)
-    return text.removesuffix("\n}").encode() + b',\n "items": ['
-
-
-def json_end(n: int) -> bytes:
-    """The end of the file, which closes the list of `n` items."""
-    return b"\n ]\n}\n" if n else b"]\n}\n"
-
-
-def csv_line(item: Item, columns: Sequence[str]) -> bytes:
-    """One item as a line of the table."""
-    return csv_bytes([[item.get(column) for column in columns]])
-
-
-def json_file(head: Item, items: Iterable[Item]) -> Iterator[bytes]:
-    """The whole JSON file, piece by piece."""
-    yield json_start(head)
-    n = 0
+    yield text.removesuffix("\n}").encode() + b',\n "items": ['
+    before, end = "\n  ", b"]\n}\n"
     for item in items:
-        yield json_entry(item, is_first=not n)
-        n += 1
-    yield json_end(n)
+        yield (before + json.dumps(item, ensure_ascii=False)).encode()
+        before, end = ",\n  ", b"\n ]\n}\n"
+    yield end
 
 
 def csv_file(columns: Sequence[str], items: Iterable[Item]) -> Iterator[bytes]:
     """The whole table, header first, line by line."""
     yield csv_bytes([columns])
     for item in items:
-        yield csv_line(item, columns)
+        yield csv_bytes([[item.get(column) for column in columns]])
 
 
 class WaitingRows:
@@ -272,12 +137,7 @@ class WaitingRows:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        wrong: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -290,34 +150,237 @@ class WaitingRows:
         return (json.loads(line) for line in self._file)
 
 
+WRITERS: Mapping[str, Callable[[Document], bytes]] = MappingProxyType(
+    {"markdown": markdown.markdown, "latex": latex.latex}
+)
+"""The functions that write a report as a file, by the name of the format."""
+
+WHY_UNDEFINED = {
+    WhyUndefined.NO_EMBEDDER: mark(
+        "No cosines: give claim_similarities in the file or choose an --embedder."
+    ),
+    WhyUndefined.NO_GOLD: mark("No answer has a gold answer."),
+    WhyUndefined.NO_USAGE: mark("No answer states its tokens."),
+    WhyUndefined.NO_LATENCY: mark("No answer states its latency."),
+    WhyUndefined.NO_ROW: mark("No answer was scored."),
+}
+
+
+def report(kind: str, name: str, head: Head, figures: Figures) -> Document:
+    """The report on the file `name`, in the language in force.
+
+    `head` and `figures` are those of the evaluation `kind`.
+    """
+    evaluation = EVALUATIONS[kind]
+    advice = tuple(read_together(one, evaluation.measures) for one in evaluation.advice)
+    reading = Section("reading", gettext("Read together"), advice, ())
+    sections = {"answers": _answers, "chunks": _chunks, "json-v2": _json}[kind](
+        head, figures, reading
+    )
+    return Document(
+        title=gettext(evaluation.title),
+        subtitle=name,
+        sections=tuple(one for one in sections if one.sentences or one.tables),
+    )
+
+
+def too_long(field: str, n: int) -> str:
+    """The warning that a field of so many answers has more items than it may."""
+    return gettext(
+        "%(field)s has more items than it may in this many answers: %(n)s.", field=field, n=n
+    )
+
+
+def _answers(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
+    names = {*ANSWER_MAIN, JUDGED}
+    main = [one for one in figures if one["name"] in names]
+    main.sort(key=lambda one: ANSWER_MAIN.index(one["name"].removesuffix("_judge")))
+    rest = [one for one in figures if one["name"] not in names]
+    yield _figures(_answer_table("main", gettext("Main table"), main))
+    yield reading
+    rules = tuple(map(gettext, EVALUATIONS["answers"].rules))
+    yield Section("rules", gettext("Rules of thumb"), rules, ())
+    stated = head.get("settings", {})
+    yield _settings(
+        head,
+        gettext(
+            "Cosines: %(embedder)s; tau_sim %(tau_sim)s.",
+            embedder=head["embedder"] or gettext("none"),
+            tau_sim=notation.number(head["tau_sim"]),
+        ),
+        gettext("Citations count as words in exact match and F1.")
+        if head.get("keep_citations")
+        else gettext("Citations are left out of exact match and F1."),
+        *(_stated(name, stated[name]) for name in SETTINGS if name in stated),
+    )
+    appendix = gettext("Appendix")
+    yield Section("appendix", appendix, (), (_answer_table("appendix", appendix, rest),))
+
+
+def _stated(name: str, found: Mapping[str, float]) -> str:
+    values = dict.fromkeys(notation.number(found[end]) for end in ("lowest", "highest"))
+    return gettext(
+        "The file states %(name)s %(value)s (%(n)s answers).",
+        name=name,
+        value=" - ".join(values),
+        n=int(found["n"]),
+    )
+
+
+def _chunks(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
+    overall = {one["name"]: one["value"] for one in figures}
+    strategies = head["strategies"]
+    lines = [(gettext("All"), head["summary"]["count"], overall)]
+    lines += [(name, means["count"], means) for name, means in strategies.items() if name]
+    if "" in strategies:
+        lines.append((gettext("None named"), strategies[""]["count"], strategies[""]))
+    labels = (gettext(measure.label) for measure in CHUNK_MEASURES.values())
+    yield _figures(
+        Table(
+            name="chunks",
+            title=gettext("Means"),
+            columns=_columns(gettext("Strategy"), "n", *labels),
+            rows=tuple(
+                (word(name), whole_number(n), *(_exact(means[one]) for one in CHUNK_MEASURES))
+                for name, n, means in lines
+            ),
+            notes=(),
+        )
+    )
+    yield reading
+    yield _settings(head)
+
+
+def _json(head: Head, figures: Figures, reading: Section) -> Iterator[Section]:
+    subset, stopped = head["subset"], head.get("stopped")
+    sets = {gettext("Dev set"): subset} if subset else {}
+    overall = {one["name"]: one["value"] for one in figures}
+    dev_means = head.get("part_means", {}).get("subset")
+    means = {gettext("Dev set"): dev_means} if dev_means else {}
+    if not stopped:
+        sets[gettext("All")] = head["summary"]
+        means[gettext("All")] = overall
+    gate, deciding = head["gate"], subset or head["summary"]
+    said = [
+        gettext("Gate passed") if deciding["gate_passed"] else gettext("Gate not passed"),
+        gettext(
+            "It asks for a mean score of at least %(average)s and a schema pass rate of at least "
+            "%(rate)s.",
+            average=notation.number(gate["min_average"]),
+            rate=notation.number(gate["min_pass_rate"]),
+        ),
+    ]
+    if stopped:
+        said.append(gettext("The dev set did not pass, so the rest was not scored."))
+    yield Section("gate", gettext("Gate"), tuple(said), (_averages(sets),))
+    yield _figures(
+        Table(
+            name="fields",
+            title=gettext("Fields"),
+            columns=_columns(gettext("Field"), gettext("Points"), *means),
+            rows=tuple(
+                (
+                    word(name),
+                    Cell(notation.number(float(100 * weight)), (float(100 * weight),)),
+                    *(_exact(one[name]) for one in means.values()),
+                )
+                for name, weight in WEIGHTS.items()
+            ),
+            notes=(
+                gettext("Means from 0 to 1; an output that failed has 0 in every field."),
+                *(too_long(name, n) for name, n in sorted(head["too_long"].items())),
+            ),
+        )
+    )
+    most = sorted(head["reasons"].items(), key=lambda one: -one[1])
+    failures = tuple(f"{reason}: {n}" for reason, n in most)
+    yield Section("failures", gettext("Failed outputs"), failures, ())
+    yield reading
+    sources = tuple(f"{name}: {value}" for name, value in head["provenance"].items())
+    yield Section("provenance", gettext("Where the answers come from"), sources, ())
+
+
+def _averages(sets: Mapping[str, Mapping[str, Any]]) -> Table:
+    average, rate, gate = (
+        word(gettext(JSON_MEASURES[name].label))
+        for name in ("eval_score_avg", "schema_pass_rate", "gate_passed")
+    )
+    parts = sets.values()
+    passed, not_passed = gettext("passed"), gettext("not passed")
+    score = JSON_MEASURES["eval_score_avg"].unit
+    rows = (
+        (word(gettext("Answers")), *(whole_number(part["count"]) for part in parts)),
+        (average, *(_exact(part["eval_score_avg"], score) for part in parts)),
+        (rate, *(_exact(part["schema_pass_rate"]) for part in parts)),
+        (gate, *(word(passed if part["gate_passed"] else not_passed) for part in parts)),
+    )
+    columns = _columns(gettext("Figure"), *sets)
+    return Table("averages", gettext("Averages"), columns, rows, ())
+
+
+def _figures(table: Table) -> Section:
+    return Section("figures", gettext("Figures"), (), (table,))
+
+
+def _settings(head: Head, *sentences: str) -> Section:
+    said = list(sentences)
+    if head.get("first_n") is not None:
+        said.append(gettext("Only the first %(n)s rows were scored (--n).", n=head["first_n"]))
+    if head.get("left_out"):
+        said.append(gettext("Lines left out: %(n)s.", n=head["left_out"]))
+    return Section("settings", gettext("Settings"), tuple(said), ())
+
+
+def _columns(first: str, *others: str) -> tuple[Column, ...]:
+    return (Column(first), *(Column(heading, numeric=True) for heading in others))
+
+
+def _answer_table(name: str, title: str, figures: Figures) -> Table:
+    reasons = {one["why"] for one in figures}
+    return Table(
+        name=name,
+        title=title,
+        columns=_columns(gettext("Figure"), gettext("Value"), "n"),
+        rows=tuple(_answer_row(one["name"], one["value"], one["n"]) for one in figures),
+        notes=tuple(f"-: {gettext(WHY_UNDEFINED[why])}" for why in WhyUndefined if why in reasons),
+    )
+
+
+def _answer_row(name: str, value: float | None, n: int) -> tuple[Cell, ...]:
+    label, unit = gettext("Faithfulness (judge)"), notation.RATIO
+    if name != JUDGED:
+        label, unit = gettext(ANSWER_MEASURES[name].label), ANSWER_MEASURES[name].unit
+    shown = _exact(value)
+    if value is not None and unit != notation.RATIO:
+        shown = Cell(notation.number(round(value, 1)), (value,))
+    return word(label), shown, whole_number(n)
+
+
+def _exact(value: float | None, unit: str = notation.RATIO) -> Cell:
+    return Cell(notation.four(value, unit), (value,))
+
+
 def binary_json(found: BinaryAgreement) -> dict[str, Any]:
     """The confusion table of machine and people, and the figures that follow from it."""
     kappa = found.kappa
-    why = {"cohen_kappa": kappa.why_undefined, "precision": found.precision, "recall": found.recall}
+    shares = {"precision": found.precision, "recall": found.recall}
+    why = {"cohen_kappa": kappa.why_undefined, **shares}
     return {
-        "n": found.n,
-        "both": found.both,
-        "machine_only": found.machine_only,
-        "people_only": found.people_only,
-        "neither": found.neither,
-        "agreed": found.agreed,
+        **{name: getattr(found, name) for name in _COUNTS},
         "cohen_kappa": {"value": kappa.value, "lower": kappa.lower, "upper": kappa.upper},
-        "precision": None if isinstance(found.precision, NoShare) else found.precision,
-        "recall": None if isinstance(found.recall, NoShare) else found.recall,
+        **{name: None if isinstance(one, NoShare) else one for name, one in shares.items()},
         "why_undefined": {name: str(one) for name, one in why.items() if isinstance(one, str)},
     }
 
 
 def correlation_json(found: RankCorrelation) -> dict[str, Any]:
     """Both rank correlations with their intervals and n."""
-    why = found.why_undefined
+    orders = {"spearman": found.spearman, "kendall_tau_b": found.kendall}
     return {
         "n": found.n,
-        "spearman": _interval(found.spearman),
-        "kendall_tau_b": _interval(found.kendall),
-        "why_undefined": None if why is None else str(why),
+        **{
+            name: {"value": one.value, "lower": one.lower, "upper": one.upper}
+            for name, one in orders.items()
+        },
+        "why_undefined": None if found.why_undefined is None else str(found.why_undefined),
     }
-
-
-def _interval(found: Correlation) -> dict[str, float | None]:
-    return {"value": found.value, "lower": found.lower, "upper": found.upper}

@@ -315,13 +315,6 @@ def read_subset(name: str, data: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, usable)))
 
 
-def check_subset(name: str, ids: Sequence[str], known: Iterable[str]) -> tuple[Problem, ...]:
-    """A problem that names the ids of a subset that the set does not have, if any."""
-    there = set(known)
-    unknown = [one for one in ids if one not in there]
-    return (error("subset_ids_unknown", name, {"ids": some(unknown)}),) if unknown else ()
-
-
 def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 

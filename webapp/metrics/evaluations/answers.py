@@ -18,6 +18,7 @@ import string
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import TypedDict
 
 from msgspec import Struct, field
 
@@ -99,13 +100,6 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-class GoldMatch(Struct, frozen=True):
-    """How far an answer is its gold answer."""
-
-    em: int
-    f1: float
-
-
 def normalised(text: str) -> tuple[str, ...]:
     """The words of `text` in lower case, without ASCII punctuation and a, an, the.
 
@@ -116,21 +110,20 @@ def normalised(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _ARTICLES)
 
 
-def match_gold(answer: str, gold: str) -> GoldMatch:
-    """`answer` against `gold`: EM 1 or 0, F1 over the words with their repetitions.
+def match_gold(answer: str, gold: str) -> tuple[int, float]:
+    """EM, 1 or 0, and F1 of `answer` against `gold`, over the words with their repetitions.
 
     F1 = 2 PR / (P + R) = 2 common / (words of the answer + words of gold). Both empty: 1
     and 1; one empty: 0 and 0.
 
-    >>> found = match_gold("rumah dua kamar", "rumah tiga kamar")
-    >>> found.em, round(found.f1, 4)
+    >>> em, f1 = match_gold("rumah dua kamar", "rumah tiga kamar")
+    >>> em, round(f1, 4)
     (0, 0.6667)
     """
     given, wanted = normalised(answer), normalised(gold)
-    common = (Counter(given) & Counter(wanted)).total()
     words = len(given) + len(wanted)
-    f1 = 2 * common / words if words else 1.0
-    return GoldMatch(int(given == wanted), f1)
+    f1 = 2 * (Counter(given) & Counter(wanted)).total() / words if words else 1.0
+    return int(given == wanted), f1
 
 
 ABSTAIN = "ABSTAIN"
@@ -233,8 +226,11 @@ class AnswerScore(Struct, frozen=True):
     supported: int | None
     overlap: float | None
     faithfulness: float | None
-    gold: GoldMatch | None
+    em: int | None
+    f1: float | None
     abstain: bool
+    prompt_tokens: int | None
+    completion_tokens: int | None
 
     @property
     def claim_sentences(self) -> int:
@@ -247,24 +243,11 @@ class AnswerScore(Struct, frozen=True):
         return sum(verdict.support is Support.DO_NOT_KNOW_CITED for verdict in self.verdicts)
 
     @property
-    def prompt_tokens(self) -> int | None:
-        """The tokens put in over all calls."""
-        calls = self.row.calls
-        return None if calls is None else sum(call.prompt_tokens for call in calls)
-
-    @property
-    def completion_tokens(self) -> int | None:
-        """The tokens that came back over all calls."""
-        calls = self.row.calls
-        return None if calls is None else sum(call.completion_tokens for call in calls)
-
-    @property
     def total_tokens(self) -> int | None:
         """Tokens put in and come back over all calls."""
-        return None if self.row.calls is None else self._in_and_out()
-
-    def _in_and_out(self) -> int:
-        return (self.prompt_tokens or 0) + (self.completion_tokens or 0)
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
 
 
 def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
@@ -280,19 +263,28 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
     """
     found = sentences(row.answer)
     claims = [sentence for sentence in found if not sentence.is_do_not_know]
-    verdicts = _verdicts(found, dict(zip(claims, _claims(row, claims, scale), strict=True)))
+    outcomes = dict(zip(claims, _outcomes(row, claims, scale), strict=True))
+    verdicts = tuple(_verdict(sentence, outcomes) for sentence in found)
     measured = scale.embedder is not None or row.claim_similarities is not None
     supported = sum(verdict.support is Support.SUPPORTED for verdict in verdicts)
     known = measured or not claims
     overlap = (supported / len(claims) if claims else 0.0) if known else None
+    em = f1 = None
+    if row.gold is not None:
+        text = row.answer if scale.keep_citations else without_citations(row.answer)
+        em, f1 = match_gold(text, row.gold)
+    calls = row.calls
     return AnswerScore(
         row=row,
         verdicts=verdicts,
         supported=supported if known else None,
         overlap=overlap,
         faithfulness=None if overlap is None else faithfulness(overlap),
-        gold=_gold(row, keep_citations=scale.keep_citations),
+        em=em,
+        f1=f1,
         abstain=row.action == ABSTAIN or (bool(found) and not claims),
+        prompt_tokens=None if calls is None else sum(one.prompt_tokens for one in calls),
+        completion_tokens=None if calls is None else sum(one.completion_tokens for one in calls),
     )
 
 
@@ -305,14 +297,19 @@ def faithfulness(overlap: float) -> float:
     return min(1.0, 0.6 + 0.4 * overlap)
 
 
-def _claims(
+def _outcomes(
     row: AnswerRow, claims: Sequence[Sentence], scale: AnswerScale
 ) -> list[tuple[Support, float | None]]:
     given = row.claim_similarities
     if given is not None and len(given) != len(claims):
         raise SimilaritiesDoNotFit(len(given), len(claims))
     flaws = [_flaw(claim, row.contexts) for claim in claims]
-    measured = given or _measured(row, claims, flaws, scale.embedder)
+    measured: Sequence[float | None] = given or [None] * len(claims)
+    if not given and scale.embedder is not None and None in flaws:
+        cited = [claim for claim, flaw in zip(claims, flaws, strict=True) if flaw is None]
+        pairs = [(claim.claim, row.contexts[claim.citations[0]]) for claim in cited]
+        cosines = iter(scale.embedder.cosines(pairs, list(row.contexts.values())))
+        measured = [next(cosines) if flaw is None else None for flaw in flaws]
     return [
         (flaw or _support(cosine, scale.tau_sim), cosine)
         for flaw, cosine in zip(flaws, measured, strict=True)
@@ -327,145 +324,103 @@ def _flaw(claim: Sentence, contexts: Mapping[str, str]) -> Support | None:
     return None if claim.citations[0] in contexts else Support.UNKNOWN_CONTEXT
 
 
-def _measured(
-    row: AnswerRow,
-    claims: Sequence[Sentence],
-    flaws: Sequence[Support | None],
-    embedder: Embedder | None,
-) -> list[float | None]:
-    cited = [claim for claim, flaw in zip(claims, flaws, strict=True) if flaw is None]
-    if embedder is None or not cited:
-        return [None] * len(claims)
-    pairs = [(claim.claim, row.contexts[claim.citations[0]]) for claim in cited]
-    cosines = iter(embedder.cosines(pairs, list(row.contexts.values())))
-    return [next(cosines) if flaw is None else None for flaw in flaws]
-
-
 def _support(cosine: float | None, tau_sim: float) -> Support:
     if cosine is None:
         return Support.NOT_MEASURED
     return Support.SUPPORTED if cosine >= tau_sim else Support.TOO_FAR
 
 
-def _verdicts(
-    found: Sequence[Sentence], claims: Mapping[Sentence, tuple[Support, float | None]]
-) -> tuple[SentenceVerdict, ...]:
-    return tuple(
-        SentenceVerdict(sentence, *claims[sentence])
-        if sentence in claims
-        else SentenceVerdict(
-            sentence, Support.DO_NOT_KNOW_CITED if sentence.citations else Support.DO_NOT_KNOW
-        )
-        for sentence in found
-    )
-
-
-def _gold(row: AnswerRow, *, keep_citations: bool) -> GoldMatch | None:
-    if row.gold is None:
-        return None
-    return match_gold(row.answer if keep_citations else without_citations(row.answer), row.gold)
-
-
-class AnswerFigure(Struct, frozen=True):
-    """One figure of the summary with the number of answers it rests on."""
-
-    value: float | None
-    n: int
-    why_undefined: WhyUndefined | None = None
+def _verdict(
+    sentence: Sentence, claims: Mapping[Sentence, tuple[Support, float | None]]
+) -> SentenceVerdict:
+    if sentence in claims:
+        return SentenceVerdict(sentence, *claims[sentence])
+    cited = Support.DO_NOT_KNOW_CITED if sentence.citations else Support.DO_NOT_KNOW
+    return SentenceVerdict(sentence, cited)
 
 
 _MEANS = {
-    "avg_faithfulness": WhyUndefined.NO_EMBEDDER,
-    "avg_overlap": WhyUndefined.NO_EMBEDDER,
-    "avg_em": WhyUndefined.NO_GOLD,
-    "avg_f1": WhyUndefined.NO_GOLD,
-    "abstain_rate": WhyUndefined.NO_ROW,
-    "avg_total_tokens": WhyUndefined.NO_USAGE,
-    "avg_prompt_tokens": WhyUndefined.NO_USAGE,
-    "avg_completion_tokens": WhyUndefined.NO_USAGE,
+    "avg_faithfulness": ("faithfulness", WhyUndefined.NO_EMBEDDER),
+    "avg_overlap": ("overlap", WhyUndefined.NO_EMBEDDER),
+    "avg_em": ("em", WhyUndefined.NO_GOLD),
+    "avg_f1": ("f1", WhyUndefined.NO_GOLD),
+    "abstain_rate": ("abstain", WhyUndefined.NO_ROW),
+    "avg_total_tokens": ("total_tokens", WhyUndefined.NO_USAGE),
+    "avg_prompt_tokens": ("prompt_tokens", WhyUndefined.NO_USAGE),
+    "avg_completion_tokens": ("completion_tokens", WhyUndefined.NO_USAGE),
 }
-"""The means by name, with why one has no value although there are answers."""
+"""The figure of an answer behind each mean, with why the mean may lack a value."""
+
+JUDGED = "avg_faithfulness_judge"
 
 
-class StatedSetting(Struct, frozen=True):
-    """The least and the greatest value that answers state of a setting, and how many do."""
+class Figure(TypedDict):
+    """One figure of a summary with the number of rows it rests on; undefined, ``why`` says why."""
 
-    lowest: float
-    highest: float
+    name: str
+    value: float | None
     n: int
+    why: str | None
 
 
 class AnswerSummary(Struct):
     """The figures over every answer added; order does not matter.
 
-    ``n_unmeasured`` counts answers with claims but without cosines. Where no answer with
-    claims was measured while some could not be, overlap and faithfulness are undefined:
-    else they would be the figures of the answers without claims, whose overlap is 0 by definition.
+    Where no answer with claims was measured while some could not be, overlap and faithfulness are
+    undefined: else they would be the figures of the answers without claims, whose overlap is 0
+    by definition. ``settings`` are the least and greatest value that answers state, and how many.
     """
 
     count: int = 0
-    idk_with_citation_count: int = 0
-    n_unmeasured: int = 0
-    n_measured: int = 0
-    n_given: int = 0
-    judged: Mean = field(default_factory=Mean)
-    latencies: Percentiles = field(default_factory=Percentiles)
-    settings: dict[str, StatedSetting] = field(default_factory=dict)
+    settings: dict[str, dict[str, float]] = field(default_factory=dict)
+    _idk_with_citation: int = 0
+    _n_unmeasured: int = 0
+    _n_measured: int = 0
+    _n_given: int = 0
+    _judged: Mean = field(default_factory=Mean)
+    _latencies: Percentiles = field(default_factory=Percentiles)
     _means: dict[str, Mean] = field(default_factory=lambda: {name: Mean() for name in _MEANS})
 
     def add(self, score: AnswerScore) -> None:
         """Take one answer in."""
         self.count += 1
-        self.idk_with_citation_count += score.idk_with_citation
-        self.n_unmeasured += score.overlap is None
-        self.n_measured += score.overlap is not None and score.claim_sentences > 0
-        self.n_given += score.row.claim_similarities is not None
-        self.judged.add(score.row.faithfulness_judge)
-        self.latencies.add(score.row.latency_ms)
-        for name, setting in score.row.settings.items():
-            self._state(name, setting)
-        values = (
-            score.faithfulness,
-            score.overlap,
-            None if score.gold is None else score.gold.em,
-            None if score.gold is None else score.gold.f1,
-            score.abstain,
-            score.total_tokens,
-            score.prompt_tokens,
-            score.completion_tokens,
-        )
-        for mean, value in zip(self._means.values(), values, strict=True):
-            mean.add(value)
+        self._idk_with_citation += score.idk_with_citation
+        self._n_unmeasured += score.overlap is None
+        self._n_measured += score.overlap is not None and score.claim_sentences > 0
+        self._n_given += score.row.claim_similarities is not None
+        self._judged.add(score.row.faithfulness_judge)
+        self._latencies.add(score.row.latency_ms)
+        for name, (figure, _) in _MEANS.items():
+            self._means[name].add(getattr(score, figure))
+        for name, value in score.row.settings.items():
+            known = self.settings.setdefault(name, {"lowest": value, "highest": value, "n": 0})
+            known["lowest"] = min(known["lowest"], value)
+            known["highest"] = max(known["highest"], value)
+            known["n"] += 1
 
-    def figures(self) -> dict[str, AnswerFigure]:
-        """Every figure by name in the order in which they are shown, count first."""
-        found = {"count": AnswerFigure(self.count, self.count)}
-        found |= {name: self._mean(name) for name in _MEANS}
-        for name, value in zip(
-            ("p50_latency_ms", "p95_latency_ms"), self.latencies.at(0.5, 0.95), strict=True
-        ):
-            found[name] = self._figure(value, self.latencies.n, WhyUndefined.NO_LATENCY)
-        found["idk_with_citation_count"] = AnswerFigure(self.idk_with_citation_count, self.count)
+    def figures(self) -> list[Figure]:
+        """Every figure in the order in which they are shown, a judge's beside the fallback."""
+        found = [Figure(name="count", value=self.count, n=self.count, why=None)]
+        for name, (_, why) in _MEANS.items():
+            mean = self._means[name]
+            unfair = why is WhyUndefined.NO_EMBEDDER and self._n_unmeasured and not self._n_measured
+            found.append(self._figure(name, *((None, 0) if unfair else (mean.value, mean.n)), why))
+            if name == "avg_faithfulness" and self._judged.n:
+                value, n = self._judged.value, self._judged.n
+                found.append(Figure(name=JUDGED, value=value, n=n, why=None))
+        for name, share in (("p50_latency_ms", 0.5), ("p95_latency_ms", 0.95)):
+            (latency,), n = self._latencies.at(share), self._latencies.n
+            found.append(self._figure(name, latency, n, WhyUndefined.NO_LATENCY))
+        idk = self._idk_with_citation
+        found.append(Figure(name="idk_with_citation_count", value=idk, n=self.count, why=None))
         return found
 
     def embedder(self, scale: AnswerScale) -> str | None:
         """The source of the cosines, ``None`` when there were none."""
-        names = [GIVEN_SIMILARITIES] if self.n_given else []
+        names = [GIVEN_SIMILARITIES] if self._n_given else []
         names += [scale.embedder.name] if scale.embedder else []
         return " + ".join(names) or None
 
-    def _state(self, name: str, value: float) -> None:
-        known = self.settings.get(name) or StatedSetting(value, value, 0)
-        self.settings[name] = StatedSetting(
-            min(known.lowest, value), max(known.highest, value), known.n + 1
-        )
-
-    def _mean(self, name: str) -> AnswerFigure:
-        mean, why = self._means[name], _MEANS[name]
-        biased = why is WhyUndefined.NO_EMBEDDER and self.n_unmeasured and not self.n_measured
-        return AnswerFigure(None, 0, why) if biased else self._figure(mean.value, mean.n, why)
-
-    def _figure(self, value: float | None, n: int, why: WhyUndefined) -> AnswerFigure:
-        if value is not None:
-            return AnswerFigure(value, n)
-        return AnswerFigure(None, n, why if self.count else WhyUndefined.NO_ROW)
+    def _figure(self, name: str, value: float | None, n: int, why: WhyUndefined) -> Figure:
+        reason = None if value is not None else str(why if self.count else WhyUndefined.NO_ROW)
+        return Figure(name=name, value=value, n=n, why=reason)

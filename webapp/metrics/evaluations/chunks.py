@@ -91,20 +91,5 @@ class ChunkMeans(Struct):
         return {name: mean.value for name, mean in self._means.items()}
 
 
-class ChunkSummary(Struct):
-    """The means over all rows and over those of each strategy, to be shown side by side.
-
-    Rows that name no strategy are under ``None``.
-    """
-
-    overall: ChunkMeans = field(default_factory=ChunkMeans)
-    strategies: dict[str | None, ChunkMeans] = field(default_factory=dict)
-
-    def add(self, score: ChunkScore) -> None:
-        """Take one row in."""
-        self.overall.add(score)
-        self.strategies.setdefault(score.row.strategy, ChunkMeans()).add(score)
-
-
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0

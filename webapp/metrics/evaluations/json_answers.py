@@ -200,13 +200,8 @@ class KeywordEvidence(Struct, frozen=True):
 
 
 class Reference(Struct, frozen=True):
-    """One reference of the answer's source_map: the file it names and where it points.
+    """One reference of the answer's source_map: its file, and the first anchor that was found."""
 
-    ``entry`` and ``ref`` are positions from 0; ``anchor`` is the first one that was found.
-    """
-
-    entry: int
-    ref: int
     file: str | None
     file_known: bool
     anchor: str | None
@@ -245,7 +240,7 @@ class JsonScore(Struct, frozen=True):
     @property
     def score(self) -> Fraction:
         """100 x the weighted sum of the parts."""
-        return 100 * sum((WEIGHTS[name] * part for name, part in self.parts.items()), Fraction(0))
+        return _score(self.parts)
 
     @property
     def too_long(self) -> tuple[str, ...]:
@@ -269,7 +264,8 @@ def score(question: JsonQuestion) -> JsonScore:
     parts["detailed_description"] = descriptions.f1
     parts["original_evidence"] = evidence.score
     parts["predicted_questions"] = questions.f1
-    parts["grounding"] = grounding(references)
+    ok = sum(reference.ok for reference in references)
+    parts["grounding"] = Fraction(ok, len(references)) if references else Fraction(0)
     return JsonScore(
         question, output, parts, classes, descriptions, questions, evidence, references
     )
@@ -302,13 +298,6 @@ def evidence_of(expected: str, given: str) -> KeywordEvidence:
     )
 
 
-def grounding(references: Sequence[Reference]) -> Fraction:
-    """References that are ok / references looked at; 0 without any."""
-    if not references:
-        return Fraction(0)
-    return Fraction(sum(reference.ok for reference in references), len(references))
-
-
 def _cover(name: str, expected: Mapping[str, Any], given: Mapping[str, Any], most: int) -> Coverage:
     wanted = expected.get(name)
     return cover(wanted if isinstance(wanted, list) else [], given[name], most=most)
@@ -317,13 +306,11 @@ def _cover(name: str, expected: Mapping[str, Any], given: Mapping[str, Any], mos
 def _references(entries: Sequence[object], contexts: Sequence[Context]) -> Iterator[Reference]:
     files = {context.source_path for context in contexts}
     text = "\n".join(context.text for context in contexts)
-    for position, entry in enumerate(entries[:MOST_ENTRIES]):
-        for number, ref in enumerate(_list_in(entry, "refs")[:MOST_REFS]):
+    for entry in entries[:MOST_ENTRIES]:
+        for ref in _list_in(entry, "refs")[:MOST_REFS]:
             file = ref.get("file") if isinstance(ref, dict) else None
             anchors = _list_in(ref, "anchors")[:MOST_ANCHORS]
             yield Reference(
-                entry=position,
-                ref=number,
                 file=file if isinstance(file, str) else None,
                 file_known=isinstance(file, str) and file in files,
                 anchor=next((a for a in map(_text, anchors) if a.strip() and a in text), None),
@@ -333,6 +320,10 @@ def _references(entries: Sequence[object], contexts: Sequence[Context]) -> Itera
 def _list_in(outer: object, key: str) -> list[Any]:
     inner = outer.get(key) if isinstance(outer, dict) else None
     return inner if isinstance(inner, list) else []
+
+
+def _score(parts: Mapping[str, Fraction]) -> Fraction:
+    return 100 * sum((WEIGHTS[name] * part for name, part in parts.items()), Fraction(0))
 
 
 def _text(value: object) -> str:
@@ -354,7 +345,6 @@ class JsonSummary(Struct):
     n_schema_ok: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     too_long: Counter[str] = field(default_factory=Counter)
-    _score: Fraction = Fraction(0)
     _parts: dict[str, Fraction] = field(default_factory=lambda: dict.fromkeys(WEIGHTS, Fraction(0)))
 
     def add(self, score: JsonScore) -> None:
@@ -364,14 +354,13 @@ class JsonSummary(Struct):
         if score.reason is not None:
             self.reasons[str(score.reason)] += 1
         self.too_long.update(score.too_long)
-        self._score += score.score
         for name, part in score.parts.items():
             self._parts[name] += part
 
     @property
     def average(self) -> Fraction | None:
         """The mean score over all answers, ``None`` without any."""
-        return self._score / self.count if self.count else None
+        return _score(self._parts) / self.count if self.count else None
 
     @property
     def schema_pass_rate(self) -> Fraction | None:
@@ -387,11 +376,10 @@ class JsonSummary(Struct):
         return average >= self.gate.min_average and rate >= self.gate.min_pass_rate
 
     @property
-    def part_means(self) -> Mapping[str, Fraction | None]:
+    def part_means(self) -> dict[str, float | None]:
         """The mean of every part from 0 to 1 over all answers."""
-        return {
-            name: total / self.count if self.count else None for name, total in self._parts.items()
-        }
+        n = self.count
+        return {name: float(total / n) if n else None for name, total in self._parts.items()}
 
 
 class TooFewQuestions(Refused):

@@ -111,34 +111,16 @@ class Likeness(Struct, frozen=True):
         return self.contained or self.jaccard >= LEAST_JACCARD
 
 
-class MatchedItems(Struct, frozen=True):
-    """An expected item with the given item that it was paired with, by position from 0."""
-
-    expected: int
-    given: int
-    likeness: Likeness
-
-
 class Coverage(Struct, frozen=True):
-    """Two lists of texts matched: the pairs, and the figures of their number.
+    """Two lists of texts matched: the pairs (expected, given) by position from 0.
 
     ``n_given`` counts the items looked at, ``n_ignored`` those beyond the cut-off.
     """
 
-    pairs: tuple[MatchedItems, ...]
+    pairs: tuple[tuple[int, int], ...]
     n_expected: int
     n_given: int
     n_ignored: int = 0
-
-    @property
-    def recall(self) -> Fraction:
-        """Pairs / expected items; 0 without any."""
-        return _share(len(self.pairs), self.n_expected)
-
-    @property
-    def precision(self) -> Fraction:
-        """Pairs / given items looked at; 0 without any."""
-        return _share(len(self.pairs), self.n_given)
 
     @property
     def f1(self) -> Fraction:
@@ -173,20 +155,17 @@ def cover(expected: Sequence[object], given: Sequence[object], *, most: int) -> 
     Each expected item, in order, takes the first given one that matches and is not taken.
 
     >>> found = cover(["satu kamar", "dua kamar"], ["dua kamar", "kolam"], most=12)
-    >>> [(pair.expected, pair.given) for pair in found.pairs], found.f1
-    ([(1, 0)], Fraction(1, 2))
+    >>> found.pairs, found.f1
+    (((1, 0),), Fraction(1, 2))
     """
     looked_at = given[:most]
-    taken: dict[int, MatchedItems] = {}
+    taken: dict[int, int] = {}
     for position, item in enumerate(expected):
-        for other, candidate in enumerate(looked_at):
-            if other in taken:
-                continue
-            alike = likeness(item, candidate)
-            if alike.matches:
-                taken[other] = MatchedItems(position, other, alike)
-                break
-    pairs = sorted(taken.values(), key=lambda pair: pair.expected)
+        free = (other for other in range(len(looked_at)) if other not in taken)
+        match = next((other for other in free if likeness(item, looked_at[other]).matches), None)
+        if match is not None:
+            taken[match] = position
+    pairs = sorted((position, other) for other, position in taken.items())
     return Coverage(tuple(pairs), len(expected), len(looked_at), len(given) - len(looked_at))
 
 

@@ -13,10 +13,9 @@ from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.metrics.evaluations.similarity import LexicalEmbedder
 from webapp.records import Click
-from webapp.services.evaluations import evaluations, files, item_rating
+from webapp.services.evaluations import evaluations, item_rating, scoring
 from webapp.services.evaluations.evaluations import GRADE, EvaluationKind
-from webapp.services.evaluations.files import ScoringSettings
-from webapp.services.evaluations.scoring import NamedBytes
+from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.study import studies
 
 FILES = {
@@ -36,9 +35,8 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
         embedder = LexicalEmbedder() if kind is EvaluationKind.ANSWERS else None
         with WaitingRows() as rows:
             file = NamedBytes(name, (folder / name).read_bytes())
-            scored = files.score(ScoringSettings(kind, embedder), [file], rows)
-            stored = evaluations.store(session, study, scored, rows, at)
-        evaluation = evaluations.find(session, study, stored.id)
+            evaluation = scoring.score(ScoringSettings(kind, embedder), [file], rows)
+            evaluations.store(session, study, evaluation, rows, at)
         item_rating.open_to_raters(session, study, evaluation, at, is_open=True)
         for rater in raters:
             _judge(session, rater, evaluation, at)

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, to_builtins
-from msgspec.structs import asdict
-from sqlalchemy import ColumnElement, delete, exists, func, insert, select, update
+from msgspec import Struct, convert, to_builtins
+from sqlalchemy import ColumnElement, Row, delete, exists, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
@@ -20,25 +19,15 @@ from webapp.db.tables.study import Study
 from webapp.exporters.evaluations import score_documents as documents
 from webapp.failures import Missing
 from webapp.i18n import mark
-from webapp.metrics.evaluations import answers, chunks, json_answers
-from webapp.metrics.evaluations.answers import (
-    AnswerRow,
-    AnswerScore,
-    LlmCall,
-    SentenceVerdict,
-    Support,
-    sentences,
-)
+from webapp.metrics.evaluations import chunks, json_answers
+from webapp.metrics.evaluations.answers import AnswerScore, SentenceVerdict, Support, sentences
 from webapp.metrics.evaluations.chunks import ChunkRow, ChunkScore
-from webapp.metrics.evaluations.json_answers import WEIGHTS, Context, JsonQuestion, JsonScore
+from webapp.metrics.evaluations.json_answers import WEIGHTS, JsonQuestion, JsonScore
 from webapp.services.study import studies
 
 if TYPE_CHECKING:
     from webapp.exporters.evaluations.score_documents import WaitingRows
-    from webapp.services.evaluations.files import Scored
 
-
-Score: TypeAlias = AnswerScore | ChunkScore | JsonScore
 
 GRADE = "grade"
 """The part that is the whole item: graded 0 to 5."""
@@ -72,13 +61,6 @@ FIGURES = {
 }
 """The figures of an item that may predict a grade."""
 
-COLUMNS = {
-    EvaluationKind.ANSWERS: documents.ANSWER_ITEM,
-    EvaluationKind.CHUNKS: documents.CHUNK_ITEM,
-    EvaluationKind.JSON: documents.JSON_ITEM,
-}
-"""The columns of the table of items."""
-
 
 class ScoredRow(Struct, frozen=True):
     """One scored row, ready to be kept.
@@ -93,12 +75,15 @@ class ScoredRow(Struct, frozen=True):
     failed: bool
 
 
+_UNDECIDED = (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED, Support.NOT_MEASURED)
+
+
 def of_answer(score: AnswerScore) -> ScoredRow:
     """A cited answer; it failed where a claim is not supported or a contract is broken."""
     parts = tuple(
         {
             "key": str(number),
-            "passed": _supported(verdict.support),
+            "passed": None if verdict.support in _UNDECIDED else verdict.support == "supported",
             "support": str(verdict.support),
             "cosine": verdict.cosine,
         }
@@ -131,24 +116,20 @@ def of_json(score: JsonScore) -> ScoredRow:
 
 
 def score_again(
-    kind: EvaluationKind, row: Mapping[str, Any], parts: tuple[Mapping[str, Any], ...]
-) -> tuple[Score, tuple[SentenceVerdict, ...]]:
-    """The score of a kept row with all that explains it, and an answer's sentences.
+    kind: EvaluationKind, row: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
+) -> Sequence[SentenceVerdict] | ChunkScore | JsonScore:
+    """The score of a kept row with all that explains it: of an answer its sentences.
 
     No embedder is asked again: the sentences' cosines are kept in the parts.
     """
     if kind is EvaluationKind.ANSWERS:
-        answer = _answer(row)
-        verdicts = tuple(
+        return [
             SentenceVerdict(sentence, Support(part["support"]), part["cosine"])
-            for sentence, part in zip(sentences(answer.answer), parts, strict=True)
-        )
-        return answers.score(answer), verdicts
+            for sentence, part in zip(sentences(row["answer"]), parts, strict=True)
+        ]
     if kind is EvaluationKind.CHUNKS:
-        chunk_row = ChunkRow(**{**row, "retrieved_chunks": tuple(row["retrieved_chunks"])})
-        return chunks.score(chunk_row), ()
-    contexts = tuple(Context(**one) for one in row["contexts"])
-    return json_answers.score(JsonQuestion(**{**row, "contexts": contexts})), ()
+        return chunks.score(convert(row, ChunkRow))
+    return json_answers.score(convert(row, JsonQuestion))
 
 
 def headline(kind: EvaluationKind, result: Mapping[str, Any]) -> tuple[str, float] | None:
@@ -157,24 +138,6 @@ def headline(kind: EvaluationKind, result: Mapping[str, Any]) -> tuple[str, floa
     if name is None:
         return None
     return name, result[name] / 100 if kind is EvaluationKind.JSON else result[name]
-
-
-def _supported(support: Support) -> bool | None:
-    if support in (Support.DO_NOT_KNOW, Support.DO_NOT_KNOW_CITED, Support.NOT_MEASURED):
-        return None
-    return support is Support.SUPPORTED
-
-
-def _answer(row: Mapping[str, Any]) -> AnswerRow:
-    calls = row["calls"]
-    given = row["claim_similarities"]
-    return AnswerRow(
-        **{
-            **row,
-            "calls": None if calls is None else tuple(LlmCall(**call) for call in calls),
-            "claim_similarities": None if given is None else tuple(given),
-        }
-    )
 
 
 ID_BYTES = 4
@@ -189,11 +152,8 @@ class UnknownEvaluation(Missing):
     remedy = mark("Go to the page of the evaluations: all that were scored are listed there.")
 
 
-class UnknownItem(Missing):
+class UnknownItem(UnknownEvaluation):
     """The evaluation has no item at this position."""
-
-    message = mark("This study has no such evaluation or item")
-    remedy = mark("Go to the page of the evaluations: all that were scored are listed there.")
 
 
 class Show(StrEnum):
@@ -205,75 +165,20 @@ class Show(StrEnum):
     JUDGED = "judged"
 
 
-class Overview(Struct, frozen=True):
-    """One evaluation as the list shows it; ``n_judged`` counts items with a judgment."""
-
-    evaluation: Evaluation
-    n_judged: int
-
-
-class ItemLine(Struct, frozen=True):
-    """One item as the list shows it.
-
-    ``grades`` are those people gave, ``n_passed`` and ``n_refused`` count their ✓ and ✗ on its
-    parts, ``n_differ`` counts those that the machine judged otherwise.
-    """
-
-    position: int
-    item_id: str
-    question: str
-    result: Mapping[str, Any]
-    failed: bool
-    grades: tuple[int, ...] = ()
-    n_passed: int = 0
-    n_refused: int = 0
-    n_differ: int = 0
-
-
 class Page(Struct, frozen=True):
-    """One page of items; ``number`` counts from 1, ``total`` the items that fit."""
+    """One page of items, each with people's verdicts; ``number`` counts from 1."""
 
     show: Show
     number: int
     n_pages: int
-    total: int
-    lines: tuple[ItemLine, ...]
+    lines: tuple[tuple[EvaluationItem, list[ItemJudgment]], ...]
     counts: Mapping[Show, int]
 
 
-class ItemInFull(Struct, frozen=True):
-    """One item in full, with one rater's verdicts on its parts, and its neighbours."""
-
-    position: int
-    item_id: str
-    row: Mapping[str, Any]
-    result: Mapping[str, Any]
-    parts: tuple[Mapping[str, Any], ...]
-    failed: bool
-    judged: Mapping[str, int]
-    previous: int | None
-    next: int | None
-
-
-class EvaluationDeletionCost(Struct, frozen=True):
-    """The rows deleted with an evaluation, and the clicks that stay in the log."""
-
-    items: int
-    judgments: int
-    events: int
-
-
-class StoredEvaluation(Struct, frozen=True):
-    """The id of an evaluation, and whether an equal one was stored before."""
-
-    id: str
-    again: bool
-
-
 def store(
-    session: Session, study: Study, scored: Scored, rows: WaitingRows, now: datetime
-) -> StoredEvaluation:
-    """Store an evaluation with its rows, unless an equal one is here."""
+    session: Session, study: Study, scored: Evaluation, rows: WaitingRows, now: datetime
+) -> tuple[str, bool]:
+    """Store an evaluation with its rows, unless an equal one is here; its id, and whether."""
     # The same file twice at once: the second waits and finds the first.
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update())
     known = session.scalar(
@@ -282,32 +187,17 @@ def store(
         )
     )
     if known is not None:
-        return StoredEvaluation(known, again=True)
-    kept = Evaluation(
-        id=secrets.token_hex(ID_BYTES),
-        study_id=study.id,
-        kind=str(scored.settings.kind),
-        name=" + ".join(file["name"] for file in scored.files),
-        files=list(scored.files),
-        sha256=scored.sha256,
-        settings=scored.stated(),
-        provenance=dict(scored.provenance),
-        head=dict(scored.head),
-        figures=list(scored.figures),
-        problems=[asdict(problem) for problem in scored.problems],
-        n_problems=scored.n_problems,
-        n_items=scored.n_items,
-        created_at=now,
-    )
-    session.add(kept)
+        return known, True
+    scored.id, scored.study_id, scored.created_at = secrets.token_hex(ID_BYTES), study.id, now
+    session.add(scored)
     session.flush()
     numbered = enumerate(rows, start=1)
     while batch := [
-        {"evaluation_id": kept.id, "position": position, **row}
+        {"evaluation_id": scored.id, "position": position, **row}
         for position, row in islice(numbered, _BATCH)
     ]:
         session.execute(insert(EvaluationItem), batch)
-    return StoredEvaluation(kept.id, again=False)
+    return scored.id, False
 
 
 def find(session: Session, study: Study, evaluation_id: str) -> Evaluation:
@@ -318,21 +208,19 @@ def find(session: Session, study: Study, evaluation_id: str) -> Evaluation:
     return found
 
 
-def overviews(session: Session, study: Study) -> tuple[Overview, ...]:
-    """Return the study's evaluations, the newest first."""
+def overviews(session: Session, study: Study) -> Sequence[Row[Evaluation, int]]:
+    """Return the study's evaluations, the newest first, each with its number of judged items."""
     judged = (
-        select(EvaluationItem.evaluation_id, func.count(EvaluationItem.id.distinct()))
+        select(func.count(EvaluationItem.id.distinct()))
         .join(ItemJudgment, ItemJudgment.item_key == EvaluationItem.id)
-        .where(ItemJudgment.value.is_not(None))
-        .group_by(EvaluationItem.evaluation_id)
+        .where(EvaluationItem.evaluation_id == Evaluation.id, ItemJudgment.value.is_not(None))
+        .scalar_subquery()
     )
-    counts = {name: count for name, count in session.execute(judged)}  # noqa: C416 - rows
-    found = session.scalars(
-        select(Evaluation)
+    return session.execute(
+        select(Evaluation, judged)
         .where(Evaluation.study_id == study.id)
         .order_by(Evaluation.created_at.desc(), Evaluation.id)
-    )
-    return tuple(Overview(one, counts.get(one.id, 0)) for one in found)
+    ).all()
 
 
 def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> Page:
@@ -353,43 +241,26 @@ def page(session: Session, evaluation: Evaluation, show: Show, number: int) -> P
         .limit(PAGE_SIZE)
         .offset((number - 1) * PAGE_SIZE)
     ).all()
-    return Page(show, number, n_pages, counts[show], lines(session, found), counts)
-
-
-def lines(session: Session, items: Sequence[EvaluationItem]) -> tuple[ItemLine, ...]:
-    """Return the items as the list shows them, with people's verdicts."""
-    said: dict[int, list[ItemJudgment]] = {}
-    keys = [item.id for item in items]
+    verdicts: dict[int, list[ItemJudgment]] = {item.id: [] for item in found}
     for judgment in session.scalars(
         select(ItemJudgment)
-        .where(ItemJudgment.item_key.in_(keys), ItemJudgment.value.is_not(None))
+        .where(ItemJudgment.item_key.in_(verdicts), ItemJudgment.value.is_not(None))
         .order_by(ItemJudgment.rater_id, ItemJudgment.part)
     ):
-        said.setdefault(judgment.item_key, []).append(judgment)
-    return tuple(_line(item, said.get(item.id, [])) for item in items)
+        verdicts[judgment.item_key].append(judgment)
+    return Page(show, number, n_pages, tuple((item, verdicts[item.id]) for item in found), counts)
 
 
-def item(session: Session, evaluation: Evaluation, rater: Rater, position: int) -> ItemInFull:
-    """Return one item as `rater` judges it; raises ``UnknownItem``."""
-    found = find_item(session, evaluation, position)
-    judged = session.scalars(
+def judged(session: Session, rater: Rater, item: EvaluationItem) -> dict[str, int]:
+    """Return the rater's verdicts on an item, by part."""
+    found = session.scalars(
         select(ItemJudgment).where(
-            ItemJudgment.item_key == found.id,
+            ItemJudgment.item_key == item.id,
             ItemJudgment.rater_id == rater.id,
             ItemJudgment.value.is_not(None),
         )
     )
-    return ItemInFull(
-        position=position,
-        item_id=found.item_id,
-        row=found.row,
-        result=found.result,
-        parts=tuple(found.parts),
-        failed=found.failed,
-        judged={one.part: one.value for one in judged if one.value is not None},
-        previous=position - 1 if position > 1 else None,
-        next=position + 1 if position < evaluation.n_items else None,
-    )
+    return {one.part: one.value for one in found if one.value is not None}
 
 
 def find_item(session: Session, evaluation: Evaluation, position: int) -> EvaluationItem:
@@ -414,16 +285,10 @@ def results(session: Session, evaluation: Evaluation) -> Iterator[dict[str, Any]
     yield from session.scalars(found.execution_options(yield_per=_BATCH))
 
 
-def deletion_cost(session: Session, evaluation: Evaluation) -> EvaluationDeletionCost:
-    """Return how many rows are deleted with the evaluation."""
+def n_judgments(session: Session, evaluation: Evaluation) -> int:
+    """Return how many judgments are deleted with the evaluation."""
     of_it = ItemJudgment.item_key.in_(_keys(evaluation))
-    judgments = select(func.count()).where(of_it, ItemJudgment.value.is_not(None))
-    events = select(func.count()).where(ItemEvent.evaluation_id == evaluation.id)
-    return EvaluationDeletionCost(
-        items=evaluation.n_items,
-        judgments=session.scalar(judgments) or 0,
-        events=session.scalar(events) or 0,
-    )
+    return session.scalar(select(func.count()).where(of_it, ItemJudgment.value.is_not(None))) or 0
 
 
 def remove(session: Session, study: Study, evaluation: Evaluation, now: datetime) -> None:
@@ -434,11 +299,6 @@ def remove(session: Session, study: Study, evaluation: Evaluation, now: datetime
     session.execute(update(ItemEvent).where(ItemEvent.item_key.in_(keys)).values(item_key=None))
     session.execute(delete(EvaluationItem).where(EvaluationItem.evaluation_id == evaluation.id))
     session.execute(delete(Evaluation).where(Evaluation.id == evaluation.id))
-
-
-def kind(evaluation: Evaluation) -> EvaluationKind:
-    """Return which automatic evaluation it is."""
-    return EvaluationKind(evaluation.kind)
 
 
 def _keys(evaluation: Evaluation) -> Any:
@@ -455,18 +315,3 @@ def _fits(evaluation: Evaluation, show: Show) -> list[ColumnElement[bool]]:
     elif show is Show.DISAGREEMENTS:
         fits.append(exists().where(*judged, ItemJudgment.agrees.is_(False)))
     return fits
-
-
-def _line(found: EvaluationItem, said: Sequence[ItemJudgment]) -> ItemLine:
-    verdicts = [one for one in said if one.part != GRADE]
-    return ItemLine(
-        position=found.position,
-        item_id=found.item_id,
-        question=str(found.row.get("question", "")),
-        result=found.result,
-        failed=found.failed,
-        grades=tuple(one.value for one in said if one.part == GRADE and one.value is not None),
-        n_passed=sum(one.value == 1 for one in verdicts),
-        n_refused=sum(one.value == 0 for one in verdicts),
-        n_differ=sum(one.agrees is False for one in verdicts),
-    )

@@ -18,16 +18,16 @@ from statistics import median
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Integer, Select, case, func, or_, select
+from sqlalchemy import Integer, Row, Select, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import binary_json, correlation_json
-from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
+from webapp.metrics.agreement.agreement import binary_agreement
 from webapp.metrics.comparisons.significance import Bootstrap
-from webapp.metrics.evaluations.rank_correlation import RankCorrelation, rank_correlation
+from webapp.metrics.evaluations.rank_correlation import rank_correlation
 from webapp.records import Click
 from webapp.services.evaluations import evaluations
 from webapp.services.evaluations.evaluations import (
@@ -125,10 +125,14 @@ def _record(
             ),
         )
     ).all()
-    if _is_repeated(known, item, part, value, click):
+    taken = next((one for one in known if one.event_id == click.event_id), None)
+    if taken is not None:
+        if (taken.item_key, taken.part, taken.new) != (item.id, part, value):
+            raise EventIdTaken(click.event_id)
         return
     history = [one for one in known if one.item_key == item.id and one.part == part]
     before = standing(history)
+    device, sequence = events.place(click, history)
     event = ItemEvent(
         rater_id=rater.id,
         event_id=click.event_id,
@@ -142,30 +146,13 @@ def _record(
         undoes_id=undoes.id if undoes else None,
         client_time=click.client_time,
         received_at=click.received_at,
-        device=click.device or "",
-        sequence=_sequence(click, history),
+        device=device,
+        sequence=sequence,
     )
     session.add(event)
     last = standing([*history, event])
     assert last is not None
     _settle(session, rater, item, last)
-
-
-def _is_repeated(
-    known: Sequence[ItemEvent], item: EvaluationItem, part: str, value: int | None, click: Click
-) -> bool:
-    for event in known:
-        if event.event_id == click.event_id:
-            if (event.item_key, event.part, event.new) == (item.id, part, value):
-                return True
-            raise EventIdTaken(click.event_id)
-    return False
-
-
-def _sequence(click: Click, history: Sequence[ItemEvent]) -> int:
-    if click.device and click.sequence is not None:
-        return click.sequence
-    return max((event.sequence for event in history if event.device == ""), default=0) + 1
 
 
 def _settle(session: Session, rater: Rater, item: EvaluationItem, last: ItemEvent) -> None:
@@ -189,34 +176,6 @@ class Offer(Struct, frozen=True):
     number: int
     done: int
     of: int
-
-
-class ItemToJudge(Struct, frozen=True):
-    """One item to be judged, without a word of the machine's.
-
-    ``parts`` name the parts that take ✓ or ✗, ``judged`` has the rater's verdicts on them.
-    ``next_open`` is the next item that the rater has not finished, this one aside; ``None``
-    where there is none.
-    """
-
-    position: int
-    row: Mapping[str, Any]
-    parts: tuple[str, ...]
-    judged: Mapping[str, int]
-    previous: int | None
-    next: int | None
-    next_open: int | None
-    is_done: bool
-    can_undo: bool
-
-
-class ItemRaterStanding(Struct, frozen=True):
-    """How many items of an evaluation a rater finished."""
-
-    rater_id: int
-    name: str
-    is_owner: bool
-    done: int
 
 
 def open_to_raters(
@@ -278,43 +237,27 @@ def number(session: Session, evaluation: Evaluation) -> int:
     return 1 + (session.scalar(older) or 0)
 
 
-def first_open(session: Session, rater: Rater, evaluation: Evaluation) -> int | None:
-    """Return the first item that `rater` has not finished; ``None`` where there is none."""
-    return _next_open(_done(session, rater, evaluation), evaluation.n_items, 0)
-
-
-def item(session: Session, rater: Rater, evaluation: Evaluation, position: int) -> ItemToJudge:
-    """Return one item as `rater` judges it; raises ``UnknownItem``."""
-    found = evaluations.item(session, evaluation, rater, position)
+def next_open(session: Session, rater: Rater, evaluation: Evaluation, after: int = 0) -> int | None:
+    """Return the next item behind `after` that `rater` has not finished, from the start again."""
     done = _done(session, rater, evaluation)
-    return ItemToJudge(
-        position=position,
-        row=found.row,
-        parts=tuple(part["key"] for part in found.parts[:MOST_PARTS]),
-        judged=found.judged,
-        previous=found.previous,
-        next=found.next,
-        next_open=_next_open(done, evaluation.n_items, position),
-        is_done=position in done,
-        can_undo=may_undo(session, rater, evaluation),
-    )
+    around = chain(range(after + 1, evaluation.n_items + 1), range(1, after))
+    return next((position for position in around if position not in done), None)
 
 
-def standings(session: Session, evaluation: Evaluation) -> tuple[ItemRaterStanding, ...]:
-    """Return the progress of every rater who judged an item of the evaluation."""
-    said = _finished(evaluation).subquery()
-    done = select(said.c.rater_id, func.count()).group_by(said.c.rater_id)
-    counts = {rater_id: n for rater_id, n in session.execute(done)}  # noqa: C416 - rows
-    of_it = select(ItemJudgment.rater_id).join(
-        EvaluationItem, ItemJudgment.item_key == EvaluationItem.id
+def progress(session: Session, evaluation: Evaluation) -> Sequence[Row[int, str, bool, int]]:
+    """Return (rater_id, name, is_owner, done) of every rater who judged an item."""
+    finished = _finished(evaluation).subquery()
+    done = select(func.count()).where(finished.c.rater_id == Rater.id).scalar_subquery()
+    began = (
+        select(ItemJudgment.rater_id)
+        .join(EvaluationItem, ItemJudgment.item_key == EvaluationItem.id)
+        .where(EvaluationItem.evaluation_id == evaluation.id, ItemJudgment.value.is_not(None))
     )
-    began = of_it.where(
-        EvaluationItem.evaluation_id == evaluation.id, ItemJudgment.value.is_not(None)
-    )
-    found = session.scalars(select(Rater).where(Rater.id.in_(began)).order_by(Rater.id))
-    return tuple(
-        ItemRaterStanding(one.id, one.name, one.is_owner, counts.get(one.id, 0)) for one in found
-    )
+    return session.execute(
+        select(Rater.id.label("rater_id"), Rater.name, Rater.is_owner, done.label("done"))
+        .where(Rater.id.in_(began))
+        .order_by(Rater.id)
+    ).all()
 
 
 def _finished(evaluation: Evaluation) -> Select[int, int]:
@@ -338,16 +281,6 @@ def _done(session: Session, rater: Rater, evaluation: Evaluation) -> set[int]:
     return {row.position for row in rows}
 
 
-def _next_open(done: set[int], n_items: int, after: int) -> int | None:
-    """Return the first position that is not done behind `after`, then from the start.
-
-    >>> _next_open({2, 3}, 4, 1), _next_open({2, 3, 4}, 4, 2), _next_open({1, 2}, 2, 0)
-    (4, 1, None)
-    """
-    around = chain(range(after + 1, n_items + 1), range(1, after))
-    return next((position for position in around if position not in done), None)
-
-
 BOOTSTRAP = Bootstrap()
 MOST_SHOWN = 20
 
@@ -367,43 +300,7 @@ class ItemDisagreement(Struct, frozen=True):
     grade: float | None
     figure: str | None
     headline: float | None
-
-    @property
-    def gap(self) -> float | None:
-        """|grade / 5 - headline|, ``None`` without both."""
-        if self.grade is None or self.headline is None:
-            return None
-        return abs(self.grade / 5 - self.headline)
-
-
-class MachineAgreementReport(Struct, frozen=True):
-    """Machine against people: verdicts on parts, all and (for fields) each, and grades.
-
-    ``figures`` hold the rank correlation of each figure with the grades.
-    """
-
-    n_raters: int
-    n_items: int
-    n_graded: int
-    overall: BinaryAgreement
-    fields: Mapping[str, BinaryAgreement]
-    figures: Mapping[str, RankCorrelation]
-    disagreements: tuple[ItemDisagreement, ...]
-    bootstrap: Bootstrap
-
-
-class _MergedItem(Struct):
-    item: EvaluationItem
-    verdicts: Mapping[str, bool]
-    grade: float | None
-
-    def pairs(self) -> list[tuple[str, bool, bool]]:
-        """(part, machine, people) where both have a verdict."""
-        return [
-            (part["key"], part["passed"], self.verdicts[part["key"]])
-            for part in self.item.parts
-            if part["passed"] is not None and part["key"] in self.verdicts
-        ]
+    gap: float | None
 
 
 def machine_agreement(
@@ -412,54 +309,13 @@ def machine_agreement(
     *,
     rater_id: int | None = None,
     bootstrap: Bootstrap = BOOTSTRAP,
-) -> MachineAgreementReport:
-    """Return how well each automatic figure of the evaluation predicts the human one.
+) -> tuple[dict[str, Any], list[ItemDisagreement]]:
+    """Return how well each automatic figure predicts the human one, and where they differ most.
 
-    With `rater_id` only this rater's verdicts count, else those of all, merged.
+    With `rater_id` only this rater's verdicts count, else those of all, merged. ``grades`` hold
+    the rank correlation of each figure with the grades.
     """
-    kind = evaluations.kind(evaluation)
-    judged, n_raters = _judged(session, evaluation, rater_id)
-    pairs = [pair for one in judged for pair in one.pairs()]
-    said = {key for key, _, _ in pairs}
-    keys = [key for key in FIGURES[kind] if key in said] if kind is EvaluationKind.JSON else []
-    graded = [one for one in judged if one.grade is not None]
-    return MachineAgreementReport(
-        n_raters=n_raters,
-        n_items=len(judged),
-        n_graded=len(graded),
-        overall=binary_agreement([(m, p) for _, m, p in pairs], bootstrap=bootstrap),
-        fields={
-            key: binary_agreement([(m, p) for k, m, p in pairs if k == key], bootstrap=bootstrap)
-            for key in keys
-        },
-        figures={name: _correlation(name, graded, bootstrap) for name in FIGURES[kind]},
-        disagreements=_disagreements(kind, judged),
-        bootstrap=bootstrap,
-    )
-
-
-def machine_agreement_json(found: MachineAgreementReport) -> dict[str, Any]:
-    """Return the report as JSON has it."""
-    bootstrap = found.bootstrap
-    return {
-        "raters": found.n_raters,
-        "items": found.n_items,
-        "graded": found.n_graded,
-        "verdicts": binary_json(found.overall),
-        "verdicts_by_field": {name: binary_json(one) for name, one in found.fields.items()},
-        "grades": {name: correlation_json(one) for name, one in found.figures.items()},
-        "intervals": {
-            "method": bootstrap.method,
-            "confidence": bootstrap.confidence,
-            "resamples": bootstrap.resamples,
-            "seed": bootstrap.seed,
-        },
-    }
-
-
-def _judged(
-    session: Session, evaluation: Evaluation, rater_id: int | None
-) -> tuple[list[_MergedItem], int]:
+    kind = EvaluationKind(evaluation.kind)
     wanted = (
         select(EvaluationItem, ItemJudgment)
         .join(ItemJudgment, ItemJudgment.item_key == EvaluationItem.id)
@@ -468,55 +324,72 @@ def _judged(
     )
     if rater_id is not None:
         wanted = wanted.where(ItemJudgment.rater_id == rater_id)
-    rows = session.execute(wanted)
-    items: dict[int, EvaluationItem] = {}
-    said: dict[int, dict[str, list[int]]] = {}
+    items: dict[EvaluationItem, dict[str, list[int]]] = {}
     raters = set()
-    for item, judgment in rows:
-        items[item.id] = item
+    for item, judgment in session.execute(wanted):
         raters.add(judgment.rater_id)
-        if judgment.value is not None:
-            said.setdefault(item.id, {}).setdefault(judgment.part, []).append(judgment.value)
-    return [_merged(items[key], parts) for key, parts in said.items()], len(raters)
+        values = items.setdefault(item, {}).setdefault(judgment.part, [])
+        values.append(judgment.value or 0)
+    pairs = {item: _pairs(item, said) for item, said in items.items()}
+    grades = {item: float(median(said[GRADE])) for item, said in items.items() if GRADE in said}
+    both = [pair for one in pairs.values() for pair in one]
 
+    def verdicts(name: str | None = None) -> dict[str, Any]:
+        counted = [(machine, said) for key, machine, said in both if name in {None, key}]
+        return binary_json(binary_agreement(counted, bootstrap=bootstrap))
 
-def _merged(item: EvaluationItem, said: Mapping[str, Sequence[int]]) -> _MergedItem:
-    verdicts = {
-        part: 2 * sum(values) > len(values)
-        for part, values in said.items()
-        if part != GRADE and 2 * sum(values) != len(values)
+    def order(name: str) -> dict[str, Any]:
+        values = ((item.result[name], grade) for item, grade in grades.items())
+        known = [(float(value), grade) for value, grade in values if value is not None]
+        return correlation_json(rank_correlation(known, bootstrap=bootstrap))
+
+    told = {key for key, _, _ in both} if kind is EvaluationKind.JSON else set()
+    report = {
+        "raters": len(raters),
+        "items": len(items),
+        "graded": len(grades),
+        "verdicts": verdicts(),
+        "verdicts_by_field": {key: verdicts(key) for key in FIGURES[kind] if key in told},
+        "grades": {name: order(name) for name in FIGURES[kind]},
+        "intervals": {
+            "method": bootstrap.method,
+            "confidence": bootstrap.confidence,
+            "resamples": bootstrap.resamples,
+            "seed": bootstrap.seed,
+        },
     }
-    return _MergedItem(item, verdicts, float(median(said[GRADE])) if GRADE in said else None)
-
-
-def _correlation(name: str, graded: Sequence[_MergedItem], bootstrap: Bootstrap) -> RankCorrelation:
-    pairs = [
-        (float(one.item.result[name]), one.grade)
-        for one in graded
-        if one.grade is not None and one.item.result[name] is not None
-    ]
-    return rank_correlation(pairs, bootstrap=bootstrap)
-
-
-def _disagreements(
-    kind: EvaluationKind, judged: Sequence[_MergedItem]
-) -> tuple[ItemDisagreement, ...]:
-    found = []
-    for one in judged:
-        pairs = one.pairs()
-        figure, value = headline(kind, one.item.result) or (None, None)
-        found.append(
-            ItemDisagreement(
-                position=one.item.position,
-                item_id=one.item.item_id,
-                question=str(one.item.row.get("question", "")),
-                n_differ=sum(machine != people for _, machine, people in pairs),
-                n_parts=len(pairs),
-                grade=one.grade,
-                figure=figure,
-                headline=value,
-            )
-        )
+    found = [_compared(kind, item, pairs[item], grades.get(item)) for item in items]
     differing = [one for one in found if one.n_differ or one.gap]
     differing.sort(key=lambda one: (-one.n_differ, -(one.gap or 0), one.position))
-    return tuple(differing[:MOST_SHOWN])
+    return report, differing[:MOST_SHOWN]
+
+
+def _pairs(item: EvaluationItem, said: Mapping[str, Sequence[int]]) -> list[tuple[str, bool, bool]]:
+    """(part, machine, people) where both have a verdict; where people are split they have none."""
+    return [
+        (part["key"], part["passed"], 2 * sum(values) > len(values))
+        for part in item.parts
+        if part["passed"] is not None
+        and (values := said.get(part["key"]))
+        and 2 * sum(values) != len(values)
+    ]
+
+
+def _compared(
+    kind: EvaluationKind,
+    item: EvaluationItem,
+    pairs: Sequence[tuple[str, bool, bool]],
+    grade: float | None,
+) -> ItemDisagreement:
+    figure, value = headline(kind, item.result) or (None, None)
+    return ItemDisagreement(
+        position=item.position,
+        item_id=item.item_id,
+        question=str(item.row.get("question", "")),
+        n_differ=sum(machine != people for _, machine, people in pairs),
+        n_parts=len(pairs),
+        grade=grade,
+        figure=figure,
+        headline=value,
+        gap=None if grade is None or value is None else abs(grade / 5 - value),
+    )

@@ -329,10 +329,7 @@ def _made(history: Sequence[_Made], new: str | None, click: Click) -> _New | Non
             if known.new != wanted:
                 raise EventIdTaken(click.event_id)
             return None
-    device, sequence = click.device, click.sequence
-    if not device or sequence is None:  # without a script the server counts
-        counted = (event.sequence for event in history if event.device == "")
-        device, sequence = "", max(counted, default=0) + 1
+    device, sequence = place(click, history)
     return _New(click.event_id, wanted, device, sequence, click.client_time, click.received_at)
 
 
@@ -348,6 +345,14 @@ def _columns(
         "old": before.new if before else None,
         "cause": cause,
     }
+
+
+def place(click: Click, history: Sequence[Placed]) -> tuple[str, int]:
+    """Return the event's device and sequence; without a script the server counts."""
+    if click.device and click.sequence is not None:
+        return click.device, click.sequence
+    counted = (event.sequence for event in history if event.device == "")
+    return "", max(counted, default=0) + 1
 
 
 def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Made]) -> None:

@@ -20,10 +20,10 @@ from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.json_answers import Gate
-from webapp.services.evaluations import evaluations, files, scoring
+from webapp.services.evaluations import embedders, evaluations, scoring
+from webapp.services.evaluations.embedders import EmbedderUnusable, VectorEmbedder
 from webapp.services.evaluations.evaluations import EvaluationKind
-from webapp.services.evaluations.files import ScoringSettings
-from webapp.services.evaluations.scoring import EmbedderUnusable, NamedBytes, VectorEmbedder
+from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.runs import file_formats, reports, waiting_files
 from webapp.services.runs.file_formats import FileDecision, OpenedFile
@@ -147,7 +147,7 @@ def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell)
             average, rate = map(Fraction, wanted["gate"])
             settings = ScoringSettings(
                 kind=EvaluationKind(wanted["kind"]),
-                embedder=scoring.chosen_embedder(wanted["embedder"]),
+                embedder=embedders.chosen_embedder(wanted["embedder"]),
                 tau_sim=wanted["tau_sim"],
                 keep_citations=wanted["keep_citations"],
                 gate=Gate(average, rate),
@@ -156,7 +156,7 @@ def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell)
                 stop_at_gate=wanted["stop_at_gate"],
                 prompt=given(wanted["prompt"]),
             )
-            scored = files.score(settings, chosen, rows, tell)
+            scored = scoring.score(settings, chosen, rows, tell)
             waiting = opened.pop_all()
     except ImportRefused as refused:
         return _refusal(wanted, problems=[asdict(one) for one in refused.problems])
@@ -165,9 +165,9 @@ def score(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         with waiting:
-            stored = evaluations.store(session, study, scored, rows, now)
+            evaluation_id, again = evaluations.store(session, study, scored, rows, now)
         _discard(session, study, wanted)
-        return {"evaluation": stored.id, "again": stored.again}
+        return {"evaluation": evaluation_id, "again": again}
 
     return finish
 

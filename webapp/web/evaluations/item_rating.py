@@ -6,18 +6,16 @@ These pages show nothing from a score: they are made from the scored row alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, url_for
 
-from webapp.db.tables.evaluations import Evaluation
 from webapp.i18n import gettext, mark
 from webapp.metrics.evaluations.answers import sentences
 from webapp.metrics.evaluations.registry import EVALUATIONS
-from webapp.services.evaluations import item_rating
-from webapp.services.evaluations.evaluations import GRADE, EvaluationKind
-from webapp.services.evaluations.item_rating import ItemToJudge, Offer
+from webapp.services.evaluations import evaluations, item_rating
+from webapp.services.evaluations.evaluations import GRADE, MOST_PARTS, EvaluationKind
 from webapp.web.evaluations import items
 from webapp.web.evaluations.evaluations import PartForm
 from webapp.web.evaluations.items import cut, lines_of, plain
@@ -48,7 +46,7 @@ def next_one(evaluation_id: str) -> Response:
     """Lead to the next item that the rater has not finished; to the list if none is left."""
     with access.reading() as (session, rater):
         found = item_rating.find(session, rater, evaluation_id)
-        position = item_rating.first_open(session, rater, found)
+        position = item_rating.next_open(session, rater, found)
     if position is None:
         return _to(url_for("item_rating.index"))
     return _to(_address(evaluation_id, position))
@@ -57,9 +55,43 @@ def next_one(evaluation_id: str) -> Response:
 @blueprint.get("/<evaluation_id>/<int:position>")
 def show(evaluation_id: str, position: int) -> Response:
     """Show one item to its rater."""
-    context = _item(evaluation_id, position)
+    with access.reading() as (session, rater):
+        found = item_rating.find(session, rater, evaluation_id)
+        item = evaluations.find_item(session, found, position)
+        judged = evaluations.judged(session, rater, item)
+        offer = item_rating.offer(session, rater, found)
+        next_open = item_rating.next_open(session, rater, found, position)
+        can_undo = item_rating.may_undo(session, rater, found)
+    kind, keys = EvaluationKind(found.kind), [part["key"] for part in item.parts[:MOST_PARTS]]
+    contents = {
+        EvaluationKind.ANSWERS: _sentences,
+        EvaluationKind.CHUNKS: _chunks,
+        EvaluationKind.JSON: _fields,
+    }[kind](item.row, keys)
+    parts = [
+        _EMPTY | {"key": key, "verdict": judged.get(key)} | part
+        for key, part in zip(keys, contents, strict=False)
+    ]
+    row, is_json = item.row, kind is EvaluationKind.JSON
+    expected = row.get("gold" if kind is EvaluationKind.ANSWERS else "expected_answer")
     return htmx.respond(
-        "evaluations/item_rating/page.html", "evaluations/item_rating/_shown.html", context
+        "evaluations/item_rating/page.html",
+        "evaluations/item_rating/_shown.html",
+        offer=offer,
+        title=gettext(EVALUATIONS[kind].title),
+        position=position,
+        next_open=next_open,
+        can_undo=can_undo,
+        question=str(row["question"]),
+        expected=None if expected is None else cut(expected),
+        parts=parts,
+        contexts=[(one["source_path"], cut(one["text"])) for one in row["contexts"]]
+        if is_json
+        else (),
+        output=cut(row["output"] or "") if is_json else "",
+        asks=gettext(ASKS[kind]),
+        grade=judged.get(GRADE),
+        n_open=[*(part["verdict"] for part in parts), judged.get(GRADE)].count(None),
     )
 
 
@@ -73,10 +105,7 @@ def judge(evaluation_id: str, position: int) -> Response:
         item_rating.judge(session, rater, found, position, part, value, clicks.event())
         session.commit()
     if htmx.wants_part():
-        context = _item(evaluation_id, position)
-        return htmx.respond(
-            "evaluations/item_rating/_shown.html", "evaluations/item_rating/_shown.html", context
-        )
+        return show(evaluation_id, position)
     return _to(_address(evaluation_id, position, "grade" if part == GRADE else f"part-{part}"))
 
 
@@ -92,75 +121,28 @@ def undo(evaluation_id: str) -> Response:
     return _to(_address(evaluation_id, where))
 
 
-def _item(evaluation_id: str, position: int) -> dict[str, Any]:
-    with access.reading() as (session, rater):
-        found = item_rating.find(session, rater, evaluation_id)
-        asked = item_rating.item(session, rater, found, position)
-        offer = item_rating.offer(session, rater, found)
-    return _shown(found, asked, offer)
+_EMPTY: dict[str, Any] = {"label": "", "text": "", "beside": (), "expected": (), "given": ()}
 
 
-def _shown(found: Evaluation, asked: ItemToJudge, offer: Offer) -> dict[str, Any]:
-    kind, row = EvaluationKind(found.kind), asked.row
-    made = {
-        EvaluationKind.ANSWERS: _sentences,
-        EvaluationKind.CHUNKS: _chunks,
-        EvaluationKind.JSON: _fields,
-    }[kind]
-    parts = tuple(made(asked))
-    expected = row.get("gold") if kind is EvaluationKind.ANSWERS else row.get("expected_answer")
-    grade = asked.judged.get(GRADE)
-    return {
-        "offer": offer,
-        "title": gettext(EVALUATIONS[kind].title),
-        "asked": asked,
-        "question": str(row["question"]),
-        "expected": None if expected is None else cut(expected),
-        "parts": parts,
-        "contexts": [(one["source_path"], cut(one["text"])) for one in row["contexts"]]
-        if kind is EvaluationKind.JSON
-        else (),
-        "output": cut(row["output"] or "") if kind is EvaluationKind.JSON else "",
-        "asks": gettext(ASKS[kind]),
-        "grade": grade,
-        "n_open": sum(part["verdict"] is None for part in parts) + (grade is None),
-    }
+def _sentences(row: Mapping[str, Any], _keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for sentence in sentences(row["answer"]):
+        beside = items.cited(sentence.citations, row["contexts"])
+        yield {"text": cut(sentence.text), "beside": beside}
 
 
-def _part(asked: ItemToJudge, key: str, **shown: Any) -> dict[str, Any]:
-    empty = {"label": "", "text": "", "beside": (), "expected": (), "given": ()}
-    return {"key": key, "verdict": asked.judged.get(key), **empty, **shown}
+def _chunks(row: Mapping[str, Any], _keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    return ({"text": cut(text)} for text in row["retrieved_chunks"])
 
 
-def _sentences(asked: ItemToJudge) -> list[dict[str, Any]]:
-    return [
-        _part(
-            asked,
-            key,
-            text=cut(sentence.text),
-            beside=items.cited(sentence.citations, asked.row["contexts"]),
-        )
-        for key, sentence in zip(asked.parts, sentences(asked.row["answer"]), strict=False)
-    ]
-
-
-def _chunks(asked: ItemToJudge) -> list[dict[str, Any]]:
-    chunks = zip(asked.parts, asked.row["retrieved_chunks"], strict=False)
-    return [_part(asked, key, text=cut(text)) for key, text in chunks]
-
-
-def _fields(asked: ItemToJudge) -> list[dict[str, Any]]:
-    expected, given = asked.row["expected"], _read(asked.row["output"])
-    return [
-        _part(
-            asked,
-            name,
-            label=items.item_label(EvaluationKind.JSON, name),
-            expected=() if name == "grounding" else lines_of(expected.get(name)),
-            given=_references(given) if name == "grounding" else lines_of(given.get(name)),
-        )
-        for name in asked.parts
-    ]
+def _fields(row: Mapping[str, Any], keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+    given = _read(row["output"])
+    for name in keys:
+        is_grounding = name == "grounding"
+        yield {
+            "label": items.item_label(EvaluationKind.JSON, name),
+            "expected": () if is_grounding else lines_of(row["expected"].get(name)),
+            "given": _references(given) if is_grounding else lines_of(given.get(name)),
+        }
 
 
 def _references(given: Mapping[str, Any]) -> list[str]:

@@ -27,7 +27,7 @@ from webapp.services.study import studies
 from webapp.web import features
 from webapp.web.agreement import adjudications, agreement, conflicts
 from webapp.web.comparisons import comparisons, rated_comparisons
-from webapp.web.evaluations import evaluations, item_rating, machine_agreement
+from webapp.web.evaluations import evaluations, item_rating
 from webapp.web.frame import (
     access,
     errors,
@@ -67,7 +67,7 @@ BLUEPRINTS = (
         for module in (
             *(adjudications, agreement, assignments, card_parts, comparisons, conflicts),
             *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
-            *(jobs, judges, judgments, machine_agreement, offline),
+            *(jobs, judges, judgments, offline),
             *(packs, participants, planning, question_notes, rate, rated_comparisons, raters),
             *(runs, sign_in, study, user_studies),
         )
