@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from flask import Flask
 from flask.testing import FlaskClient
@@ -27,18 +27,21 @@ def reached(client: FlaskClient, begin: str) -> dict[str, str]:
     """Return the endpoints within five clicks of the page `begin`, each with its first address."""
     urls = client.application.url_map.bind("")
     found: dict[str, str] = {}
+    opened = set()
     level = [begin]
     for clicks in range(CLICKS + 1):
         following: list[str] = []
         for address in level:
-            path = urlsplit(address).path
+            path, query = urlsplit(address)[2:4]
             try:
                 endpoint, _ = urls.match(path)
             except HTTPException:
                 continue
-            if endpoint in found:
+            part = endpoint, *parse_qs(query).get("part", ())
+            if part in opened:
                 continue
-            found[endpoint] = address
+            opened.add(part)
+            found.setdefault(endpoint, address)
             if clicks < CLICKS and "." not in path:
                 page = client.get(address, follow_redirects=True)
                 assert page.status_code == 200, address

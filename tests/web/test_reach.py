@@ -24,7 +24,6 @@ ELSEWHERE = {
     "long_work.show": "shown while a long work goes on",
     "long_work.take_away": "offered where a long work has ended",
     "study.ask_to_ask_again": "offered where a blind study has verdicts that were given openly",
-    "comparisons.question": "listed in a part of the comparison",
     "rated_comparisons.show": "the answer to files that were chosen",
     "runs.ask_to_remove_sample": "offered where a study of one's own has the sample",
     "participants.declined": "the answer to a button",

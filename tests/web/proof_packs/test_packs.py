@@ -13,7 +13,7 @@ from webapp.services.study import studies
 
 def test_the_pack_of_a_run_follows_the_rule_of_the_page(client: FlaskClient, run_id: str) -> None:
     client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
-    page = client.get(f"/runs/{run_id}?rule=majority").text
+    page = client.get(f"/runs/{run_id}?part=exports&rule=majority").text
     answer = client.get(f"/runs/{run_id}/proof-pack.zip?rule=majority")
 
     assert f"/runs/{run_id}/proof-pack.zip?rule=majority" in page

@@ -159,7 +159,7 @@ def test_labels_change_and_the_files_own_stay(client: FlaskClient, run_id: str) 
     )
 
     assert answer.status_code == 303
-    page = client.get(f"/runs/{run_id}").text
+    page = client.get(f"/runs/{run_id}?part=files").text
     assert "Vector Only · gpt" in page
     assert "The file says: hybrid" in page
 

@@ -305,7 +305,8 @@ def test_a_runs_figures_follow_the_rule_and_name_it(
 
 
 def test_every_export_link_carries_the_rule(client: FlaskClient, two_raters: str) -> None:
-    page = client.get(f"/runs/{two_raters}", query_string={"rule": "rater Ani & Co"}).text
+    asked = {"part": "exports", "rule": "rater Ani & Co"}
+    page = client.get(f"/runs/{two_raters}", query_string=asked).text
     links = re.findall(rf'href="(/runs/{two_raters}/[a-z]+\.[a-z]+\?[^"]*)"', page)
 
     assert len(links) == 9

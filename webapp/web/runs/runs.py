@@ -113,6 +113,7 @@ def show(run_id: str) -> str:
     sort, order = request.args.get("sort", ""), request.args.get("order", "")
     return render_template(
         "runs/page.html",
+        part=request.args.get("part", "questions"),
         run=run,
         rule=next(one for one in offered if one.name == report.rule),
         rules=offered,
@@ -152,7 +153,7 @@ def relabel(run_id: str) -> Response:
         method, llm = form.search_method.data or None, form.llm.data or None
         runs.relabel(session, rater.study, run_id, method, llm, access.now())
         session.commit()
-    return redirect(url_for("runs.show", run_id=run_id, _anchor="labels"), 303)  # type: ignore[return-value]
+    return redirect(url_for("runs.show", run_id=run_id, part="files", _anchor="labels"), 303)  # type: ignore[return-value]
 
 
 @blueprint.post("/<run_id>/move")
