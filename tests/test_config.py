@@ -26,57 +26,30 @@ def _wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return package
 
 
-def make_checkout(folder: Path, name: str = "relevansi") -> None:
-    (folder / "pyproject.toml").write_text(f'[project]\nname = "{name}"\n', "utf-8")
-
-
-@pytest.mark.parametrize("name", ["templates", "static", "seeds"])
-def test_a_checkout_uses_its_top_level_folders(name: str) -> None:
-    assert config.resource(name) == ROOT / name
-
-
-def test_an_installed_package_uses_the_folders_it_carries(wheel: Path) -> None:
-    assert config.resource("templates") == wheel / "templates"
-
-
-def test_a_virtual_environment_directly_inside_a_checkout_uses_its_instance(
+def test_a_checkout_uses_its_folders_and_an_installed_package_those_it_carries(
     wheel: Path, tmp_path: Path
 ) -> None:
-    make_checkout(tmp_path)
+    project = tmp_path / "pyproject.toml"
+    project.write_text('[project]\nname = "something-else"\n', "utf-8")
+    elsewhere = Settings.from_environment({}).instance
+    project.write_text('[project]\nname = "relevansi"\n', "utf-8")
 
+    assert elsewhere.name == "relevansi"
+    assert tmp_path not in elsewhere.parents
     assert Settings.from_environment({}).instance == tmp_path / "instance"
     assert config.resource("static") == wheel / "static"
 
 
-@pytest.mark.usefixtures("wheel")
-def test_anywhere_else_the_users_data_folder_is_used(tmp_path: Path) -> None:
-    make_checkout(tmp_path, name="something-else")
-
-    instance = Settings.from_environment({}).instance
-
-    assert instance.name == "relevansi"
-    assert tmp_path not in instance.parents
-
-
-def test_without_settings_the_database_is_a_file_in_the_instance_folder() -> None:
+def test_without_settings_the_database_is_a_file_in_the_instance_folder(tmp_path: Path) -> None:
     settings = Settings.from_environment({"RELEVANSI_DATABASE_URL": ""})
+    named = Settings.from_environment({"RELEVANSI_INSTANCE": str(tmp_path / "study")})
+    demo = Settings.from_environment({"RELEVANSI_DATABASE_URL": settings.demo_database_url})
 
+    assert config.resource("templates") == ROOT / "templates"
     assert settings.database_url == f"sqlite:///{(ROOT / 'instance').as_posix()}/relevansi.sqlite"
     assert settings.demo_database_url.endswith("/instance/demo.sqlite")
-
-
-def test_the_database_of_the_demo_is_the_demo_whatever_serves_it() -> None:
-    demo = Settings.from_environment({}).demo_database_url
-
-    assert Settings.from_environment({"RELEVANSI_DATABASE_URL": demo}).is_demo
-    assert not Settings.from_environment({}).is_demo
-
-
-def test_the_instance_folder_can_be_named(tmp_path: Path) -> None:
-    settings = Settings.from_environment({"RELEVANSI_INSTANCE": str(tmp_path / "study")})
-
-    assert settings.instance == tmp_path / "study"
-    assert settings.database_url == config.sqlite_url(tmp_path / "study" / "relevansi.sqlite")
+    assert named.database_url == config.sqlite_url(tmp_path / "study" / "relevansi.sqlite")
+    assert (demo.is_demo, settings.is_demo) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -96,12 +69,9 @@ def test_the_upload_limit_counts_in_mebibytes() -> None:
     assert Settings.from_environment({}).max_upload_bytes == 33_554_432  # 32 x 1024 x 1024
     settings = Settings.from_environment({"RELEVANSI_MAX_UPLOAD_MB": "5"})
     assert settings.max_upload_bytes == 5_242_880  # 5 x 1024 x 1024
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "2.5", "many"])
-def test_an_upload_limit_that_cannot_be_is_refused_by_name(text: str) -> None:
-    with pytest.raises(UnusableSetting, match="RELEVANSI_MAX_UPLOAD_MB"):
-        Settings.from_environment({"RELEVANSI_MAX_UPLOAD_MB": text})
+    for text in ("0", "-1", "2.5", "many"):
+        with pytest.raises(UnusableSetting, match="RELEVANSI_MAX_UPLOAD_MB"):
+            Settings.from_environment({"RELEVANSI_MAX_UPLOAD_MB": text})
 
 
 def test_the_secret_is_made_once_and_kept(tmp_path: Path) -> None:
@@ -110,6 +80,8 @@ def test_the_secret_is_made_once_and_kept(tmp_path: Path) -> None:
     assert len(first) == 64  # 32 random bytes in hexadecimal
     assert config.secret_key(tmp_path / "a" / "instance") == first
     assert config.secret_key(tmp_path / "b") != first
+    (tmp_path / "b" / "secret_key").write_text("")  # cut off at the first start
+    assert config.secret_key(tmp_path / "b") == config.secret_key(tmp_path / "b") != ""
 
 
 def test_the_environment_s_secret_comes_first_unless_it_could_be_guessed(tmp_path: Path) -> None:
@@ -127,13 +99,6 @@ def test_many_first_starts_at_once_agree_on_one_secret(tmp_path: Path) -> None:
 
     assert len(keys) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
-
-
-def test_a_secret_cut_off_at_the_first_start_is_made_anew(tmp_path: Path) -> None:
-    (tmp_path / "secret_key").touch()
-
-    assert config.secret_key(tmp_path)
-    assert config.secret_key(tmp_path) == config.secret_key(tmp_path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps access in lists, not modes")

@@ -7,30 +7,11 @@ import pkgutil
 from collections import defaultdict
 from collections.abc import Iterator
 
-import pytest
-
 import webapp
 from webapp.failures import Busy, Conflict, Failure, Missing, Refused
 from webapp.i18n import speaking
 
 BASES = (Missing, Conflict, Refused, Busy)
-INTERNAL = {
-    "CallFailed": "why a question got no answer, kept with the question",
-    "FileReplaced": "an outage of the database, as SQLAlchemy's own errors are",
-    "WriterBusy": "an outage of the database, as SQLAlchemy's own errors are",
-    "Cancelled": "ends a job in its worker",
-    "NotQuestions": "the page of assignments says it at the field, with what there is",
-    "OpenedElsewhere": "leads to a page with a button",
-    "SimilaritiesDoNotFit": "becomes a problem of the file",
-    "TextChanged": "the page is shown again with the new text",
-    "UnfitChatbot": "the form of phase 3 says it at the field",
-    "UnreadableAmount": "the form of gold questions says it at the field",
-    "UnreadableMember": "becomes a difference that a verification reports",
-    "UnreadableVerdict": "kept with the call of a machine judge",
-    "UnusableSetting": "of settings, which are below the failures; it says itself what to write",
-    "UnfitRows": "becomes a difference that a verification reports",
-}
-"""Exceptions that are not failures, and why: what a user meets is said by another."""
 NOT_IMPORTED = ("webapp.__main__", "webapp.db.migrations")
 
 
@@ -63,25 +44,6 @@ def test_every_failure_is_of_one_of_four_kinds_and_says_what_and_what_to_do() ->
                 for text in texts:
                     assert text
                     assert "%" not in text
-
-
-def test_every_other_exception_is_internal_for_a_reason() -> None:
-    all_failures()
-    found = [*Exception.__subclasses__(), *ValueError.__subclasses__()]
-    plain = {
-        kind.__name__
-        for kind in found
-        if kind.__module__.startswith("webapp.") and not issubclass(kind, Failure)
-    }
-
-    assert {name for name in plain if not name.startswith("_")} == set(INTERNAL)
-
-
-@pytest.mark.parametrize(
-    ("base", "status"), [(Missing, 404), (Conflict, 409), (Refused, 400), (Busy, 503)]
-)
-def test_a_failure_has_the_status_of_its_kind(base: type[Failure], status: int) -> None:
-    assert base.status == status
 
 
 def test_a_failure_names_what_it_is_about_and_the_command_line_has_a_remedy_of_its_own() -> None:

@@ -63,15 +63,6 @@ def test_every_guide_is_there_in_both_languages_and_on_the_site() -> None:
         )
 
 
-def test_both_languages_lead_to_every_reference() -> None:
-    """Benchmarks and faults are left out: they are references for developers."""
-    references = {path.name for path in DOCS.glob("*.md")} - {"benchmarks.md", "faults.md"}
-
-    for tongue in ("en", "id"):
-        index = (DOCS / tongue / "index.md").read_text("utf-8")
-        assert {name for name in references if f"](../{name})" not in index} == set()
-
-
 @pytest.mark.parametrize("tongue", ["en", "id"])
 def test_the_pictures_of_a_guide_are_in_its_language(tongue: str) -> None:
     readme = ROOT / ("README.md" if tongue == "en" else f"README.{tongue}.md")

@@ -18,7 +18,6 @@ ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "operations.md"
 GUIDES = tuple(ROOT / "docs" / tongue / "operators.md" for tongue in ("en", "id"))
 TEXT = {path: path.read_text("utf-8") for path in (REFERENCE, *GUIDES)}
-CODE = re.compile(r"^```(?:nginx|ini|text|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 KNOWN = {
     *("FROM", "WORKDIR", "COPY", "RUN", "USER", "ENV", "VOLUME", "EXPOSE", "STOPSIGNAL"),
     *("HEALTHCHECK", "CMD"),
@@ -66,21 +65,6 @@ def test_a_page_names_commands_and_variables_that_exist(page: Path) -> None:
     assert commands
     assert commands <= set(command_line.COMMANDS)
     assert [name for name in variables if name not in sources] == []
-
-
-def test_both_guides_have_the_same_settings() -> None:
-    """Letter by letter, but for comments."""
-    english, indonesian = (
-        [re.sub(r"^#.*\n", "", block, flags=re.MULTILINE) for block in CODE.findall(TEXT[guide])]
-        for guide in GUIDES
-    )
-
-    assert len(english) > 10
-    assert english == indonesian
-
-
-def test_no_setting_is_in_the_reference_and_in_the_guides() -> None:
-    assert set(CODE.findall(TEXT[REFERENCE])) & set(CODE.findall(TEXT[GUIDES[0]])) == set()
 
 
 @pytest.mark.parametrize("page", TEXT, ids=str)

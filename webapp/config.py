@@ -18,8 +18,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-MEBIBYTE = 2**20
-MAX_UPLOAD_MB = 32
 SHORTEST_KEY = 32
 
 
@@ -40,11 +38,7 @@ class JudgeEndpoint:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> JudgeEndpoint | None:
-        """The endpoint that `environ` names, ``None`` where it names none.
-
-        Raises `UnusableSetting` for an address without a model, and for a key in the place
-        of the name of its variable.
-        """
+        """The endpoint that `environ` names, if it does; may raise `UnusableSetting`."""
         url = environ.get("RELEVANSI_JUDGE_URL", "").strip()
         model = environ.get("RELEVANSI_JUDGE_MODEL", "").strip()
         variable = environ.get("RELEVANSI_JUDGE_KEY_VARIABLE", "").strip()
@@ -72,7 +66,7 @@ class Settings:
 
     database_url: str
     instance: Path
-    max_upload_bytes: int = MAX_UPLOAD_MB * MEBIBYTE
+    max_upload_bytes: int = 32 * 2**20
     max_upload_files: int = 100
     judge: JudgeEndpoint | None = None
     is_demo: bool = False
@@ -81,15 +75,18 @@ class Settings:
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
         """The settings that `environ` asks for; an empty variable counts as absent.
 
-        Raises `UnusableSetting` for an upload limit that is not a positive whole number, and
-        for an invalid `JudgeEndpoint`.
+        Raises `UnusableSetting`.
         """
         folder = environ.get("RELEVANSI_INSTANCE")
         instance = Path(folder).expanduser().absolute() if folder else default_instance()
         url = environ.get("RELEVANSI_DATABASE_URL") or sqlite_url(instance / "relevansi.sqlite")
-        megabytes = _positive("RELEVANSI_MAX_UPLOAD_MB", environ) or MAX_UPLOAD_MB
+        limit = environ.get("RELEVANSI_MAX_UPLOAD_MB", "").strip() or "32"
+        if not limit.isdecimal() or int(limit) == 0:
+            raise UnusableSetting(
+                f"RELEVANSI_MAX_UPLOAD_MB is {limit!r}; it takes a whole number above 0."
+            )
         judge = JudgeEndpoint.from_environment(environ)
-        found = cls(with_driver(url), instance, megabytes * MEBIBYTE, judge=judge)
+        found = cls(with_driver(url), instance, int(limit) * 2**20, judge=judge)
         return replace(found, is_demo=found.database_url == found.demo_database_url)
 
     @property
@@ -99,27 +96,18 @@ class Settings:
 
 
 def resource(name: str) -> Path:
-    """The folder `name` ("templates", "static", "seeds" or "docs") that belongs to this package.
-
-    It lies at the top level in a checkout and inside the package in a wheel.
-    """
-    home = PACKAGE.parent if is_checkout(PACKAGE.parent) else PACKAGE
-    return home / name
+    """The folder "templates", "static", "seeds" or "docs": in the checkout, or in the package."""
+    return (PACKAGE.parent if is_checkout(PACKAGE.parent) else PACKAGE) / name
 
 
 def default_instance() -> Path:
     """``instance/`` of the checkout in use, else the user's data folder."""
-    if (home := checkout()) is not None:
-        return home / "instance"
+    for home in (PACKAGE.parent, Path(sys.prefix).absolute().parent):
+        if is_checkout(home):
+            return home / "instance"
     from platformdirs import user_data_path
 
     return user_data_path("relevansi", appauthor=False)
-
-
-def checkout() -> Path | None:
-    """The checkout that holds the package or, directly, the virtual environment in use."""
-    homes = (PACKAGE.parent, Path(sys.prefix).absolute().parent)
-    return next((home for home in homes if is_checkout(home)), None)
 
 
 def is_checkout(folder: Path) -> bool:
@@ -132,20 +120,12 @@ def is_checkout(folder: Path) -> bool:
 
 
 def sqlite_url(path: Path) -> str:
-    """The database URL of the SQLite file `path`.
-
-    >>> sqlite_url(Path("instance/demo.sqlite"))
-    'sqlite:///instance/demo.sqlite'
-    """
+    """The database URL of the SQLite file `path`."""
     return f"sqlite:///{path.as_posix()}"
 
 
 def with_driver(url: str) -> str:
-    """`url` with psycopg as the driver where PostgreSQL comes without one.
-
-    >>> with_driver("postgresql://rater@localhost/study")
-    'postgresql+psycopg://rater@localhost/study'
-    """
+    """`url` with psycopg as the driver where PostgreSQL comes without one."""
     return re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", url)
 
 
@@ -180,27 +160,14 @@ def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
         if key := path.read_text("ascii"):  # empty when the first start was cut off
             return key
         path.unlink()
-    return _first_key(path)
-
-
-def _first_key(path: Path) -> str:
     key = secrets.token_hex(32)
     draft = path.with_name(f"secret_key.{key[:8]}")
     draft.touch(mode=0o600)
     draft.write_text(key, "ascii")
     try:
         os.link(draft, path)
-    except FileExistsError:
+    except FileExistsError:  # another process has just put its own there
         return path.read_text("ascii")
     finally:
         draft.unlink()
     return key
-
-
-def _positive(name: str, environ: Mapping[str, str]) -> int | None:
-    text = environ.get(name, "").strip()
-    if not text:
-        return None
-    if not text.isdecimal() or int(text) == 0:
-        raise UnusableSetting(f"{name} is {text!r}; it takes a whole number above 0.")
-    return int(text)

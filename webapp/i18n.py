@@ -28,7 +28,6 @@ def found_in(folder: Path) -> tuple[str, ...]:
 
 
 LANGUAGES = found_in(TRANSLATIONS)
-"""The languages of the pages."""
 
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)
 
@@ -54,16 +53,12 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def no_key() -> str:
-    """The key of "no" that is shown in the language in force: "tidak", else a cross; both work."""
+    """The key of "no" that is shown: that of "tidak", else a cross; both work."""
     return "t" if language() == "id" else "x"
 
 
 def own_name(code: str) -> str:
-    """The name of a language in that language.
-
-    >>> own_name("id"), own_name("en")
-    ('Bahasa Indonesia', 'English')
-    """
+    """The name of a language in that language."""
     with speaking(code):
         return gettext("English")  # each catalogue has the name of its language here
 

@@ -7,71 +7,58 @@ as their owner writes them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from webapp.i18n import gettext, mark, ngettext
 from webapp.records import CannotTell
 
-METHODS: Mapping[str, str] = MappingProxyType(
-    {"api_only": "API Only", "vector_only": "Vector Only", "hybrid": "Hybrid"}
-)
+METHODS = {"api_only": "API Only", "vector_only": "Vector Only", "hybrid": "Hybrid"}
 """The search methods of the original evaluation, in its order: names, the same everywhere."""
 
-CATEGORIES: Mapping[str, str] = MappingProxyType(
-    {
-        "location_simple": mark("Location"),
-        "location_price": mark("Location and price"),
-        "location_price_spec": mark("Location, price, specification"),
-        "location_intent": mark("Location with a purpose"),
-        "property_type": mark("Property type"),
-        "context_followup": mark("Follow-up"),
-        "context_modify": mark("Changed criteria"),
-        "feature_search": mark("Facilities"),
-        "nearby_search": mark("Near a place"),
-        "nearby_price": mark("Near a place, with price"),
-        "complex_query": mark("Several criteria"),
-        "project_search": mark("Project or estate"),
-    }
-)
+CATEGORIES: Mapping[str, str] = {
+    "location_simple": mark("Location"),
+    "location_price": mark("Location and price"),
+    "location_price_spec": mark("Location, price, specification"),
+    "location_intent": mark("Location with a purpose"),
+    "property_type": mark("Property type"),
+    "context_followup": mark("Follow-up"),
+    "context_modify": mark("Changed criteria"),
+    "feature_search": mark("Facilities"),
+    "nearby_search": mark("Near a place"),
+    "nearby_price": mark("Near a place, with price"),
+    "complex_query": mark("Several criteria"),
+    "project_search": mark("Project or estate"),
+}
 
-RULES: Mapping[str, str] = MappingProxyType(
-    {
-        "majority": mark("Majority of all raters"),
-        "adjudicated": mark("Adjudicated, else the majority"),
-        "rated file": mark("As the rated file has it"),
-    }
-)
+RULES: Mapping[str, str] = {
+    "majority": mark("Majority of all raters"),
+    "adjudicated": mark("Adjudicated, else the majority"),
+    "rated file": mark("As the rated file has it"),
+}
 
-CANNOT_TELL: Mapping[CannotTell, str] = MappingProxyType(
-    {
-        "not_relevant": mark('"Cannot tell" counts as not relevant.'),
-        "left_out": mark('"Cannot tell" is left out of the precisions.'),
-    }
-)
+CANNOT_TELL: Mapping[CannotTell, str] = {
+    "not_relevant": mark('"Cannot tell" counts as not relevant.'),
+    "left_out": mark('"Cannot tell" is left out of the precisions.'),
+}
 
-JUDGMENTS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "relevance": {
-            "1": mark("Relevant"),
-            "0": mark("Not relevant"),
-            "unsure": mark("Cannot tell"),
-        },
-        "empty_outcome": {
-            "correct_empty": mark("There is truly nothing"),
-            "false_negative": mark("There should have been results"),
-        },
-    }
-)
+JUDGMENTS: Mapping[str, Mapping[str, str]] = {
+    "relevance": {
+        "1": mark("Relevant"),
+        "0": mark("Not relevant"),
+        "unsure": mark("Cannot tell"),
+    },
+    "empty_outcome": {
+        "correct_empty": mark("There is truly nothing"),
+        "false_negative": mark("There should have been results"),
+    },
+}
 """Verdicts by the field that they are stored in; a quality and notes say themselves."""
 
-FIELDS: Mapping[str, str] = MappingProxyType(
-    {
-        "relevance": mark("Verdict"),
-        "empty_outcome": mark("Empty list"),
-        "quality": mark("Quality"),
-        "notes": mark("Notes"),
-    }
-)
+FIELDS: Mapping[str, str] = {
+    "relevance": mark("Verdict"),
+    "empty_outcome": mark("Empty list"),
+    "quality": mark("Quality"),
+    "notes": mark("Notes"),
+}
 
 
 def method(label: str | None) -> str:

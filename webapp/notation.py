@@ -1,4 +1,4 @@
-"""Numbers and times as the reader's language writes them: one notation for pages and reports.
+"""Numbers, money and times as the reader's language writes them: one notation for all.
 
 Pages write ratios as their reader chose, 0.94 or 94%; reports and files always as decimals.
 A unit is that of ``metrics.judging.registry``; only what is a ratio follows the choice.
@@ -16,16 +16,28 @@ from functools import cache, lru_cache
 
 from babel.dates import format_date, format_datetime
 from babel.numbers import format_decimal, get_decimal_symbol
+from babel.units import format_unit
 
-from webapp.i18n import gettext, language
+from webapp.i18n import gettext, language, mark
+from webapp.records import Card
 
 UNDEFINED = "-"
 MINUS = "−"
+UNBROKEN = "\N{NO-BREAK SPACE}"
 SMALLEST_PLAIN = 0.00005
 SMALLEST_SHOWN = 0.005
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 RATIO = "ratio"
 DECIMALS, PERCENT = "decimals", "percent"
+MILLION = 10**6
+SHORT_AMOUNTS = (
+    (10**12, 3, mark("Rp %(amount)s trillion")),
+    (10**9, 3, mark("Rp %(amount)s billion")),
+    (MILLION, 2, mark("Rp %(amount)s million")),
+)
+"""A unit, the decimals that it is written with at most, and how."""
+LOWEST_IN_FULL = 10_000
+MINUTES_THAT_COUNT = 10 * 60
 
 _ratios: ContextVar[str] = ContextVar("ratios", default=DECIMALS)
 
@@ -61,9 +73,7 @@ def figure(value: float | None, unit: str = RATIO) -> str:
     """
     if value is None:
         return UNDEFINED
-    if _in_percent(unit):
-        return f"{_hundredfold(value, 2)}%"
-    return decimals(value, 2)
+    return f"{_hundredfold(value, 2)}%" if _in_percent(unit) else decimals(value, 2)
 
 
 def four(value: Fraction | float | None, unit: str = RATIO) -> str:
@@ -73,27 +83,15 @@ def four(value: Fraction | float | None, unit: str = RATIO) -> str:
 
     >>> four(Fraction(2, 3)), four(Fraction(1, 160)), four(1 / 160), four(None)
     ('0,6667', '0,0062', '0,0063', '-')
-    >>> with writing_ratios(PERCENT):
-    ...     four(Fraction(2, 3)), four(1 / 160)
-    ('66,67%', '0,63%')
     """
     if value is None:
         return UNDEFINED
     shown = float(round(Fraction(value), 4))
-    if _in_percent(unit):
-        return f"{_hundredfold(shown, 4)}%"
-    return format_decimal(shown, format="0.0000", locale=language())
+    return f"{_hundredfold(shown, 4)}%" if _in_percent(unit) else _formatted(shown, "0.0000")
 
 
 def scale(value: float, unit: str = RATIO) -> str:
-    """Return a value at an axis, as short as it can be.
-
-    >>> scale(0.5), scale(1.0)
-    ('0,5', '1')
-    >>> with writing_ratios(PERCENT):
-    ...     scale(0.5), scale(5.0, "grade 0-5")
-    ('50%', '5')
-    """
+    """Return a value at an axis, as short as it can be."""
     return percent(value) if _in_percent(unit) else number(value)
 
 
@@ -106,19 +104,18 @@ def decimals(value: float, places: int) -> str:
     return _decimals(str(value), places, decimal_mark())
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # a page has sixty of them, and the next one nearly the same
 def _decimals(value: str, places: int, mark: str) -> str:
     # Babel's "0.00" writes the same in ten times the time.
     return f"{Decimal(value):.{places}f}".replace(".", mark)
 
 
 def decimal_mark() -> str:
-    """Return the sign before the decimals.
-
-    >>> decimal_mark()
-    ','
-    """
+    """Return the sign before the decimals."""
     return _mark(language())
+
+
+_mark = cache(get_decimal_symbol)
 
 
 def _in_percent(unit: str) -> bool:
@@ -126,13 +123,13 @@ def _in_percent(unit: str) -> bool:
 
 
 def _hundredfold(value: float, places: int) -> str:
+    """Return a ratio in hundredths: the digits that it has with so many decimals."""
     digits = round(Decimal(str(value)), places)
     return f"{100 * digits:.{places - 2}f}".replace(".", decimal_mark())
 
 
-@cache
-def _mark(code: str) -> str:
-    return get_decimal_symbol(code)
+def _formatted(value: float | Decimal, places: str) -> str:
+    return format_decimal(value, format=places, locale=language())
 
 
 def number(value: float) -> str:
@@ -146,7 +143,7 @@ def number(value: float) -> str:
     return format_decimal(value, locale=language())
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)  # pages have the same few again and again
 def _count(value: int, code: str) -> str:
     return format_decimal(value, locale=code)
 
@@ -172,9 +169,6 @@ def amount(value: float, unit: str = RATIO) -> str:
 
     >>> amount(-0.125), amount(0.00123456)
     ('0,12', '0,001235')
-    >>> with writing_ratios(PERCENT):
-    ...     amount(-0.125), amount(0.00123456)
-    ('12 poin', '0,1235 poin')
     """
     size = abs(value)
     is_tiny = 0 < size < SMALLEST_SHOWN
@@ -203,10 +197,9 @@ def interval(
 
 
 def _signed(value: float, unit: str) -> str:
-    in_percent = _in_percent(unit)
-    size, nothing = (
-        _hundredfold(one, 2) if in_percent else decimals(one, 2) for one in (abs(value), 0.0)
-    )
+    """Return a difference with its sign, of percentages without their unit."""
+    write = _hundredfold if _in_percent(unit) else decimals
+    size, nothing = write(abs(value), 2), write(0.0, 2)
     return size if size == nothing else f"{'+' if value > 0 else MINUS}{size}"
 
 
@@ -215,11 +208,7 @@ def _points(said: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, without needless decimals.
-
-    >>> percent(0.95)
-    '95%'
-    """
+    """Return a share in per cent, without needless decimals."""
     return f"{number(round(100 * share, 2))}%"
 
 
@@ -236,9 +225,9 @@ def p_value(p: float | None) -> str:
     mantissa, exponent = f"{p:.3e}".split("e")
     if float(p) >= SMALLEST_PLAIN or p == 0:
         digits = f"{p:.4g}" if p > 0.0001 else f"{p:.4f}"
-        return format_decimal(float(digits), format="0.#######", locale=language())
+        return _formatted(float(digits), "0.#######")
     power = str(int(exponent)).translate(SUPERSCRIPTS)
-    return f"{format_decimal(float(mantissa), format='0.###', locale=language())} × 10{power}"
+    return f"{_formatted(float(mantissa), '0.###')} × 10{power}"
 
 
 def moment(when: datetime) -> str:
@@ -246,24 +235,129 @@ def moment(when: datetime) -> str:
     return format_datetime(when.astimezone(), "d MMM y, HH:mm", locale=language())
 
 
+def unbroken_moment(when: datetime) -> str:
+    """Return a time as `moment` does, in which no line breaks."""
+    return moment(when).replace(" ", UNBROKEN)
+
+
 def zoned_moment(when: datetime) -> str:
-    """Return a time as ``moment`` does with its distance from UTC, for files that travel."""
+    """Return a time as `moment` does with its distance from UTC, for files that travel."""
     return format_datetime(when.astimezone(), "d MMM y, HH:mm (xxx)", locale=language())
 
 
-def file_day(when: date) -> str:
-    """Return a date as the names of files have it.
+def period(first: datetime, last: datetime) -> str:
+    """Return from when to when, in which a line breaks at the dash alone; one day is named once."""
+    begin, end = unbroken_moment(first), unbroken_moment(last)
+    day, _, time = end.rpartition(UNBROKEN)
+    if begin == end:
+        return begin
+    return f"{begin} – {time if begin.startswith(day) else end}"
 
-    >>> file_day(date(2026, 1, 23))
-    '20260123'
-    """
+
+def file_day(when: date) -> str:
+    """Return a date as the names of files have it: 20260123."""
     return f"{when:%Y%m%d}"
 
 
 def day(when: date) -> str:
-    """Return a date with its month in words.
-
-    >>> day(date(2026, 1, 23))
-    '23 Januari 2026'
-    """
+    """Return a date with its month in words: 23 Januari 2026."""
     return format_date(when, "d MMMM y", locale=language())
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in words, as exact as an estimate can be.
+
+    >>> from webapp.i18n import speaking
+    >>> with speaking("en"):
+    ...     duration(20), duration(1500), duration(5000), duration(90000)
+    ('less than 1 minute', 'about 25 minutes', 'about 1 hour 25 minutes', 'about 25 hours')
+    """
+
+    def unit(count: int, name: str) -> str:
+        return format_unit(count, f"duration-{name}", length="long", locale=language())
+
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return gettext("less than 1 minute")
+    if minutes >= MINUTES_THAT_COUNT:
+        return gettext("about %(time)s", time=unit(round(minutes / 60), "hour"))
+    hours, rest = divmod(minutes if minutes < 60 else 5 * round(minutes / 5), 60)
+    parts = [unit(hours, "hour") if hours else "", unit(rest, "minute") if rest else ""]
+    return gettext("about %(time)s", time=" ".join(filter(None, parts)))
+
+
+def seconds(milliseconds: float) -> str:
+    r"""Return how long something took, to a tenth of a second, in one line.
+
+    >>> seconds(4230)
+    '4,2\xa0dtk'
+    """
+    said, unit = milliseconds / 1000, "duration-second"
+    written = format_unit(said, unit, "short", "#,##0.0", locale=language())
+    return written.replace(" ", UNBROKEN)
+
+
+def size(square_metres: float) -> str:
+    """Return an area, with no line break before its unit."""
+    return f"{number(square_metres)}{UNBROKEN}m²"
+
+
+def distance(kilometres: float) -> str:
+    r"""Return a distance, to ten metres below a kilometre and to a hundred above, in one line.
+
+    >>> distance(0.8534), distance(1.25), distance(0.9999)
+    ('850\xa0m', '1,2\xa0km', '1\xa0km')
+    """
+    metres = round(kilometres * 100) * 10
+    if metres < 1000:
+        return f"{metres}{UNBROKEN}m"
+    return f"{_formatted(kilometres, '0.#')}{UNBROKEN}km"
+
+
+def money(amount: float) -> str:
+    """Return a small amount of any currency, exact enough to distinguish two of them.
+
+    >>> money(1234.5), money(0.0123)
+    ('1.234,50', '0,0123')
+    """
+    return _formatted(amount, "#,##0.00" if amount >= 1 or not amount else "0.0000")
+
+
+def rupiah(amount: int) -> str:
+    """Return an amount in full, in one line."""
+    return f"Rp{UNBROKEN}{number(amount)}"
+
+
+def short_rupiah(amount: int) -> str:
+    r"""Return an amount in its largest unit where that is exact, else in full; in one line.
+
+    Three decimals, of millions two: "Rp 1,125 jt" could be 1.125 juta.
+
+    >>> short_rupiah(1125000000), short_rupiah(650000000), short_rupiah(1125500000)
+    ('Rp\xa01,125\xa0M', 'Rp\xa0650\xa0jt', 'Rp\xa01.125.500.000')
+    """
+    for unit, places, message in SHORT_AMOUNTS:
+        if amount >= unit:
+            if amount * 10**places % unit:
+                break
+            said = _formatted(Decimal(amount) / unit, "#,##0.###")
+            return gettext(message, amount=said).replace(" ", UNBROKEN)
+    return rupiah(amount)
+
+
+def price(card: Card, *, short: bool = True) -> str:
+    """Return the price of a card, with its range and period; empty if unknown."""
+    if not card.price:
+        return ""
+    highest = max(card.price, card.price_max or 0)
+    # Nobody reads the start of a range in the unit of its end: Rp 1 – Rp 312,5 M.
+    has_own_unit = card.price >= LOWEST_IN_FULL or highest < MILLION
+    write = short_rupiah if short and has_own_unit else rupiah
+    amounts = dict.fromkeys((write(card.price), write(highest)))
+    periods = {"year": gettext("a year"), "month": gettext("a month")}
+    return f"{' – '.join(amounts)} {periods.get(card.price_period or '', '')}".strip()
+
+
+def full_price(card: Card) -> str:
+    """Return the price of a card with every digit; empty if unknown."""
+    return price(card, short=False)

@@ -5,12 +5,20 @@ Nothing here knows a database, a web request or a formula.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, Self
 
 from msgspec import Struct, field
+
+Tell = Callable[[int, int], None]
+"""A function that is called with the number of steps of some work that are done, and of all."""
+
+
+def nobody(_done: int, _of: int) -> None:
+    """Ignore the progress of work that nobody watches."""
+
 
 LARGEST_INTEGER = 2**31 - 1
 """The largest value that an integer column holds in every database."""
@@ -99,10 +107,7 @@ class Card(Struct, frozen=True):
 
 
 class ListedText(Struct, frozen=True):
-    """The words of an answer on a card that fill no field of it.
-
-    ``heading`` is that of the answer's section, empty above the first.
-    """
+    """The words of an answer on a card that fill no field of it, below its section's heading."""
 
     heading: str = ""
     lines: tuple[str, ...] = ()
@@ -123,7 +128,6 @@ class Particulars(Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All its texts: description, features and facts."""
         values = (str(value) for _, value in self.facts)
         return tuple(filter(None, (self.description, *self.features, *values)))
 
@@ -151,7 +155,6 @@ class CardParticulars(Struct, frozen=True):
 
     @property
     def says_anything(self) -> bool:
-        """Whether there is anything to show."""
         return bool(self.headings or self.lines or self.is_listed or self.is_recorded)
 
     @property
@@ -162,7 +165,6 @@ class CardParticulars(Struct, frozen=True):
 
     @property
     def is_listed(self) -> bool:
-        """Whether the chatbot listed anything beyond the card."""
         return bool(self.listed.texts) or self.listed_km is not None
 
     @property
@@ -193,7 +195,6 @@ class Problem(Struct, frozen=True):
 
     @classmethod
     def stored(cls, values: Mapping[str, Any]) -> Self:
-        """Return a problem from its fields as JSON keeps them."""
         return cls(**{**values, "severity": Severity(values["severity"])})
 
 
@@ -293,7 +294,6 @@ class CollectedRun(Struct, frozen=True):
 
     @property
     def is_complete(self) -> bool:
-        """Whether every question has been asked."""
         return len(self.answers) >= self.total_questions
 
 

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 from playwright.sync_api import Browser
 
+from webapp import notation
 from webapp.exporters.exports.csv_ratings import rated_csv
 from webapp.exporters.frame.csv_cells import cell_text
 from webapp.exporters.offline.page import bundle
@@ -21,7 +22,6 @@ from webapp.metrics.judging.queries import (
     summarise,
 )
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
-from webapp.web.frame import formatting
 
 RUNS = 150
 NOTES = (
@@ -132,4 +132,4 @@ def test_a_figure_is_printed_as_the_app_prints_it(browser: Browser) -> None:
     page.close()
 
     with speaking("id"):
-        assert found == [formatting.figure(value) for value in values]
+        assert found == [notation.figure(value) for value in values]

@@ -19,6 +19,7 @@ from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
 from webapp.failures import Refused
 from webapp.i18n import speaking
+from webapp.records import Tell
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.people import raters
 from webapp.services.study import studies
@@ -33,7 +34,6 @@ from webapp.services.workers.jobs import (
     UnknownJob,
 )
 from webapp.services.workers.loop import ALIVE, ASKING, WorkLoop
-from webapp.steps import Tell
 
 WAIT = 60
 FILE = ExportedFile("made.zip", "application/zip", b"made")

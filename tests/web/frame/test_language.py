@@ -15,8 +15,8 @@ from tests.web.conftest import stored
 from webapp.db.engine import Database
 from webapp.i18n import language, speaking
 from webapp.importers.runs.prices import Price, read_price
+from webapp.notation import full_price, period, price, short_rupiah
 from webapp.records import Card
-from webapp.web.frame.formatting import full_price, period, price, short_rupiah
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,7 @@ from webapp.importers.runs.property_particulars import (
     read_properties,
 )
 from webapp.importers.runs.questions import context_dependent, looks_like
-from webapp.records import Card, Problem, QueryState, ReadQuery, ReadRun
-from webapp.steps import Tell, nobody
+from webapp.records import Card, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 
 _METHOD = re.compile(r"(?<![a-z])(?:hybrid|api_only|vector_only)(?![a-z])")
 _LLM_NAMES = {

@@ -45,13 +45,12 @@ from webapp.metrics.agreement.report import (
     consistency,
     of_kind,
 )
-from webapp.records import Problem
+from webapp.records import Problem, Tell, nobody
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import Scope
 from webapp.services.rating.pool import REPEAT
 from webapp.services.study import studies
 from webapp.services.study.question_sets import is_put_to_raters
-from webapp.steps import Tell, nobody
 
 INTERVALS = Bootstrap(resamples=1000)
 

@@ -19,6 +19,7 @@ from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.metrics.judging.queries import QueryJudgments, counted, summarise
+from webapp.records import Tell, nobody
 from webapp.services.comparisons.chosen_runs import FEWEST, comparable, names_of, phase_of
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
@@ -26,7 +27,6 @@ from webapp.services.runs import reports
 from webapp.services.runs.reports import ADJUDICATED, MAJORITY, Rule
 from webapp.services.study import assignments, studies
 from webapp.services.study.question_sets import unasked
-from webapp.steps import Tell, nobody
 
 
 def report(

@@ -39,10 +39,9 @@ from webapp.metrics.gold.constraints import (
     ConstraintReport,
     MissingRule,
 )
-from webapp.records import Problem
+from webapp.records import Problem, Tell, nobody
 from webapp.services.evaluations import evaluations as evaluation_rows
 from webapp.services.evaluations.evaluations import EvaluationKind, ScoredRow
-from webapp.steps import Tell, nobody
 
 MOST_ROWS = 50_000
 """Rows of one evaluation on the pages; the command line takes any number."""

@@ -30,6 +30,7 @@ from webapp.failures import Conflict, Missing
 from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
+from webapp.records import Tell, nobody
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
@@ -41,7 +42,6 @@ from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import assignments as blinding
 from webapp.services.study import studies
-from webapp.steps import Tell, nobody
 
 MEDIA_TYPE = "application/zip"
 

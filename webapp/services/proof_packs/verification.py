@@ -29,6 +29,7 @@ from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
+from webapp.records import Tell, nobody
 from webapp.services.exports import exports
 from webapp.services.judging import verdicts as verdicts_of
 from webapp.services.judging.events import standing
@@ -48,7 +49,6 @@ from webapp.services.proof_packs.rows import UnfitRows
 from webapp.services.runs import reports
 from webapp.services.runs import runs as run_rows
 from webapp.services.runs.reports import Rule
-from webapp.steps import Tell, nobody
 
 ROWS = "study/*.json"
 """The source of all that is made anew."""

@@ -21,10 +21,10 @@ from webapp.importers.runs import ratings as rating_changes
 from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.problems import ImportRefused
 from webapp.importers.runs.ratings import OfflineRatings
+from webapp.records import Tell, nobody
 from webapp.services.exports import rated_imports, ratings
 from webapp.services.runs import imports
 from webapp.services.runs.imports import ImportReport, Labels
-from webapp.steps import Tell, nobody
 
 CHANGES_A_QUESTION = 10
 """So many changes of a rater are stored in the time of a question with its cards."""

@@ -19,11 +19,10 @@ from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import json_runs, property_particulars
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.importers.runs.property_particulars import fullest
-from webapp.records import Card, Counts, Problem, QueryState, ReadQuery, ReadRun
+from webapp.records import Card, Counts, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import Pool, from_row, to_row
 from webapp.services.study import question_sets, studies
-from webapp.steps import Tell, nobody
 
 RUN_ID_BYTES = 5
 PROPERTIES = "properties"

@@ -25,11 +25,11 @@ from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
 from webapp.failures import Failure, Missing
 from webapp.i18n import gettext, mark
+from webapp.records import Tell
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.judging import changes
 from webapp.services.workers import loop
 from webapp.services.workers.loop import ASKING, Lease, Nothing, OutsideWork
-from webapp.steps import Tell
 
 WAITING, DONE, FAILED = "waiting", "done", "failed"
 KEPT_FOR = timedelta(days=1)

@@ -20,6 +20,7 @@ from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.json_answers import Gate
+from webapp.records import Tell
 from webapp.services.evaluations import embedders, evaluations, scoring
 from webapp.services.evaluations.embedders import EmbedderUnusable, VectorEmbedder
 from webapp.services.evaluations.evaluations import EvaluationKind
@@ -28,7 +29,6 @@ from webapp.services.exports.exports import ExportedFile
 from webapp.services.runs import file_formats, reports, waiting_files
 from webapp.services.runs.file_formats import FileDecision, OpenedFile
 from webapp.services.workers.jobs import Finish, Make
-from webapp.steps import Tell
 
 READING, STORING = "reading", "storing"
 

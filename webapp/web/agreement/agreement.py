@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from flask import Blueprint, Response, render_template, request
 from msgspec import Struct
 
-from webapp import labels
+from webapp import labels, notation
 from webapp.i18n import gettext
 from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
 from webapp.metrics.agreement.coefficients import NoAgreement
@@ -17,7 +17,7 @@ from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.metrics.judging.registry import Measure
 from webapp.notation import MINUS
 from webapp.services.agreement import agreement
-from webapp.web.frame import access, formatting, htmx
+from webapp.web.frame import access, htmx
 from webapp.web.rating.figures import reasons_of
 
 blueprint = Blueprint("agreement", __name__)
@@ -127,7 +127,7 @@ def _page(
                 gettext("Part %(part)s of %(of)s", part=part.part, of=len(parts)),
                 part.agreement,
                 grouped,
-                formatting.period(part.first, part.last),
+                notation.period(part.first, part.last),
             )
             for part in parts
         ),
@@ -148,7 +148,7 @@ def _span(groups: Iterable[Agreement]) -> str:
     found = [coefficients(one)[ALPHA].value for one in groups]
     values = [value for value in found if value is not None]
     label = gettext(COEFFICIENTS[ALPHA].label)
-    return f"{label}: {bounds(min(values), max(values)) if values else formatting.UNDEFINED}"
+    return f"{label}: {bounds(min(values), max(values)) if values else notation.UNDEFINED}"
 
 
 def _repeated(own: Consistency) -> CoefficientsLine:
@@ -174,8 +174,8 @@ def _cell(measure: Measure, found: Coefficient) -> CoefficientCell:
 def written(value: float | None, unit: str = "coefficient") -> str:
     """Return a share, or a coefficient, which may be negative; undefined is "-"."""
     if value is None:
-        return formatting.UNDEFINED
-    size, nothing = (formatting.figure(one, unit) for one in (abs(value), 0.0))
+        return notation.UNDEFINED
+    size, nothing = (notation.figure(one, unit) for one in (abs(value), 0.0))
     return f"{MINUS}{size}" if value < 0 and size != nothing else size
 
 
@@ -188,5 +188,5 @@ def bounds(low: float | None, high: float | None, unit: str = "coefficient") -> 
 
 def _said(by_rater: Mapping[str, CannotTell]) -> Iterable[CannotTellLine]:
     for name, own in by_rater.items():
-        percent = formatting.number(round(100 * (own.rate or 0), 1))
+        percent = notation.number(round(100 * (own.rate or 0), 1))
         yield CannotTellLine(name, own.n_cannot_tell, own.n_judged, percent)

@@ -10,6 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, redirect, render_template, request, url_for
 from wtforms import BooleanField, Form
 
+from webapp import notation
 from webapp.exporters.evaluations import score_documents
 from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows
 from webapp.i18n import gettext, mark
@@ -29,7 +30,7 @@ from webapp.services.workers import jobs, kinds
 from webapp.services.workers.jobs import UnknownJob
 from webapp.web.agreement.agreement import bounds, written
 from webapp.web.evaluations import items as evaluation_items
-from webapp.web.frame import access, formatting, forms, htmx
+from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
     UNUSABLE,
     ChoiceField,
@@ -303,7 +304,7 @@ def item(evaluation_id: str, position: int) -> Response:
         grade=judged.get(GRADE),
         can_undo=can_undo,
         event_id=secrets.token_hex(16),
-        tau_sim=formatting.figure(found.settings.get("tau_sim"), "coefficient"),
+        tau_sim=notation.figure(found.settings.get("tau_sim"), "coefficient"),
     )
 
 
@@ -390,7 +391,7 @@ def _cell(found: Any, why: str | None) -> tuple[str, str, str]:
     """A figure in words, its interval, and the name of the reason where it has no value."""
     if isinstance(found, Mapping):
         return written(found["value"]), bounds(found["lower"], found["upper"]), why or ""
-    return formatting.figure(found), "", why or ""
+    return notation.figure(found), "", why or ""
 
 
 @blueprint.get("/<evaluation_id>/delete")

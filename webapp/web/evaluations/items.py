@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from webapp import notation
 from webapp.db.tables.evaluations import EvaluationItem
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.evaluations.answers import SentenceVerdict, Support
@@ -20,7 +21,6 @@ from webapp.services.evaluations.evaluations import (
     EvaluationKind,
     score_again,
 )
-from webapp.web.frame import formatting
 
 LABELS = {
     "overlap": mark("Supported claims (overlap)"),
@@ -60,8 +60,8 @@ def figures(kind: EvaluationKind, result: Mapping[str, Any]) -> list[tuple[str, 
 
 def _number(name: str, value: float | None) -> str:
     if value is None or name not in NO_RATIOS:
-        return formatting.figure(value)
-    return formatting.number(round(value, NO_RATIOS[name]))
+        return notation.figure(value)
+    return notation.number(round(value, NO_RATIOS[name]))
 
 
 def item_label(kind: EvaluationKind, name: str) -> str:
@@ -130,7 +130,7 @@ def _sentence(said: Shown, verdict: SentenceVerdict, contexts: Mapping[str, str]
         "text": cut(verdict.sentence.text),
         "look": look,
         "support": gettext(support),
-        "cosine": "" if cosine is None else formatting.figure(cosine, "coefficient"),
+        "cosine": "" if cosine is None else notation.figure(cosine, "coefficient"),
         "contexts": cited(verdict.sentence.citations, contexts),
     }
 
@@ -189,8 +189,8 @@ def _field(score: JsonScore, name: str, earned: float) -> Shown:
     weight = float(100 * WEIGHTS[name])
     return {
         "label": item_label(EvaluationKind.JSON, name),
-        "points": formatting.number(round(weight * earned, 2)),
-        "weight": formatting.number(weight),
+        "points": notation.number(round(weight * earned, 2)),
+        "weight": notation.number(weight),
         "why": _why(score, name, pairs),
         "expected": left,
         "given": right,
@@ -204,7 +204,7 @@ def _why(score: JsonScore, name: str, pairs: Coverage | None) -> str:
         found = score.classes[name]
         if found.contained:
             return gettext("One text contains the other.")
-        alike = formatting.figure(float(found.jaccard))
+        alike = notation.figure(float(found.jaccard))
         words = mark("Jaccard of character pairs %(value)s, below 0.72.")
         if found.matches:
             words = mark("Jaccard of character pairs %(value)s, at least 0.72.")

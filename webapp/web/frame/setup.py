@@ -31,7 +31,6 @@ from webapp.web.evaluations import evaluations, item_rating
 from webapp.web.frame import (
     access,
     errors,
-    formatting,
     guides,
     language,
     markdown,
@@ -190,11 +189,12 @@ def _set_up_templates(app: Flask) -> None:
         current_entry=features.current,
     )
     for module, names in (
-        (notation, ("figure", "number", "four", "p_value")),
-        (formatting, ("rupiah", "price", "full_price", "size", "distance", "duration", "moment")),
+        (notation, ("figure", "number", "four", "p_value", "rupiah", "price", "full_price")),
+        (notation, ("size", "distance", "duration")),
         (markdown, ("line", "link", "picture", "render", "is_long", "intro")),
         (labels, ("method", "category", "field", "judgment", "cannot_tell")),
     ):
         environment.filters |= {name: getattr(module, name) for name in names}
+    environment.filters["moment"] = notation.unbroken_moment
     environment.filters["sentence"] = printable_line
     environment.filters["translated"] = gettext

@@ -8,6 +8,7 @@ from fractions import Fraction
 from babel.numbers import format_decimal
 from msgspec import Struct
 
+from webapp import notation
 from webapp.i18n import gettext, language, mark
 from webapp.metrics.gold.constraint_rules import (
     Check,
@@ -25,9 +26,7 @@ from webapp.metrics.gold.constraints import (
     headline_figures,
 )
 from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
-from webapp.notation import four
-from webapp.web.frame import formatting
-from webapp.web.frame.formatting import UNBROKEN, number, rupiah, short_rupiah
+from webapp.notation import UNBROKEN, four, number, rupiah, short_rupiah
 
 SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.MISSING: "?", Outcome.NA: "–"}
 OUTCOMES = {
@@ -223,4 +222,4 @@ def summary(report: ConstraintReport) -> Summary:
 
 def threshold(value: Fraction) -> str:
     """Return the threshold T as pages write it."""
-    return formatting.number(float(value))
+    return notation.number(float(value))

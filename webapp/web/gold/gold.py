@@ -32,10 +32,10 @@ from webapp.importers.runs.prices import read_number
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.gold.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
 from webapp.metrics.gold.constraints import ConstraintTotals, Expected, GoldQuestion
+from webapp.notation import number
 from webapp.services.gold import constraints, gold
 from webapp.services.gold.gold import Gold, GoldNumberTaken, GoldSet, UnknownGoldQuestion
 from webapp.web.frame import access, htmx
-from webapp.web.frame.formatting import number
 from webapp.web.frame.forms import (
     LONGEST_LABEL,
     OUT_OF_RANGE,

@@ -17,6 +17,7 @@ from flask import (
 from msgspec import Struct
 from wtforms import Form
 
+from webapp import notation
 from webapp.chatbot.client import public_address
 from webapp.config import JudgeEndpoint
 from webapp.i18n import gettext, language, mark
@@ -48,7 +49,7 @@ from webapp.services.machine_judges.prompts import (
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.services.study import studies
 from webapp.web.agreement import agreement
-from webapp.web.frame import access, formatting, forms, htmx
+from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
     ChoiceField,
     DecimalField,
@@ -372,10 +373,10 @@ def _cost(
     prompt: int, completion: int, price: tuple[float | None, float | None, str]
 ) -> dict[str, Any]:
     money = prompts.cost(prompt, completion, price[0], price[1])
-    told = "" if money is None else f"{formatting.money(money)} {price[2]}".strip()
+    told = "" if money is None else f"{notation.money(money)} {price[2]}".strip()
     return {
-        "prompt_tokens": formatting.number(prompt),
-        "completion_tokens": formatting.number(completion),
+        "prompt_tokens": notation.number(prompt),
+        "completion_tokens": notation.number(completion),
         "money": told,
     }
 

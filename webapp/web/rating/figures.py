@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from webapp import notation
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.judging.figures import HEADLINES, Figure, Totals, figures
 from webapp.metrics.judging.queries import (
@@ -17,7 +18,6 @@ from webapp.metrics.judging.queries import (
     why_undefined,
 )
 from webapp.metrics.judging.registry import MEASURES, Measure, Unit
-from webapp.web.frame import formatting
 
 OF_ANSWERS: Mapping[str, str] = {
     "mean_precision_at_5": MEASURES["mean_precision_at_5"].label,
@@ -103,7 +103,7 @@ def clicked(summary: QuerySummary) -> ClickedCounts:
         return ClickedCounts("-", "-")
     words = gettext("%(relevant)s of %(decided)s", relevant=relevant, decided=decided)
     rank = summary.first_relevant_rank
-    return ClickedCounts(words, formatting.number(rank) if rank else gettext("none so far"))
+    return ClickedCounts(words, notation.number(rank) if rank else gettext("none so far"))
 
 
 def measures(names: Iterable[str] = HEADLINES) -> tuple[Measure, ...]:
@@ -119,7 +119,7 @@ def reasons_of(explanations: Mapping[Any, str] = EXPLANATIONS) -> dict[str, str]
 def _figure_cell(name: str, figure: Figure, totals: Totals) -> FigureCell:
     unit = MEASURES[name].unit
     bounds, sentence = _bounds(figure, _open(name, totals), unit)
-    value = formatting.figure(figure.value, unit)
+    value = notation.figure(figure.value, unit)
     return FigureCell(value, bounds, sentence, figure.n, figure.of, figure.why_undefined)
 
 
@@ -128,16 +128,16 @@ def _query_cell(measure: Measure, summary: QuerySummary, totals: Totals) -> Figu
         return FigureCell("", applies=False)
     span = summary.span(measure.query_name)
     bounds, sentence = _bounds(span, _open(measure.name, totals), measure.unit)
-    value = formatting.figure(span.value, measure.unit)
+    value = notation.figure(span.value, measure.unit)
     if measure.name == "mean_response_quality" and span.value is not None:
-        value = formatting.number(span.value)
+        value = notation.number(span.value)
     return FigureCell(value, bounds, sentence, why=why_undefined(summary, measure.query_name))
 
 
 def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, str]:
     if figure.lower is None or figure.upper is None:
         return "", ""
-    low, high = formatting.figure(figure.lower, unit), formatting.figure(figure.upper, unit)
+    low, high = notation.figure(figure.lower, unit), notation.figure(figure.upper, unit)
     if low != high:
         sentence = gettext("Between %(low)s and %(high)s", low=low, high=high)
         return f"{low}–{high}", f"{sentence} ({still_open})" if still_open else sentence

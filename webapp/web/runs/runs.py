@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import structs
 
-from webapp import labels
+from webapp import labels, notation
 from webapp.exporters.exports.csv_ratings import RATED_COLUMNS
 from webapp.exporters.exports.metrics_tables import said_blindness, said_unasked
 from webapp.i18n import gettext, mark
@@ -24,7 +24,7 @@ from webapp.services.rating import shares
 from webapp.services.runs import reports, runs, samples
 from webapp.services.runs.runs import RunPage
 from webapp.services.study import assignments, studies
-from webapp.web.frame import access, formatting
+from webapp.web.frame import access
 from webapp.web.frame.forms import checked
 from webapp.web.frame.htmx import attached
 from webapp.web.rating import figures
@@ -139,7 +139,7 @@ def show(run_id: str) -> str:
         formats=FORMATS,
         columns={name: measure_of(name) for name in RATED_COLUMNS},
         latency=run.latency,
-        seconds=formatting.seconds,
+        seconds=notation.seconds,
         finished=finished,
         is_blind=is_blind,
     )
@@ -246,8 +246,8 @@ def _unasked(report: RunReport, whole: Counts) -> Iterator[str]:
     )
     yield gettext(
         "Over all %(n)s questions of the run the coverage is %(coverage)s, which takes no verdict.",
-        n=formatting.number(whole.queries),
-        coverage=formatting.figure(figures_of(of_all)["coverage"].value),
+        n=notation.number(whole.queries),
+        coverage=notation.figure(figures_of(of_all)["coverage"].value),
     )
 
 
@@ -315,4 +315,4 @@ def _cell(summary: QuerySummary, name: str, value: Value) -> str:
         is_open = name == "response_quality" or not summary.complete
         return "" if is_open and summary.state is not QueryState.UNREADABLE else UNDEFINED
     assert not isinstance(value, str)
-    return formatting.figure(value) if name in IN_DECIMALS else formatting.number(value)
+    return notation.figure(value) if name in IN_DECIMALS else notation.number(value)

@@ -8,7 +8,7 @@ from flask import Blueprint, current_app, render_template
 from msgspec import Struct
 from sqlalchemy.orm import Session
 
-from webapp import labels
+from webapp import labels, notation
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
@@ -21,7 +21,7 @@ from webapp.services.runs import runs, samples
 from webapp.services.runs.runs import RunOverview
 from webapp.services.study.standing import RaterStanding, rater_standing, rater_standings
 from webapp.web.features import ShownPart
-from webapp.web.frame import access, formatting, htmx
+from webapp.web.frame import access, htmx
 from webapp.web.rating import clicks
 
 MOST_NAMED = 3
@@ -88,7 +88,7 @@ def _behind(behind: Sequence[RaterStanding]) -> str:
 
 def _left(one: RaterStanding) -> str:
     if one.seconds_left:
-        return formatting.duration(one.seconds_left)
+        return notation.duration(one.seconds_left)
     return labels.work_left(*one.progress.work_left)
 
 
@@ -157,5 +157,5 @@ def show() -> str:
 
 def _rater(session: Session, rater: Rater) -> RaterHome:
     found = rater_standing(session, rater)
-    left = formatting.duration(found.seconds_left) if found.seconds_left else ""
+    left = notation.duration(found.seconds_left) if found.seconds_left else ""
     return RaterHome(found.progress, found.judged, left, clicks.further_work(session, rater))
