@@ -148,7 +148,7 @@ def dev(session: nox.Session) -> None:
 def demo(session: nox.Session) -> None:
     """Make the demo's study anew and keep it in seeds/demo, where each demo restores it from."""
     install(session)
-    session.run("python", "-c", "from webapp.cli.frame import demo_study; demo_study.keep()")
+    session.run("python", "-c", "from webapp.cli.frame import demo; demo.keep()")
 
 
 @nox.session(default=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
-from webapp.cli.frame import demo_study
+from webapp.cli.frame import demo as demo_study
 from webapp.cli.frame.demo import prepared_demo
 from webapp.db.tables.study import Study
 from webapp.services.study import studies

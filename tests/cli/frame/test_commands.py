@@ -10,14 +10,8 @@ import pytest
 
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import environment, relevansi
+from webapp.cli.frame import options
 from webapp.cli.frame.commands import COMMANDS
-
-
-def test_check_says_equal(tmp_path: Path, run_id: str) -> None:  # noqa: ARG001 (fills the database)
-    done = relevansi(tmp_path, "check")
-
-    assert done.returncode == 0
-    assert "Equal" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -86,3 +80,16 @@ def test_help_and_the_web_app_load_neither_pandas_nor_scipy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_new_database_is_made_with_a_study_and_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELEVANSI_INSTANCE", str(tmp_path))
+    monkeypatch.delenv("RELEVANSI_DATABASE_URL", raising=False)
+    with options.reading() as (_, study):
+        made = study.id, study.order_secret
+    with options.reading() as (_, study):
+        assert (study.id, study.order_secret) == made
+
+    assert (tmp_path / "relevansi.sqlite").is_file()

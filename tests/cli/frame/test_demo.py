@@ -1,7 +1,9 @@
-"""The demo's database outlives a change of version and of the demo's study."""
+"""The demo's study is kept as the services make it, and outlives changes of version and study."""
 
 from __future__ import annotations
 
+import lzma
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -10,9 +12,11 @@ from pathlib import Path
 import click
 import pytest
 
-from webapp.cli.frame import demo_study
+from tests.demo import made
+from webapp.cli.frame import demo
 from webapp.cli.frame.demo import prepared_demo
 from webapp.config import sqlite_url
+from webapp.db import sqlite_files
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
 
@@ -72,8 +76,38 @@ def test_a_demo_of_a_newer_version_is_made_anew_by_the_switch_it_names(
 def test_a_demo_of_another_study_is_kept_and_the_switch_for_a_new_one_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo_study, "mark", lambda: 7)
+    monkeypatch.setattr(demo, "mark", lambda: 7)
 
     prepared_demo()
 
     assert "relevansi demo --fresh" in capsys.readouterr().err
+
+
+def rows(file: Path) -> list[str]:
+    with closing(sqlite3.connect(file)) as connection:
+        return list(connection.iterdump())
+
+
+def test_the_demo_is_what_the_services_make_of_its_seeds(demo_file: Path, tmp_path: Path) -> None:
+    found = made(tmp_path / "made.sqlite")
+
+    assert rows(found) == rows(demo_file), "`nox -s demo` keeps the demo's study anew"
+
+
+def test_a_restored_study_is_marked_and_closed_to_other_users(demo_file: Path) -> None:
+    assert sqlite_files.marked(demo_file) == demo.mark() > 0
+    if os.name == "posix":  # Windows keeps rights in other ways
+        assert demo_file.stat().st_mode & 0o077 == 0
+
+
+def test_a_study_that_cannot_be_read_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cut_off := tmp_path / "study.sqlite.xz").write_bytes(demo.kept().read_bytes()[:10_000])
+    monkeypatch.setattr(demo, "kept", lambda: cut_off)
+    (instance := tmp_path / "instance").mkdir()
+
+    with pytest.raises(lzma.LZMAError):
+        demo.restore(instance / "demo.sqlite")
+
+    assert list(instance.iterdir()) == []

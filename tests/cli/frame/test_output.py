@@ -1,18 +1,21 @@
-"""Documents are exact bytes, and lines for people hold text only."""
+"""Documents are exact bytes; lines, bars and tables for people hold text only."""
 
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 from pathlib import Path
 
 import pytest
 from click import ClickException
+from rich.console import Console
 
 from tests.cli.judged_runs import HYBRID
 from tests.cli.relevansi import process
-from webapp.cli.frame.output import say, write_file
+from webapp.cli.frame import output
+from webapp.cli.frame.output import TerminalTable, printed, say, write_file
 
 
 def test_json_is_the_only_thing_on_the_standard_output(tmp_path: Path) -> None:
@@ -61,3 +64,77 @@ def test_a_private_file_is_its_owners_alone_whatever_was_there(tmp_path: Path) -
 
     modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     assert modes == {"pack.zip": 0o600, "run.csv": 0o666}
+
+
+@pytest.fixture(name="terminal")
+def _terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """A terminal in place of the standard error, whose text can be read."""
+    written = io.StringIO()
+
+    def console(**_options: object) -> Console:
+        return Console(file=written, force_terminal=True, width=120, emoji=False)
+
+    monkeypatch.setattr("rich.console.Console", console)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    return written
+
+
+def test_steps_are_not_shown_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with output.steps() as tell:
+        tell(1, 2)
+        tell(2, 2)
+
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_shows_how_many_are_done_and_which(terminal: io.StringIO) -> None:
+    with output.bar(3, done=1, name="question 1") as bar:
+        bar.advance(name="question 2")
+        bar.say("q2: [red]no answer[/red]")
+    with output.steps() as tell:
+        tell(2, 4)
+
+    shown = terminal.getvalue()
+    assert "question 2" in shown
+    assert "2/3" in shown
+    assert "2/4" in shown
+    assert "q2: [red]no answer[/red]" in shown  # text of others is not markup
+
+
+def test_a_file_is_read_whole_beside_its_bar(terminal: io.StringIO) -> None:
+    with output.reading(io.BytesIO(b"one\ntwo\n"), 8, "ratings [1].csv") as file:
+        assert list(file) == [b"one\n", b"two\n"]
+
+    assert "ratings [1].csv" in terminal.getvalue()
+
+
+def test_a_table_has_its_title_its_headings_and_its_rows() -> None:
+    table = TerminalTable("Runs", boxed=False)
+    table.left("method")
+    table.right("cards")
+    table.row("hybrid", "7")
+    table.row(["api_only", "dense"], "12")
+    lines = printed([table, "Two runs."], width=40).decode().splitlines()
+
+    assert lines[0].strip() == "Runs"
+    assert [line.split() for line in lines[1:]] == [
+        ["method", "cards"],
+        ["hybrid", "7"],
+        ["api_only", "12"],
+        ["dense"],
+        ["Two", "runs."],
+    ]
+
+
+def test_markup_and_control_characters_are_printed_as_text() -> None:
+    table = TerminalTable("[bold]")
+    table.left("[red]heading[/red]")
+    table.row("a\x1b[31mb")
+    table.row("x" * 90)  # folded, it loses nothing
+    text = printed([table, "[link]"], width=60).decode()
+
+    assert text.count("x") == 90
+    assert "[red]heading[/red]" in text
+    assert "[bold]" in text
+    assert "[link]" in text
+    assert "\x1b" not in text

@@ -1,10 +1,13 @@
-"""``relevansi serve`` takes a free port, or says which one it cannot have."""
+"""``relevansi serve`` takes a free port, and links name its address as long as it runs."""
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -14,6 +17,57 @@ import pytest
 from tests.browser.server import HYBRID, Server
 from tests.cli.relevansi import relevansi
 from webapp.cli.frame import serving
+from webapp.config import Settings, sqlite_url
+from webapp.i18n import speaking
+
+
+@pytest.fixture(name="settings")
+def _settings(tmp_path: Path) -> Iterator[Settings]:
+    with speaking("en"):
+        yield Settings(sqlite_url(tmp_path / "relevansi.sqlite"), tmp_path)
+
+
+def database(settings: Settings) -> str:
+    return str(settings.instance / "relevansi.sqlite")
+
+
+def test_the_address_of_a_running_server_is_taken_until_it_stops(
+    settings: Settings, healthy_port: int
+) -> None:
+    here = f"http://127.0.0.1:{healthy_port}"
+    with serving.announced(settings, f"{here}/", database(settings)):
+        served, _ = serving.chosen(settings, None)
+        named, _ = serving.chosen(settings, "https://Nilai.example/a/")
+    with serving.announced(settings, f"http://0.0.0.0:{healthy_port}/", database(settings)):
+        everywhere, _ = serving.chosen(settings, None)
+    usual, _ = serving.chosen(settings, None)
+
+    assert (served, everywhere, usual) == (here, here, "http://127.0.0.1:8800")
+    assert named == "https://Nilai.example/a"
+    assert list(settings.instance.glob("served-*")) == []
+
+
+def test_another_server_and_what_was_left_of_one_are_not_taken(
+    settings: Settings, healthy_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = f"http://127.0.0.1:{healthy_port}/"
+    for left in ("{}", "[", json.dumps({"pid": 1})):
+        (settings.instance / "served-1.json").write_text(left, "utf-8")
+        assert serving.find(settings) is None
+    (settings.instance / "served-1.json").unlink()
+    with serving.announced(settings, here, "demo.sqlite"):  # of another study
+        assert serving.find(settings) is None
+    with serving.announced(settings, "http://127.0.0.1:9/", database(settings)):  # answers nothing
+        assert serving.find(settings) is None
+
+    def gone(*_: int) -> None:
+        raise ProcessLookupError
+
+    monkeypatch.setattr(os, "kill", gone)
+    with serving.announced(settings, here, database(settings)):
+        if os.name == "posix":
+            assert serving.find(settings) is None
+            assert list(settings.instance.glob("served-*")) == []
 
 
 def test_a_port_that_is_taken_is_named_with_what_to_do() -> None:

@@ -61,7 +61,7 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
         say(
             gettext(
                 "Relevansi at %(address)s ran during the restore: stop it, and start it again.",
-                address=served.base_url,
+                address=served,
             ),
             err=True,
         )
@@ -88,7 +88,7 @@ def _naming_server() -> Iterator[None]:
         served = serving.find(Settings.from_environment())
         if served is None:
             raise
-        raise DatabaseInUseBy(*refused.args, address=served.base_url) from refused
+        raise DatabaseInUseBy(*refused.args, address=served) from refused
 
 
 def _summary(about: About) -> str:

@@ -118,7 +118,7 @@ def _name_server(settings: Settings) -> None:
             gettext(
                 "Relevansi at %(address)s still uses the old database: stop it, and start it "
                 "again with that setting.",
-                address=served.base_url,
+                address=served,
             ),
             err=True,
         )

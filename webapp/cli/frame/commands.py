@@ -25,81 +25,61 @@ AppFactory = Callable[..., "Flask"]
 
 
 COMMANDS = {
-    "demo": ("frame.demo", mark("Open the demo, a finished study, in the browser.")),
-    "serve": ("frame.serving", mark("Serve the app on the configured database.")),
-    "upgrade": ("frame.serving", mark("Bring the database to this version of the program.")),
-    "import": ("runs.importing", mark("Import run files or folders of them.")),
-    "delete-run": ("runs.importing", mark("Delete a run, after saying what goes and what stays.")),
-    "runs": ("runs.importing", mark("List the runs of the study.")),
-    "study": ("study.settings", mark("Show the settings of the study, or change one.")),
-    "invite": ("people.raters", mark("Make a link by which a rater comes in.")),
-    "raters": ("people.raters", mark("List the raters, their progress and how they sign in.")),
-    "agreement": (
-        "agreement.agreement",
-        mark("Show how far the raters agree, on cards and on quality."),
-    ),
-    "conflicts": (
-        "agreement.conflicts",
-        mark("Show where verdicts by hand differ from run to run."),
-    ),
-    "compare": (
-        "comparisons.comparing",
-        mark("Compare runs: figures, intervals, tests, stability."),
-    ),
-    "metrics": ("exports.exporting", mark("Print the figures of a run or of a rated CSV.")),
-    "export": (
-        "exports.exporting",
-        mark("Write a run as CSV, XLSX, TREC files or JSON, or all in one file."),
-    ),
-    "export-tree": (
-        "exports.exporting",
-        mark("Write every run as the folders of the original scripts."),
-    ),
-    "check": (
-        "exports.exporting",
-        mark("Recompute every figure and compare source files with their SHA-256."),
-    ),
-    "gold": ("gold.gold", mark("Take gold questions in or out: what each question asks.")),
-    "manual-input": (
-        "gold.manual_input",
-        mark("Take decisions by hand on a run's cards in or out."),
-    ),
-    "score": (
-        "evaluations.scoring",
-        mark("Score files: constraints, cited answers, chunks, JSON answers."),
-    ),
-    "answer": (
-        "evaluations.answering",
-        mark("Put questions with contexts to a model, for score json-v2."),
-    ),
-    "eval-set": ("evaluations.answering", mark("Draw a small set of questions from a large one.")),
-    "judge": (
-        "machine_judges.judging",
-        mark("Let a language model judge as a rater marked as a machine."),
-    ),
-    "verify": (
-        "proof_packs.verifying",
-        mark("Recompute a proof pack and say equal or what differs."),
-    ),
-    "collect": (
-        "collecting.collecting",
-        mark("Put the questions to a chatbot and import its answers."),
-    ),
-    "chatbot": ("collecting.collecting", mark("Run the demo chatbot over the sample's catalogue.")),
-    "backup": ("backups.backing_up", mark("Write everything to one file, while it is in use.")),
-    "restore": ("backups.backing_up", mark("Put a backup in the place of the database.")),
-    "move": ("backups.moving", mark("Take everything into another, empty database.")),
-    "plan": (
-        "planning.planning",
-        mark("Say how many questions, verdicts and hours a difference takes."),
-    ),
-    "sample": (
-        "planning.planning",
-        mark("Draw questions at random, or say how far the sample is."),
-    ),
-    "estimate": ("planning.planning", mark("Estimate a figure from a sample of the questions.")),
+    "demo": mark("Open the demo, a finished study, in the browser."),
+    "serve": mark("Serve the app on the configured database."),
+    "upgrade": mark("Bring the database to this version of the program."),
+    "import": mark("Import run files or folders of them."),
+    "delete-run": mark("Delete a run, after saying what goes and what stays."),
+    "runs": mark("List the runs of the study."),
+    "study": mark("Show the settings of the study, or change one."),
+    "invite": mark("Make a link by which a rater comes in."),
+    "raters": mark("List the raters, their progress and how they sign in."),
+    "agreement": mark("Show how far the raters agree, on cards and on quality."),
+    "conflicts": mark("Show where verdicts by hand differ from run to run."),
+    "compare": mark("Compare runs: figures, intervals, tests, stability."),
+    "metrics": mark("Print the figures of a run or of a rated CSV."),
+    "export": mark("Write a run as CSV, XLSX, TREC files or JSON, or all in one file."),
+    "export-tree": mark("Write every run as the folders of the original scripts."),
+    "check": mark("Recompute every figure and compare source files with their SHA-256."),
+    "gold": mark("Take gold questions in or out: what each question asks."),
+    "manual-input": mark("Take decisions by hand on a run's cards in or out."),
+    "score": mark("Score files: constraints, cited answers, chunks, JSON answers."),
+    "answer": mark("Put questions with contexts to a model, for score json-v2."),
+    "eval-set": mark("Draw a small set of questions from a large one."),
+    "judge": mark("Let a language model judge as a rater marked as a machine."),
+    "verify": mark("Recompute a proof pack and say equal or what differs."),
+    "collect": mark("Put the questions to a chatbot and import its answers."),
+    "chatbot": mark("Run the demo chatbot over the sample's catalogue."),
+    "backup": mark("Write everything to one file, while it is in use."),
+    "restore": mark("Put a backup in the place of the database."),
+    "move": mark("Take everything into another, empty database."),
+    "plan": mark("Say how many questions, verdicts and hours a difference takes."),
+    "sample": mark("Draw questions at random, or say how far the sample is."),
+    "estimate": mark("Estimate a figure from a sample of the questions."),
 }
-"""Every command: its module under ``webapp.cli``, and what it does as a message id."""
+"""What each command does, as a message id."""
+MODULES = {
+    "frame.demo": ("demo",),
+    "frame.serving": ("serve", "upgrade"),
+    "runs.importing": ("import", "delete-run", "runs"),
+    "study.settings": ("study",),
+    "people.raters": ("invite", "raters"),
+    "agreement.agreement": ("agreement",),
+    "agreement.conflicts": ("conflicts",),
+    "comparisons.comparing": ("compare",),
+    "exports.exporting": ("metrics", "export", "export-tree", "check"),
+    "gold.gold": ("gold",),
+    "gold.manual_input": ("manual-input",),
+    "evaluations.scoring": ("score",),
+    "evaluations.answering": ("answer", "eval-set"),
+    "machine_judges.judging": ("judge",),
+    "proof_packs.verifying": ("verify",),
+    "collecting.collecting": ("collect", "chatbot"),
+    "backups.backing_up": ("backup", "restore"),
+    "backups.moving": ("move",),
+    "planning.planning": ("plan", "sample", "estimate"),
+}
+"""The modules under ``webapp.cli`` with their commands."""
 
 
 class _Commands(click.Group):
@@ -109,17 +89,16 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"webapp.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
-        return command
+        for name, commands in MODULES.items():
+            if cmd_name in commands:
+                module = import_module(f"webapp.cli.{name}")
+                command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
+                return command
+        return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section(gettext("Commands")):
-            formatter.write_dl(
-                [(name, gettext(summary)) for name, (_, summary) in COMMANDS.items()]
-            )
+            formatter.write_dl([(name, gettext(about)) for name, about in COMMANDS.items()])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -166,48 +145,36 @@ def _known(failure: Exception) -> str | None:
 
     if isinstance(failure, Failure):
         return failure.line()
-    found = outage(failure)
+    found, original = outage(failure), getattr(failure, "orig", None)
+    if isinstance(failure, UnicodeEncodeError):
+        name = str(failure.object)[:80]
+    elif original is not None or isinstance(failure, OSError):
+        name = str(original or failure)
+    else:
+        name = " ".join(map(str, failure.args))
     if found is Outage.DAMAGED:
-        return DamagedDatabase(_named(failure)).line()
-    outages: dict[Outage | None, str] = {
+        return DamagedDatabase(name).line()
+    texts: dict[object, str] = {
         Outage.FULL: gettext("The disk is full or failing (%(name)s). Nothing was stored."),
         Outage.BUSY: gettext("Another program is writing to the database; try again in a while."),
         Outage.REPLACED: gettext(
             "%(name)s was removed or replaced while it was open, so nothing was stored. "
             "Repeat the command."
         ),
-    }
-    if (text := outages.get(found)) is not None:
-        return text % {"name": _named(failure)}
-    texts: dict[type[Exception], str] = {
         OperationalError: gettext("The database cannot be used: %(name)s"),
         UnusableSetting: "%(name)s",
         UnicodeEncodeError: gettext('"%(name)s" is not a text in UTF-8. Save it in that encoding.'),
         OSError: "%(name)s",
     }
     for kind, text in texts.items():
-        if isinstance(failure, kind):
-            return text % {"name": _named(failure)}
+        if kind is found or (isinstance(kind, type) and isinstance(failure, kind)):
+            return text % {"name": name}
     return None
 
 
-def _named(failure: Exception) -> str:
-    original = getattr(failure, "orig", None)
-    if original is not None:
-        return str(original)
-    if isinstance(failure, UnicodeEncodeError):
-        return str(failure.object)[:80]
-    return str(failure) if isinstance(failure, OSError) else " ".join(map(str, failure.args))
-
-
 def _language() -> str:
-    stated = os.environ.get("RELEVANSI_LANGUAGE") or _locale() or ""
+    """Return the user's language as the environment states it, else English."""
+    names = ("RELEVANSI_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+    stated = next(filter(None, map(os.environ.get, names)), None) or locale.getlocale()[0] or ""
     code = stated[:2].lower()
     return code if code in LANGUAGES else SOURCE_LANGUAGE
-
-
-def _locale() -> str | None:
-    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
-        if os.environ.get(name):
-            return os.environ[name]
-    return locale.getlocale()[0]

@@ -1,9 +1,9 @@
-"""The options and files that commands of several rooms share."""
+"""The options and files that commands of several features share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,19 +50,15 @@ def formats(*names: str) -> Callable[[Command], Command]:
 
 
 def now() -> datetime:
-    """Return the present moment."""
     return datetime.now(UTC)
 
 
 @contextmanager
 def opened() -> Iterator[Database]:
     """Yield the configured database, made if it is new; close it afterwards."""
-    database = Database(Settings.from_environment().database_url)
-    try:
+    with closing(Database(Settings.from_environment().database_url)) as database:
         database.prepare()
         yield database
-    finally:
-        database.close()
 
 
 @contextmanager

@@ -20,9 +20,7 @@ from webapp.i18n import gettext
 from webapp.printable import json_escaped, printable
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod
     from rich.progress import Progress, TaskID
-    from rich.table import Table
     from rich.text import Text
 
 
@@ -36,8 +34,8 @@ def write(data: bytes, output: Path | None, *, private: bool = False) -> None:
     """Write `data` to `output`, or to the standard output."""
     if output is None:
         write_pieces([data])
-        return
-    write_file(output, data, private=private)
+    else:
+        write_file(output, data, private=private)
 
 
 def write_file(path: Path, data: bytes, *, private: bool = False) -> None:
@@ -83,12 +81,15 @@ def naming_full_disk(target: str) -> Iterator[None]:
 
 def write_pieces(pieces: Iterable[bytes]) -> None:
     """Write a document piece by piece to the standard output; a terminal gets its text only."""
-    if sys.stdout.isatty():
-        for piece in pieces:
-            click.echo(_for_terminal(piece), nl=False)
+    if not sys.stdout.isatty():
+        sys.stdout.buffer.writelines(pieces)
+        sys.stdout.buffer.flush()
         return
-    sys.stdout.buffer.writelines(pieces)
-    sys.stdout.buffer.flush()
+    for piece in pieces:
+        if b"\0" in piece:
+            raise click.UsageError(gettext("This file is not text for a terminal: say -o FILE."))
+        text = printable(piece.decode("utf-8", "replace"), instead=INSTEAD)
+        click.echo(text.replace("\t", " "), nl=False)
 
 
 def write_json(
@@ -119,12 +120,6 @@ def shown(text: str) -> str:
     return "".join(parts)
 
 
-def _for_terminal(piece: bytes) -> str:
-    if b"\0" in piece:
-        raise click.UsageError(gettext("This file is not text for a terminal: say -o FILE."))
-    return printable(piece.decode("utf-8", "replace"), instead=INSTEAD).replace("\t", " ")
-
-
 class TerminalTable:
     """A table whose title, headings and cells are printed as the text they are."""
 
@@ -132,7 +127,7 @@ class TerminalTable:
         from rich.box import HEAVY_HEAD
         from rich.table import Table
 
-        self._table = Table(
+        self.table = Table(
             title=_text([title]) if title else None,
             title_justify="left",
             box=HEAVY_HEAD if boxed else None,
@@ -140,26 +135,21 @@ class TerminalTable:
 
     def left(self, *headings: str) -> None:
         """Add columns of text."""
-        self._add(headings, "left")
+        for heading in headings:
+            self.table.add_column(_text([heading]), overflow="fold")
 
     def right(self, *headings: str) -> None:
         """Add columns of numbers."""
-        self._add(headings, "right")
+        for heading in headings:
+            self.table.add_column(_text([heading]), justify="right", overflow="fold")
 
     def row(self, *cells: str | Sequence[str]) -> None:
         """Add a row; a cell is one line, or several."""
-        self._table.add_row(*(_text([cell] if isinstance(cell, str) else cell) for cell in cells))
+        self.table.add_row(*(_text([cell] if isinstance(cell, str) else cell) for cell in cells))
 
     def section(self) -> None:
         """Draw a line below the last row."""
-        self._table.add_section()
-
-    def __rich__(self) -> Table:
-        return self._table
-
-    def _add(self, headings: Sequence[str], side: JustifyMethod) -> None:
-        for heading in headings:
-            self._table.add_column(_text([heading]), justify=side, overflow="fold")
+        self.table.add_section()
 
 
 def printed(parts: Iterable[TerminalTable | str], *, width: int | None = None) -> bytes:
@@ -169,7 +159,7 @@ def printed(parts: Iterable[TerminalTable | str], *, width: int | None = None) -
     console = Console(width=width, color_system=None)
     with console.capture() as captured:
         for part in parts:
-            console.print(_text([part]) if isinstance(part, str) else part)
+            console.print(_text([part]) if isinstance(part, str) else part.table)
     return captured.get().encode("utf-8", "surrogateescape")
 
 
@@ -177,10 +167,6 @@ def _text(lines: Sequence[str]) -> Text:
     from rich.text import Text
 
     return Text("\n".join(map(shown, lines)))
-
-
-ESTIMATE_SECONDS = 1800
-"""An answer takes up to a minute: the time left is judged over many of them."""
 
 
 class Bar:
@@ -200,12 +186,9 @@ class Bar:
 
     def say(self, line: str) -> None:
         """Print one line above the bar."""
-        from rich.text import Text
-
-        self._progress.console.print(Text(shown(line)), soft_wrap=True)
+        self._progress.console.print(_text([line]), soft_wrap=True)
 
     def stop(self) -> None:
-        """Leave the bar as it is."""
         self._progress.stop()
 
 
@@ -215,25 +198,18 @@ def bar(total: int, *, done: int = 0, name: str = "", goes: bool = False) -> Ite
 
     One that `goes` leaves nothing behind at its end.
     """
+    from rich import progress as rich_progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    progress = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn(gettext("left:"), markup=False),
-        TimeRemainingColumn(),
+    progress = rich_progress.Progress(
+        rich_progress.TextColumn("{task.description}", markup=False),
+        rich_progress.BarColumn(),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TimeElapsedColumn(),
+        rich_progress.TextColumn(gettext("left:"), markup=False),
+        rich_progress.TimeRemainingColumn(),
         console=Console(stderr=True),
-        speed_estimate_period=ESTIMATE_SECONDS,
+        speed_estimate_period=1800,  # an answer takes up to a minute
         transient=goes,
     )
     with progress:

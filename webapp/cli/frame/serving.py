@@ -15,7 +15,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Timer
@@ -23,8 +23,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
 import click
-from msgspec import Struct
-from msgspec.structs import asdict
 
 from webapp.cli.frame.output import say
 from webapp.config import Settings, private_folder, secret_key
@@ -38,109 +36,12 @@ if TYPE_CHECKING:
     from webapp.cli.frame.commands import AppFactory
 
 
-LOCAL = "http://127.0.0.1:8800"
-"""Where `relevansi serve` is found by default."""
-EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not listened on
-PATTERN = "served-*.json"
-SECONDS = 2
-
-
-class ServedAddress(Struct, frozen=True):
-    """A server: its address, the database it serves, its process and when it started."""
-
-    base_url: str
-    database: str
-    pid: int
-    started_at: str
-
-
-@contextmanager
-def announced(settings: Settings, base_url: str, database: str) -> Iterator[None]:
-    """Leave the address of a server in the instance's folder until the block ends."""
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    served = ServedAddress(base_url, database, os.getpid(), now)
-    file = settings.instance / f"served-{served.pid}.json"
-    with suppress(OSError):  # without the file, commands assume the usual address
-        file.write_text(json.dumps(asdict(served)), "utf-8")
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            file.unlink(missing_ok=True)
-
-
-def find(settings: Settings) -> ServedAddress | None:
-    """Return the latest server of the configured database that answers.
-
-    The files of servers that were killed are deleted.
-    """
-    database = Database(settings.database_url)
-    description = database.description
-    database.close()
-    for served in sorted(_left(settings.instance), key=lambda one: one.started_at, reverse=True):
-        if served.database == description and _answers(served.base_url):
-            return served
-    return None
-
-
-def chosen(settings: Settings, base_url: str | None) -> tuple[str, str]:
-    """Return the address for a link, and the sentence that says why it is this one."""
-    if base_url:
-        return base_url.rstrip("/"), gettext("The address is that of --base-url.")
-    served = find(settings)
-    if served is None:
-        return LOCAL, gettext(
-            "Nothing is being served now, so the address is the usual one of this computer. "
-            "Name another one by --base-url."
-        )
-    parts = urlsplit(served.base_url)
-    if parts.hostname in EVERYWHERE:
-        return f"http://127.0.0.1:{parts.port}", gettext(
-            "Relevansi is served now to every computer that reaches this one; the address is "
-            "that on this computer. Name the one raters use by --base-url."
-        )
-    return served.base_url.rstrip("/"), gettext("The address is where Relevansi is served now.")
-
-
-def _left(folder: Path) -> Iterator[ServedAddress]:
-    for file in folder.glob(PATTERN):
-        with suppress(OSError, ValueError, TypeError):
-            served = ServedAddress(**json.loads(file.read_text("utf-8")))
-            if _is_running(served.pid):
-                yield served
-            else:
-                file.unlink()
-
-
-def _is_running(pid: int) -> bool:
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _answers(base_url: str) -> bool:
-    parts = urlsplit(base_url)
-    host = "127.0.0.1" if parts.hostname in EVERYWHERE else parts.hostname
-    connection = http.client.HTTPConnection(host or "", parts.port, timeout=SECONDS)
-    try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status == http.client.OK
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
-
-
 LOOPBACK = "127.0.0.1"
 PORT = 8800
+EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not listened on
 TRIED_PORTS = 20
 BACKLOG = 1024
+SECONDS = 2
 PATIENCE = 25.0
 """Seconds in which a question to a chatbot that is on its way gets its answer at the end."""
 WAITRESS: dict[str, Any] = {
@@ -154,6 +55,79 @@ WAITRESS: dict[str, Any] = {
     "clear_untrusted_proxy_headers": False,  # they show that a request is not from here
     "log_socket_errors": False,  # a client that hangs up is not an error
 }
+
+
+@contextmanager
+def announced(settings: Settings, base_url: str, database: str) -> Iterator[None]:
+    """Leave the address of a server in the instance's folder until the block ends."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    said = {"base_url": base_url, "database": database, "pid": os.getpid(), "started_at": now}
+    file = settings.instance / f"served-{os.getpid()}.json"
+    with suppress(OSError):  # without the file, commands assume the usual address
+        file.write_text(json.dumps(said), "utf-8")
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
+
+
+def find(settings: Settings) -> str | None:
+    """Return the address of the latest server of the configured database that answers.
+
+    The files of servers that were killed are deleted.
+    """
+    with closing(Database(settings.database_url)) as database:
+        description = database.description
+    left = []
+    for file in settings.instance.glob("served-*.json"):
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            served = json.loads(file.read_text("utf-8"))
+            if not _is_running(served["pid"]):
+                file.unlink()
+            elif served["database"] == description:
+                left.append((served["started_at"], served["base_url"]))
+    return next((address for _, address in sorted(left, reverse=True) if _answers(address)), None)
+
+
+def chosen(settings: Settings, base_url: str | None) -> tuple[str, str]:
+    """Return the address for a link, and the sentence that says why it is this one."""
+    if base_url:
+        return base_url.rstrip("/"), gettext("The address is that of --base-url.")
+    served = find(settings)
+    if served is None:
+        return f"http://{LOOPBACK}:{PORT}", gettext(
+            "Nothing is being served now, so the address is the usual one of this computer. "
+            "Name another one by --base-url."
+        )
+    parts = urlsplit(served)
+    if parts.hostname in EVERYWHERE:
+        return f"http://{LOOPBACK}:{parts.port}", gettext(
+            "Relevansi is served now to every computer that reaches this one; the address is "
+            "that on this computer. Name the one raters use by --base-url."
+        )
+    return served.rstrip("/"), gettext("The address is where Relevansi is served now.")
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        if os.name == "posix":  # on Windows only the address itself shows it
+            os.kill(pid, 0)
+    except (ProcessLookupError, PermissionError) as failure:
+        return isinstance(failure, PermissionError)
+    return True
+
+
+def _answers(base_url: str) -> bool:
+    """Whether a Relevansi answers at the address, or at the same port of this computer."""
+    parts = urlsplit(base_url)
+    host = LOOPBACK if parts.hostname in EVERYWHERE else parts.hostname
+    with closing(http.client.HTTPConnection(host or "", parts.port, timeout=SECONDS)) as asked:
+        try:
+            asked.request("GET", "/healthz")
+            return asked.getresponse().status == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False
 
 
 @click.command("serve")
@@ -173,16 +147,10 @@ def serve_command(create_app: AppFactory, host: str, port: int | None) -> None:
 @click.command("upgrade")
 def upgrade_command() -> None:
     """Bring the configured database to this version of the program; keeps every row."""
-    opened = Database(Settings.from_environment().database_url)
-    opened.upgrade()
-    say(
-        gettext(
-            "%(name)s is at version %(version)s.",
-            name=opened.description,
-            version=opened.version(),
-        )
-    )
-    opened.close()
+    with closing(Database(Settings.from_environment().database_url)) as opened:
+        opened.upgrade()
+        name, version = opened.description, opened.version()
+    say(gettext("%(name)s is at version %(version)s.", name=name, version=version))
 
 
 def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browser: bool) -> None:
@@ -191,25 +159,31 @@ def serve(app: Flask, settings: Settings, host: str, port: int | None, *, browse
     listener.listen(BACKLOG)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
-    opened = Database(settings.database_url)
+    database = app.extensions["database"]
     say(gettext("Relevansi is at %(address)s", address=address))
-    say(gettext("Database: %(name)s", name=opened.description))
-    _name_leftovers(opened)
+    say(gettext("Database: %(name)s", name=database.description))
+    left = cut_off_beside(Path(database.description)) if database.is_sqlite else []
+    for folder in left:
+        said = gettext(
+            "A backup or restore was cut off and left %(name)s behind. The database is whole; "
+            "delete that folder.",
+            name=folder,
+        )
+        say(said, err=True)
     if host != LOOPBACK:
-        tell_setup_link(opened, settings, address)
-    name = opened.description
-    opened.close()
+        tell_setup_link(database, settings, address)
     say(gettext("Stop it with Ctrl+C."))
     if browser:
         import webbrowser
 
         Timer(0.5, webbrowser.open, [address]).start()
     gc.freeze()  # what is here stays
-    with announced(settings, address, name):
+    with announced(settings, address, database.description):
         _answer(app, listener)
 
 
 def _answer(app: Flask, listener: socket.socket) -> None:
+    """Answer all who come to `listener` until Ctrl+C or a signal to end."""
     from waitress.server import create_server
 
     # That requests wait a moment, and are not begun at the end, is what the queue is for.
@@ -228,20 +202,8 @@ def _answer(app: Flask, listener: socket.socket) -> None:
 
 
 def _stop(_number: int, _frame: object) -> NoReturn:
+    """End waitress's loop, as Ctrl+C does: its threads finish what they have begun."""
     raise SystemExit(0)
-
-
-def _name_leftovers(opened: Database) -> None:
-    left = cut_off_beside(Path(opened.description)) if opened.is_sqlite else []
-    for folder in left:
-        say(
-            gettext(
-                "A backup or restore was cut off and left %(name)s behind. The database is whole; "
-                "delete that folder.",
-                name=folder,
-            ),
-            err=True,
-        )
 
 
 def tell_setup_link(opened: Database, settings: Settings, address: str) -> None:
@@ -266,17 +228,11 @@ def listen(host: str, port: int | None, *, first: int = PORT) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, number))
-        except OSError as failure:
+        except OSError as error:
             listener.close()
-            if number == tried[-1]:
-                raise click.ClickException(
-                    gettext(
-                        "Port %(port)s of %(host)s cannot be used: %(why)s. Say another --port.",
-                        port=number,
-                        host=host,
-                        why=failure.strerror,
-                    )
-                ) from failure
+            failure = error
         else:
             return listener
-    raise AssertionError(tried)
+    said = {"port": tried[-1], "host": host, "why": failure.strerror}
+    message = gettext("Port %(port)s of %(host)s cannot be used: %(why)s. Say another --port.")
+    raise click.ClickException(message % said) from failure

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from flask import request
 from werkzeug.datastructures import MultiDict
@@ -148,11 +148,12 @@ class KindField(Field):
 class TextField(KindField):
     """A text of at most `longest` characters, with its lines and blanks; "" where it is empty."""
 
-    tidy: ClassVar = staticmethod(clean)
-
     def __init__(self, longest: int, **options: Any) -> None:
         super().__init__(**{"default": "", **options})
         self.longest = longest
+
+    def tidy(self, typed: str) -> str:
+        return clean(typed)
 
     @property
     def typed(self) -> str:
@@ -168,16 +169,18 @@ class TextField(KindField):
 class LineField(TextField):
     """A text without the blanks around it; "" where it is empty."""
 
-    tidy = staticmethod(line)
+    def tidy(self, typed: str) -> str:
+        return line(typed)
 
 
 class NameField(TextField):
     """A name that must be given, of what can be seen; several blanks in it are one."""
 
-    tidy = staticmethod(name_line)
-
     def __init__(self, longest: int, **options: Any) -> None:
         super().__init__(longest, **{"required": True, **options})
+
+    def tidy(self, typed: str) -> str:
+        return name_line(typed)
 
 
 class ListField(Field):
@@ -242,8 +245,9 @@ class ChoiceField(KindField):
 
     def __init__(self, meanings: Mapping[str, Any] | Iterable[str], **options: Any) -> None:
         super().__init__(**options)
-        is_mapping = isinstance(meanings, Mapping)
-        self.meanings = meanings if is_mapping else {word: word for word in meanings}
+        if not isinstance(meanings, Mapping):
+            meanings = {word: word for word in meanings}
+        self.meanings = meanings
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
         if valuelist:
