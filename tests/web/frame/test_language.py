@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import given
-from tests.importers.runs.random_cards import cards
 
+from tests.importers.runs.cards import cards
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
 from webapp.db.engine import Database
