@@ -109,19 +109,14 @@ def test_two_files_of_one_new_rater_come_in_together(tmp_path: Path, rated: Path
     assert [said["rater_is_new"] for said in found["ratings"]] == [True, False]
 
 
-def test_the_rater_can_be_named(tmp_path: Path, rated: Path) -> None:
+def test_the_rater_can_be_named_and_the_run_has_to_be_there(tmp_path: Path, rated: Path) -> None:
+    done = relevansi(tmp_path / "i", "import", rated)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Import its run file first" in done.stderr
+
     arguments = ("import", HYBRID, rated, "--rater", "Budi", "--json")
     (said,) = document(relevansi(tmp_path / "i", *arguments))["ratings"]
-
     assert said["rater"] == "Budi"
-
-
-def test_ratings_without_their_run_end_with_1_and_a_remedy(tmp_path: Path, rated: Path) -> None:
-    done = relevansi(tmp_path / "i", "import", rated)
-
-    assert done.returncode == 1
-    assert "Import its run file first" in done.stderr
-    assert done.stdout == ""
 
 
 def test_a_broken_file_of_ratings_says_where(tmp_path: Path, rated: Path) -> None:

@@ -1,24 +1,87 @@
-"""Expected precisions are counted by hand from the letters of each list."""
+"""The rated CSV: lines counted by hand, and what is written is what is read of any report."""
 
 from __future__ import annotations
 
-from tests.exporters.exports.rated_lines import HEADER, line
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
 from tests.exporters.reports import (
+    CORRECT_EMPTY,
+    FAILED,
+    FALSE_NEGATIVE,
+    UNCLASSIFIED,
+    UNREADABLE,
     report,
     row,
 )
-from webapp.exporters.exports.csv_ratings import JudgedResult, long_csv, rated_csv
+from tests.metrics.judging.random_judgments import query_judgments
+from tests.metrics.judging.verdicts import listed, verdicts
+from webapp.exporters.exports.csv_ratings import long_csv, rated_csv
 from webapp.exporters.frame.csv_cells import CsvStyle
 from webapp.i18n import speaking
-from webapp.records import Relevance
+from webapp.importers.runs.csv_ratings import read
+from webapp.importers.runs.prices import said
+from webapp.metrics.judging.figures import QueryRow, RunReport, figures, totals
+from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, summarise
+from webapp.records import CannotTell, QueryState
+
+HEADER = (
+    "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
+    "overall_precision,precision_at_5,mrr,success,response_quality,notes"
+)
 
 
-def test_the_header_is_the_original_one() -> None:
-    assert rated_csv(report()).decode() == f"{HEADER}\n"
+@pytest.mark.parametrize(
+    ("one", "cells"),
+    [
+        (row("RRRRN", quality=4), "5,4,1,0.8000,0.8000,1.0000,1,4,"),
+        (row("NRR", quality=4), "3,2,2,0.6667,0.6667,0.5000,1,4,"),
+        (row("NNRRRRRR", quality=4), "8,6,3,0.7500,0.6000,0.3333,1,4,"),
+        (row("NN", quality=4), "2,0,,0.0000,0.0000,0.0000,0,4,"),
+        (row("RR.", quality=3, notes="mahal"), "3,,,,,,,3,mahal"),
+        (row(UNCLASSIFIED), "0,,,,,,,,"),
+        (row(CORRECT_EMPTY), "0,0,,,,0,1,0,no data exists"),
+        (row(FALSE_NEGATIVE), "0,0,,,,0,0,0,should have results"),
+        (row(CORRECT_EMPTY, notes="KIM tidak ada"), "0,0,,,,0,1,0,KIM tidak ada"),
+        (row(FAILED), "0,0,,,,,0,0,call failed"),
+        (row(FAILED, notes="timeout"), "0,0,,,,,0,0,call failed; timeout"),
+        (row(UNREADABLE, notes="html"), ",,,,,,,,unreadable answer; html"),
+        # 2 relevant of 3 decided; both ? are within the first five.
+        (row("RURNU"), '5,2,1,0.6667,0.6667,1.0000,1,,"cannot tell: rank 2, 5"'),
+        (row("NU", notes="foto?"), "2,0,,0.0000,0.0000,0.0000,,,cannot tell: rank 2; foto?"),
+        (row("RR.", notes="unreadable answer"), "3,,,,,,,,own words: unreadable answer"),
+        (row("R", notes="=1+1"), "1,1,1,1.0000,1.0000,1.0000,1,,'=1+1"),
+    ],
+)
+def test_a_line_has_counts_and_figures_and_says_what_its_columns_cannot(
+    one: QueryRow, cells: str
+) -> None:
+    assert rated_csv(report(one)).decode() == f"{HEADER}\n1,cari rumah,location,{cells}\n"
 
 
-def test_a_formula_in_the_notes_is_neutralised() -> None:
-    assert line(row("R", notes="=1+1")).endswith(",'=1+1\n")
+def test_a_row_recomputes_from_its_columns_where_cannot_tell_is_not_relevant() -> None:
+    # By hand: 4 of 10, of which 2 in the first five; 0 of 2.
+    rows = [
+        replace(
+            row(said), summary=listed(said, cannot_tell="not_relevant"), verdicts=verdicts(said)
+        )
+        for said in ("NNRNRRRNNU", "NU")
+    ]
+    lines = rated_csv(replace(report(*rows), cannot_tell="not_relevant")).decode().splitlines()[1:]
+
+    assert [one.removeprefix("1,cari rumah,location,") for one in lines] == [
+        "10,4,3,0.4000,0.4000,0.3333,1,,cannot tell (not relevant): rank 10",
+        "2,0,,0.0000,0.0000,0.0000,0,,cannot tell (not relevant): rank 2",
+    ]
+
+
+def test_a_row_without_the_verdicts_it_needs_is_refused() -> None:
+    with pytest.raises(ValueError, match="query 1 lacks its verdicts"):
+        rated_csv(report(replace(row("RU"), verdicts=())))
 
 
 def test_the_excel_style_has_the_same_cells_with_the_decimal_sign_of_the_language() -> None:
@@ -30,14 +93,114 @@ def test_the_excel_style_has_the_same_cells_with_the_decimal_sign_of_the_languag
 
 
 def test_the_long_form_has_one_line_per_result_with_stable_ids() -> None:
-    results = [
-        JudgedResult("r1", "Ani", 4, rank, "slug:rumah-a", 1, "Rumah A", verdict)
-        for rank, verdict in enumerate((Relevance.RELEVANT, Relevance.UNSURE, None), 1)
-    ]
+    rows = [("r1", "Ani", 4, 1, "slug:rumah-a", 1, "=A", "unsure", None)]
 
-    assert long_csv(results).decode() == (
+    assert long_csv(rows).decode() == (
         "run,rater,query_id,rank,property,content,title,relevance,provenance\n"
-        "r1,Ani,4,1,slug:rumah-a,1,Rumah A,1,\n"
-        "r1,Ani,4,2,slug:rumah-a,1,Rumah A,unsure,\n"
-        "r1,Ani,4,3,slug:rumah-a,1,Rumah A,,\n"
+        "r1,Ani,4,1,slug:rumah-a,1,'=A,unsure,\n"
     )
+
+
+marks = (
+    "call failed",
+    "unreadable answer",
+    "cannot tell: rank 1",
+    "cannot tell (not relevant): rank 1",
+    "own words: ",
+    "=",
+    "'",
+    "; ",
+    "-",
+)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=20)
+words = st.lists(texts | st.sampled_from(marks), max_size=3).map("".join)
+styles = st.sampled_from(tuple(CsvStyle))
+
+
+def noted(notes: str) -> str:
+    """The notes, or none where they only say that there is nothing, as "-" does."""
+    return notes if said(notes) else ""
+
+
+def drawn_row(
+    query_id: int, judgments: QueryJudgments, notes: str, cannot_tell: CannotTell
+) -> QueryRow:
+    summary = summarise(judgments, cannot_tell=cannot_tell)
+    return QueryRow(query_id, notes, "c", notes, summary, judgments.verdicts)
+
+
+@st.composite
+def drawn_reports(draw: st.DrawFn) -> RunReport:
+    """Reports of up to six queries in any state, with notes that look like the file's own."""
+    cannot_tell = draw(st.sampled_from(get_args(CannotTell)))
+    listed = draw(st.lists(st.tuples(query_judgments(), words), max_size=6))
+    rows = tuple(drawn_row(n, *one, cannot_tell) for n, one in enumerate(listed, 1))
+    return RunReport("r1", "rater Ani", rows, cannot_tell=cannot_tell)
+
+
+def read_again(report: RunReport, style: CsvStyle) -> RunReport:
+    found = read("r1", rated_csv(report, style=style), rule=report.rule)
+    assert found.problems == ()
+    return found.report
+
+
+@given(drawn_reports(), styles)
+def test_an_exported_report_reads_with_the_same_words_counts_and_values(
+    report: RunReport, style: CsvStyle
+) -> None:
+    for written, again in zip(report.rows, read_again(report, style).rows, strict=True):
+        one, other = written.summary, again.summary
+        assert (again.query_id, again.question) == (written.query_id, written.question)
+        if written.notes or not one.empty_outcome:
+            assert again.notes == noted(written.notes)
+        assert other.state is one.state
+        assert (other.complete, other.results_count) == (one.complete, one.results_count)
+        assert (other.empty_outcome, other.unsure_count) == (one.empty_outcome, one.unsure_count)
+        if one.state is not QueryState.UNREADABLE:
+            assert other.quality == one.quality
+        for figure in QUERY_FIGURES:
+            assert other.span(figure).value == pytest.approx(one.span(figure).value)
+        if one.complete:
+            assert other.relevant_count == one.relevant_count
+            assert other.first_relevant_rank == one.first_relevant_rank
+
+
+@given(drawn_reports(), styles)
+def test_an_exported_report_has_the_same_run_figures_within_its_own_bounds(
+    report: RunReport, style: CsvStyle
+) -> None:
+    """Verdicts on queries that are not complete are not in the file: bounds only widen."""
+    before, after = figures(totals(report)), figures(totals(read_again(report, style)))
+
+    for name, written in before.items():
+        again = after[name]
+        assert again.n == written.n
+        assert again.value == pytest.approx(written.value)
+        if written.lower is not None and written.upper is not None:
+            assert again.lower is not None
+            assert again.upper is not None
+            assert again.lower <= written.lower + 1e-9
+            assert again.upper >= written.upper - 1e-9
+
+
+@given(drawn_reports())
+def test_writing_what_was_read_gives_the_same_file(report: RunReport) -> None:
+    """A note that only says that there is nothing is not a note, in any rater's words."""
+    rows = tuple(replace(row, notes=noted(row.notes)) for row in report.rows)
+    data = rated_csv(replace(report, rows=rows))
+
+    assert rated_csv(read("r1", data).report) == data
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_no_file_makes_the_reader_raise(data: bytes) -> None:
+    read("any.csv", data)
+
+
+@given(st.lists(st.text(st.sampled_from('0123456789.,-N/"\n '), max_size=4), min_size=13))
+def test_no_row_makes_the_reader_raise(cells: list[str]) -> None:
+    header = (
+        "query_id,results_count,relevant_count,first_relevant_rank,relevant_in_top5,"
+        "overall_precision,precision_at_5,mrr,success,response_quality,notes\n"
+    )
+    read("any.csv", (header + ",".join(cells[:11])).encode())

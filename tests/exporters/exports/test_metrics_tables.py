@@ -1,3 +1,5 @@
+"""The figures of runs as JSON, CSV and Markdown, and what every figure means."""
+
 from __future__ import annotations
 
 import csv
@@ -5,63 +7,59 @@ import io
 import json
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
+from tests.exporters.explained import unexplained
 from tests.exporters.reports import CORRECT_EMPTY, FAILED, UNREADABLE, report, row
 from webapp import labels
-from webapp.exporters.exports.metrics_tables import metrics_csv, metrics_json, metrics_markdown
+from webapp.config import checkout
+from webapp.exporters.exports.metrics_tables import (
+    chapters,
+    measures_markdown,
+    metrics_csv,
+    metrics_json,
+    metrics_markdown,
+    read_together,
+    rounding,
+    runs_markdown,
+)
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import speaking
 from webapp.metrics.judging.figures import HEADLINES, RunReport
+from webapp.metrics.judging.registry import REFERENCES
+from webapp.notation import figure
 
 RATED = report(row("NRR", 1, quality=4), row(CORRECT_EMPTY, 2), row("R.", 3), row(FAILED, 4))
+
+
+SIMPLE = replace(row("NR", 1, quality=4), category="location_simple")
 
 
 def document(found: RunReport) -> Any:
     return json.loads(json.dumps(metrics_json(found)))
 
 
-def test_the_document_has_the_promised_keys_in_their_order() -> None:
-    found = document(RATED)
-
-    assert list(found) == [
-        "run",
-        "rule",
-        "cannot_tell",
-        "n_queries",
-        "n_complete",
-        "n_with_results",
-        "n_failed",
-        "n_unreadable",
-        "figures",
-        "categories",
-        "queries",
-    ]
-    assert list(found["figures"]) == list(HEADLINES)
-    assert list(found["categories"]) == ["location"]
-    assert found["categories"]["location"] == found["figures"]
-
-
-def test_counts_are_of_queries() -> None:
+def test_the_document_has_counts_and_unrounded_figures_with_bounds_and_n() -> None:
+    """NRR: 2/3. R.: 1/2 to 1. So P@5 so far is 2/3, between (2/3 + 1/2)/2 and (2/3 + 1)/2."""
     found = document(report(*RATED.rows, row(UNREADABLE, 5)))
 
     assert (found["run"], found["rule"], found["n_queries"]) == ("r1", "rater Ani", 5)
     assert (found["n_complete"], found["n_with_results"]) == (3, 2)
     assert (found["n_failed"], found["n_unreadable"]) == (1, 1)
-
-
-def test_figures_are_unrounded_with_bounds_and_n() -> None:
-    """NRR: 2/3. R.: 1/2 to 1. So P@5 so far is 2/3, between (2/3 + 1/2)/2 and (2/3 + 1)/2."""
-    assert document(RATED)["figures"]["mean_precision_at_5"] == {
+    assert found["figures"]["mean_precision_at_5"] == {
         "value": 2 / 3,
         "lower": (2 / 3 + 1 / 2) / 2,
         "upper": (2 / 3 + 1) / 2,
         "n": 1,
     }
+    assert found["categories"] == {"location": found["figures"]}
 
 
-def test_a_complete_query_shows_its_figures() -> None:
-    assert document(RATED)["queries"][0] == {
+def test_a_query_shows_its_figures_once_it_is_complete() -> None:
+    complete, empty, open_, failed = document(RATED)["queries"]
+
+    assert complete == {
         "query_id": 1,
         "question": "cari rumah",
         "category": "location",
@@ -78,26 +76,12 @@ def test_a_complete_query_shows_its_figures() -> None:
         "notes": "",
         "complete": True,
     }
-
-
-def test_the_reciprocal_rank_of_a_correct_empty_is_null_not_0() -> None:
-    found = document(RATED)["queries"][1]
-
-    assert (found["mrr"], found["success"], found["empty_outcome"]) == (None, 1, "correct_empty")
-
-
-def test_an_incomplete_query_shows_no_figures_but_how_much_is_judged() -> None:
-    found = document(RATED)["queries"][2]
-
-    assert (found["results_count"], found["judged_count"], found["complete"]) == (2, 1, False)
-    assert found["relevant_count"] is found["first_relevant_rank"] is found["success"] is None
-    assert found["overall_precision"] is found["precision_at_5"] is found["mrr"] is None
-
-
-def test_a_failed_call_is_no_success_and_has_nothing_else() -> None:
-    found = document(RATED)["queries"][3]
-
-    assert (found["success"], found["mrr"], found["precision_at_5"]) == (0, None, None)
+    assert (empty["mrr"], empty["success"], empty["empty_outcome"]) == (None, 1, "correct_empty")
+    assert (open_["results_count"], open_["judged_count"], open_["complete"]) == (2, 1, False)
+    assert {open_[name] for name in ("relevant_count", "mrr", "success", "precision_at_5")} == {
+        None
+    }
+    assert (failed["success"], failed["mrr"], failed["precision_at_5"]) == (0, None, None)
 
 
 def test_the_csv_has_the_numbers_of_the_json_to_four_decimals() -> None:
@@ -131,13 +115,56 @@ def test_markdown_and_the_document_name_what_cannot_tell_is() -> None:
     assert document(counted)["cannot_tell"] == "not_relevant"
 
 
-def test_markdown_in_indonesian_has_a_decimal_comma() -> None:
-    with speaking("id"):
-        assert "| 0,6667 | 0,5833 | 0,8333 | 1 dari 2 |\n" in metrics_markdown(RATED)
-
-
 def test_markdown_cells_cannot_break_out_of_their_table() -> None:
     with speaking("en"):
         found = metrics_markdown(RunReport("a|b\nc", "majority", ()))
 
     assert "# Run a\\|b c (Majority of all raters)\n" in found
+
+
+def test_the_report_shows_the_figures_of_every_run_before_what_they_mean() -> None:
+    simple = report(SIMPLE, row(CORRECT_EMPTY, 2))
+    with speaking("en"):
+        found = runs_markdown([("First", simple), ("Second", simple)]).decode()
+
+    # One list of two, the second relevant: P@5 1/2 and RR 1/2; a correct empty is a success.
+    assert found.count("| Precision@5 | 0.5000 | 0.5000 | 0.5000 | 1 |") == 2
+    assert "| Location (location_simple) | 1 | 0.5000 |" in found
+    headings = [line for line in found.splitlines() if line.startswith("#")]
+    assert headings[1:3] == ["## Run First (Ani alone)", "## Run Second (Ani alone)"]
+    assert headings[-1] == "## References"
+    assert found.count("\n- ", found.rindex("## ")) == len(REFERENCES)
+
+
+def test_the_report_speaks_one_language() -> None:
+    with speaking("id"):
+        text = runs_markdown([("Hybrid", RATED)]).decode()
+
+    found = text.rpartition("## ")[0]
+    assert "| 0,6667 | 0,5833 | 0,8333 | 1 dari 2 |\n" in found
+    for english in (" the ", " of ", " is ", "alone", "Category", "Questions", "0.5"):
+        assert english not in found
+
+
+def test_the_committed_page_of_measures_is_the_registry_s() -> None:
+    home = checkout()
+    if home is None:
+        pytest.skip("docs/ lies in a checkout only")
+    with speaking("en"):
+        assert (home / "docs" / "figures.md").read_text("utf-8") == measures_markdown()
+
+
+@pytest.mark.parametrize(("language", "down"), [("id", "0,62"), ("en", "0.62")])
+def test_every_measure_is_explained_in_both_languages(language: str, down: str) -> None:
+    measures = [measure for group in chapters() for measure in group.measures.values()]
+
+    assert unexplained(measures, language) == []
+    with speaking(language):
+        assert figure(0.625) == down
+        assert down in rounding()
+        advice = [
+            read_together(one, group.measures).split(": ", maxsplit=1)[1]
+            for group in chapters()
+            for one in group.advice
+        ]
+    assert [one for one in advice if not one[0].islower()] == []

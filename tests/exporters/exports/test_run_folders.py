@@ -9,12 +9,10 @@ import pytest
 from webapp.exporters.exports.run_folders import (
     RunNames,
     StoredRun,
-    called,
     collected_run_file,
     document,
     folder,
     in_order,
-    moment,
     names,
     responses,
     run_file,
@@ -47,11 +45,6 @@ def test_a_folder_is_a_name_that_every_system_takes(method: str, name: str) -> N
     assert folder(method) == name
 
 
-@pytest.mark.parametrize("timestamp", [None, "", "kemarin", "26-01-2026"])
-def test_a_time_that_cannot_be_read_is_undated(timestamp: str | None) -> None:
-    assert moment(timestamp) == "undated"
-
-
 def test_the_only_run_of_a_day_goes_by_the_day_and_others_by_moment_and_number() -> None:
     runs = in_order(
         [
@@ -72,11 +65,11 @@ def test_the_only_run_of_a_day_goes_by_the_day_and_others_by_moment_and_number()
     }
 
 
-def test_methods_that_differ_in_case_alone_share_a_folder() -> None:
-    found = names([stored("a", method="Hybrid"), stored("b", method="hybrid")])
+def test_methods_that_differ_in_case_alone_share_a_folder_and_no_time_is_undated() -> None:
+    found = names([stored("a", "kemarin", "Hybrid"), stored("b", method="hybrid")])
 
     assert [found[name].folder for name in "ab"] == ["Hybrid", "Hybrid"]
-    assert found["a"].moment != found["b"].moment
+    assert [found[name].moment for name in "ab"] == ["undated", "undated_2"]
 
 
 def test_a_run_file_keeps_what_nobody_understands_and_counts_what_came() -> None:
@@ -103,11 +96,6 @@ def test_every_answer_is_there_to_read_and_where_none_came_why() -> None:
     assert text.index("Tidak ada.") < text.index("2. Ruko?") < text.index("timeout")
 
 
-def test_a_run_is_called_by_its_labels_and_what_is_missing_is_said() -> None:
-    with speaking("en"):
-        assert called("hybrid", None, "20260126") == "Hybrid · not stated · 20260126"
-
-
 ANSWER = "1. **Rumah A**\n   📍 Cemara"
 RUN = CollectedRun(
     timestamp="20260126_141433",
@@ -124,8 +112,10 @@ RUN = CollectedRun(
 )
 
 
-def test_the_keys_of_the_original_come_first_and_then_what_is_known() -> None:
-    answered, failed = json.loads(collected_run_file(RUN))["results"]
+def test_a_collected_run_has_the_keys_of_the_original_first_and_is_read_as_a_run() -> None:
+    head = json.loads(collected_run_file(RUN))
+    answered, failed = head["results"]
+    read = json_runs.read("run.json", collected_run_file(RUN))
 
     original = [
         "query_id", "question", "category", "success", "response", "response_length",
@@ -134,18 +124,7 @@ def test_the_keys_of_the_original_come_first_and_then_what_is_known() -> None:
     assert list(answered) == [*original, "latency_ms", "tries"]
     assert list(failed) == [*original, "error", "error_code", "tries"]
     assert (answered["response_length"], failed["success"]) == (len(ANSWER), False)
-
-
-def test_the_head_counts_the_answers_that_came() -> None:
-    head = json.loads(collected_run_file(RUN))
-
     assert (head["total_questions"], head["successful"]) == (3, 1)
-    assert not RUN.is_complete
-
-
-def test_what_was_written_is_read_as_a_run() -> None:
-    read = json_runs.read("run.json", collected_run_file(RUN))
-
     assert (read.search_method, read.llm, read.timestamp) == ("hybrid", "openai", RUN.timestamp)
     assert [query.state for query in read.queries] == [QueryState.RESULTS, QueryState.FAILED]
     assert [card.title for card in read.queries[0].cards] == ["Rumah A"]

@@ -24,33 +24,23 @@ def results(verdicts: Sequence[Relevance | None], query_id: int = 1) -> list[Tre
 
 def test_qrels_hold_the_decided_results_and_the_notes_what_is_left_out() -> None:
     with speaking("en"):
-        found = qrels(results((R, U, N, None, None)))
-
-    assert found.text == "1 0 slug:rumah-1 1\n1 0 slug:rumah-3 0\n"
-    assert found.notes == (
-        "1 result is left out of the qrels: cannot tell.",
-        "2 results are left out of the qrels: not judged yet.",
-        "Evaluation tools count what is left out as not relevant.",
-    )
-
-
-def test_nothing_left_out_needs_no_note() -> None:
-    assert qrels(results((R, N))).notes == ()
+        assert qrels(results((R, U, N, None, None))) == (
+            "1 0 slug:rumah-1 1\n1 0 slug:rumah-3 0\n",
+            (
+                "1 result is left out of the qrels: cannot tell.",
+                "2 results are left out of the qrels: not judged yet.",
+                "Evaluation tools count what is left out as not relevant.",
+            ),
+        )
+    assert qrels([]) == ("", ())
 
 
 def test_the_score_falls_with_the_rank_in_every_list() -> None:
-    found = run_file([*results((R, N)), *results((N,), query_id=2)], tag="hybrid gpt 4")
-
-    assert found.text == (
+    assert run_file([*results((R, N)), *results((N,), query_id=2)], tag="hybrid gpt 4") == (
         "1 Q0 slug:rumah-1 1 2 hybrid%20gpt%204\n"
         "1 Q0 slug:rumah-2 2 1 hybrid%20gpt%204\n"
         "2 Q0 slug:rumah-1 1 1 hybrid%20gpt%204\n"
     )
-
-
-def test_no_results_give_empty_files() -> None:
-    assert qrels([]).text == ""
-    assert run_file([], tag="t").text == ""
 
 
 @pytest.mark.parametrize(
@@ -70,13 +60,13 @@ def test_a_document_id_is_one_word_and_stays_distinct(doc_id: str, written: str)
 def test_a_property_listed_twice_is_two_documents() -> None:
     twice = [TrecResult(1, 1, "slug:a/1", R), TrecResult(1, 2, "slug:a/1", R, repetition=2)]
 
-    assert qrels(twice).text == "1 0 slug:a/1 1\n1 0 slug:a/1#2 1\n"
+    assert qrels(twice)[0] == "1 0 slug:a/1 1\n1 0 slug:a/1#2 1\n"
 
 
 def measured_by_ir_measures(found: list[TrecResult]) -> dict[tuple[str, object], float]:
     """Each (query id, measure) as ir_measures computes it from the two files."""
     with speaking("en"):
-        judged, ranked = qrels(found).text, run_file(found, tag="t").text
+        judged, ranked = qrels(found)[0], run_file(found, tag="t")
     metrics = ir_measures.iter_calc(
         [P @ 5, RR],
         list(ir_measures.read_trec_qrels(judged)),  # type: ignore[no-untyped-call]

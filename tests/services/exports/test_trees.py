@@ -17,8 +17,7 @@ pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
 def files(session: Session, study: Study, rater: Rater) -> dict[str, bytes]:
     """Return the tree's files by path, made without pages to rate on."""
-    made = trees.tree(session, study, reports.of_rater(rater), None)
-    return {file.path: file.data for file in made.files}
+    return trees.tree(session, study, reports.of_rater(rater), None)[0]
 
 
 def test_a_study_without_a_run_has_no_file(session: Session, study: Study, rater: Rater) -> None:
@@ -59,9 +58,9 @@ def test_a_rated_run_has_its_rated_csv_beside_an_empty_template(
 def test_a_page_to_rate_on_lies_beside_each_run(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    made = trees.tree(session, study, reports.of_rater(rater), lambda *_asked: b"<html>")
+    made, _ = trees.tree(session, study, reports.of_rater(rater), lambda *_asked: b"<html>")
 
-    pages = {file.path: file.data for file in made.files if file.path.endswith(".html")}
+    pages = {path: data for path, data in made.items() if path.endswith(".html")}
     assert pages == {"hybrid/evaluation_undated.html": b"<html>"}
 
 
@@ -70,7 +69,7 @@ def test_cards_that_the_answer_does_not_give_again_are_named(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """The fixture's cards were stored as such: its answers hold none to read."""
-    notes = trees.tree(session, study, reports.of_rater(rater), None).notes
+    _, notes = trees.tree(session, study, reports.of_rater(rater), None)
 
     # Questions 1, 2 and 4 show cards; question 3 is empty here and in the file.
     assert [int(note.split(":")[0].split()[-1]) for note in notes] == [1, 2, 4]

@@ -82,10 +82,10 @@ def test_files_leave_the_questions_out_and_say_so(
     counts = "3 of 3 questions complete; 3 with results, 0 empty, 0 failed, 0 unreadable."
     assert f"{counts} {SAID}" in report
     with speaking("en"):
-        written = trees.tree(session, study, reports.rule_of(session, study), None)
-    assert written.notes[-1] == SAID
-    template = next(file for file in written.files if "evaluation_template" in file.path)
-    assert [line[0] for line in template.data.decode().splitlines()[1:]] == ["2", "4", "6"]
+        written, notes = trees.tree(session, study, reports.rule_of(session, study), None)
+    assert notes[-1] == SAID
+    template = next(data for path, data in written.items() if "evaluation_template" in path)
+    assert [line[0] for line in template.decode().splitlines()[1:]] == ["2", "4", "6"]
 
 
 def test_a_verdict_given_outside_the_sample_counts_nowhere(

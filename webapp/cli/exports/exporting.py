@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import cache
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
-from msgspec import Struct
 from sqlalchemy.orm import Session
 
-from webapp import labels, notation
+from webapp import labels
 from webapp.cli.frame import options
 from webapp.cli.frame.commands import AppFactory
 from webapp.cli.frame.options import FILE, formats, output_option
@@ -23,12 +21,12 @@ from webapp.cli.frame.output import (
     printed,
     say,
     shown,
+    steps,
     write,
     write_files,
     write_json,
 )
 from webapp.db import engine
-from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.exporters.comparisons.words import positions
 from webapp.exporters.exports import metrics_tables
@@ -36,17 +34,18 @@ from webapp.exporters.exports.metrics_tables import measures_markdown
 from webapp.exporters.frame.csv_cells import CsvStyle, rounded
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import csv_ratings, problems
-from webapp.metrics.judging.figures import RunReport, figures, totals, undefined
+from webapp.metrics.judging.figures import RunReport, totals, undefined
 from webapp.metrics.judging.queries import EXPLANATIONS
-from webapp.metrics.judging.registry import MEASURES, measure_of
+from webapp.metrics.judging.registry import measure_of
 from webapp.records import Problem
 from webapp.services.exports import exports, trees
-from webapp.services.exports.trees import Tree, TreeFile
+from webapp.services.exports.trees import Printer
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import judges
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.runs.runs import SourceComparison
+from webapp.services.study import studies
 
 WIDTH = 100
 RULES = click.Choice(["majority", "adjudicated"])
@@ -94,7 +93,9 @@ def metrics_command(
         report, found = rated.report, rated.problems
     else:
         assert run_id is not None
-        report = _report(run_id, rater, rule)
+        with options.reading() as (session, study):
+            chosen = reports.rule_of(session, study, rule_name(rater, rule))
+            report = reports.in_words(session, study, run_id, chosen)
     for problem in found:
         say(f"relevansi: {problems.message(problem)}", err=True)
     if file_format == "json":
@@ -135,12 +136,6 @@ def rule_name(rater: str | None, rule: str | None) -> str | None:
     return f"rater {rater}" if rater else rule
 
 
-def _report(run_id: str, rater: str | None, rule: str | None) -> RunReport:
-    with options.reading() as (session, study):
-        chosen = reports.rule_of(session, study, rule_name(rater, rule))
-        return reports.in_words(session, study, run_id, chosen)
-
-
 def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -> dict[str, object]:
     document: dict[str, object] = rounded(metrics_tables.metrics_json(report))
     if from_file:
@@ -157,14 +152,11 @@ def _table(report: RunReport) -> Iterator[TerminalTable | str]:
     """Yield the headline figures as a table, then why figures have no value."""
     whole = totals(report)
     table = TerminalTable(f"{report.run} ({labels.rule(report.rule)})")
-    table.left(gettext("Figure"))
-    found = figures(whole)
-    value, lower, upper = metrics_tables.value_headings(found)
-    table.right(value, lower, upper, "n")
-    for name, figure in found.items():
-        values = map(notation.four, (figure.value, figure.lower, figure.upper))
-        label = gettext(MEASURES[name].label)
-        table.row(label, *values, metrics_tables.said_n(figure))
+    (name, *numbers), rows = metrics_tables.figure_table(whole)
+    table.left(name)
+    table.right(*numbers)
+    for row in rows:
+        table.row(*row)
     yield table
     yield gettext(
         "%(done)s of %(of)s questions complete, %(failed)s failed, %(lost)s unreadable",
@@ -192,37 +184,7 @@ FORMATS: Mapping[str, Callable[[RunReport], bytes]] = {
 """How a report is written, beside JSON."""
 
 
-Writer = Callable[[Session, Study, str | None, Rule], bytes]
-"""Makes the file of a run, or of the whole study without one."""
-
-
-class ExportFormat(Struct, frozen=True):
-    """A format by its name, with what makes its files.
-
-    ``opened`` keeps open what several files need. ``why_no_rule`` is a message id where the file
-    does not depend on the rule by which several raters' judgments become one. ``takes_all`` says
-    that there is one of the whole study, ``private`` that nobody else on the machine may read it.
-    ``notice`` is printed for the person who asks for the
-    file of a run.
-    """
-
-    name: str
-    opened: Callable[[AppFactory], AbstractContextManager[Writer]]
-    why_no_rule: str = ""
-    takes_all: bool = False
-    private: bool = False
-    notice: Callable[[Session, Study, str | None], str] = lambda *_: ""
-
-
-@cache
-def brought_formats() -> dict[str, ExportFormat]:
-    """Return the formats of whole files that features bring, by their names."""
-    from webapp.cli.offline import export_format as offline
-    from webapp.cli.proof_packs import export_format as proof_packs
-
-    return {each.FORMAT.name: each.FORMAT for each in (proof_packs, offline)}
-
-
+PACK, PAGE = "proof-pack", "html"
 CSV_FORMATS = {
     "csv": exports.rated_csv,
     "wide-csv": exports.wide_csv,
@@ -237,7 +199,7 @@ CSV_FORMATS = {
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice([*exports.FORMATS, *brought_formats()]),
+    type=click.Choice([*exports.FORMATS, PACK, PAGE]),
     default="csv",
     show_default=True,
 )
@@ -266,43 +228,61 @@ def export_command(
     The format proof-pack is one zip with everything behind the figures, which `relevansi
     verify` recomputes: of the run ID or, without ID, of the whole study. It names the raters.
     """
-    brought = brought_formats().get(file_format)
-    if run_id is None and not (brought and brought.takes_all):
+    if run_id is None and file_format != PACK:
         raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
-    if brought:
-        if excel:
-            raise click.UsageError(gettext("--excel goes with the CSV formats."))
-        if (rater or rule) and brought.why_no_rule:
-            raise click.UsageError(gettext(brought.why_no_rule))
-        data = _brought(create_app, brought, run_id, rule_name(rater, rule))
-        write(data, output, private=brought.private)
-        return
-    assert run_id is not None
+    if excel and file_format not in CSV_FORMATS:
+        raise click.UsageError(gettext("--excel goes with the CSV formats."))
+    if file_format == PAGE and (rater or rule):
+        raise click.UsageError(
+            gettext(
+                "html is a file to rate in: it holds no verdicts, so --rater and --rule cannot be "
+                "used."
+            )
+        )
+    style = {"style": CsvStyle.EXCEL} if excel else {}
+    notes: Sequence[str] = ()
     with options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
-        if excel:
-            if file_format not in CSV_FORMATS:
-                raise click.UsageError(gettext("--excel goes with the CSV formats."))
-            make = CSV_FORMATS[file_format]
-            file = make(session, study, run_id, chosen, style=CsvStyle.EXCEL)
+        if file_format == PACK:
+            data = _pack(session, study, run_id, chosen)
+        elif run_id is None:
+            raise AssertionError  # said above
+        elif file_format == PAGE:
+            with page_maker(create_app) as made:
+                data = made(session, study, run_id, chosen)
+            if studies.is_blind(session, study):
+                notes = [gettext("The study is blind: the file names neither method, LLM nor run.")]
         else:
-            file = exports.export(session, study, run_id, chosen, file_format)
-    for note in file.notes:
+            make = {**exports.FORMATS, **CSV_FORMATS}[file_format]
+            file = make(session, study, run_id, chosen, **style)
+            data, notes = file.data, file.notes
+    for note in notes:
         say(f"relevansi: {note}", err=True)
-    write(file.data, output)
+    write(data, output, private=file_format == PACK)
 
 
-def _brought(
-    create_app: AppFactory, brought: ExportFormat, run_id: str | None, rule: str | None
-) -> bytes:
-    """Return the file of a format that a feature has; print what it has to say."""
-    with brought.opened(create_app) as written, options.reading() as (session, study):
-        chosen = reports.rule_of(session, study, rule)
-        data = written(session, study, run_id, chosen)
-        notice = brought.notice(session, study, run_id)
-    if notice:
-        say(f"relevansi: {notice}", err=True)
-    return data
+def _pack(session: Session, study: Study, run_id: str | None, rule: Rule) -> bytes:
+    from webapp.services.proof_packs import packs
+
+    with steps() as tell:
+        if run_id is None:
+            return packs.of_study(session, study, rule, tell=tell).data
+        return packs.of_run(session, study, run_id, rule, tell=tell).data
+
+
+@contextmanager
+def page_maker(create_app: AppFactory) -> Iterator[Printer]:
+    """Yield what makes the file to rate a run in, from the templates of an application."""
+    from webapp.exporters.offline import page
+    from webapp.services.offline import runs
+
+    app = create_app()
+    try:
+        yield lambda session, study, run_id, _rule: page.page(
+            app.jinja_env, runs.offline_run(session, study, run_id)
+        )
+    finally:
+        app.extensions["database"].close()
 
 
 MOST_NAMED = 5
@@ -327,93 +307,54 @@ def export_tree_command(
     Each run gives test_results, the CSV template, the page to rate on, the full responses
     and, once it is rated, the rated CSV. Files of DIR that are not of this tree stay.
     """
-    page = brought_formats().get("html")
-    with (
-        page.opened(create_app) if page else nullcontext() as to_rate,
-        options.reading() as (session, study),
-    ):
+    with page_maker(create_app) as to_rate, options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
-        tree = trees.tree(session, study, chosen, to_rate)
-    if not tree.files:
+        files, notes = trees.tree(session, study, chosen, to_rate)
+    if not files:
         raise click.ClickException(gettext("There is no run yet; `relevansi import` reads one."))
-    different = [file for file in tree.files if _differs(folder, file)]
+    new = {
+        folder / path: data
+        for path, data in files.items()
+        if not ((folder / path).is_file() and (folder / path).read_bytes() == data)
+    }
+    different = [path for path in files if folder / path in new and (folder / path).exists()]
     if different and not replace:
-        raise click.ClickException(_refusal(folder, different))
-    written = _write(folder, tree)
-    for note in tree.notes:
+        listed, more = ", ".join(different[:MOST_NAMED]), len(different) - MOST_NAMED
+        raise click.ClickException(
+            gettext(
+                "%(folder)s holds other files of these names: %(files)s. Nothing was written. "
+                "Choose another folder, or say --replace.",
+                folder=folder,
+                files=f"{listed}, {gettext('%(n)s more', n=more)}" if more > 0 else listed,
+            )
+        )
+    _write(folder, new)
+    for note in notes:
         say(f"relevansi: {note}", err=True)
     told = gettext(
         "%(folder)s: %(new)s files written, %(replaced)s replaced, %(same)s there already",
         folder=folder,
-        new=written - len(different),
+        new=len(new) - len(different),
         replaced=len(different),
-        same=len(tree.files) - written,
+        same=len(files) - len(new),
     )
     say(told)
 
 
-def _differs(folder: Path, file: TreeFile) -> bool:
-    """Whether the place of a file of the tree holds something else."""
-    path = folder / file.path
-    if path.is_file():
-        return path.read_bytes() != file.data
-    return path.exists()
-
-
-def _refusal(folder: Path, different: list[TreeFile]) -> str:
-    named = ", ".join(file.path for file in different[:MOST_NAMED])
-    more = len(different) - MOST_NAMED
-    listed = f"{named}, {gettext('%(n)s more', n=more)}" if more > 0 else named
-    return gettext(
-        "%(folder)s holds other files of these names: %(files)s. Nothing was written. Choose "
-        "another folder, or say --replace.",
-        folder=folder,
-        files=listed,
-    )
-
-
-def _write(folder: Path, tree: Tree) -> int:
-    """Write what is not there yet, all of it or nothing; return how many files that were."""
-    new = {folder / file.path: file.data for file in tree.files if not _is_there(folder, file)}
-    parents = {parent for path in new for parent in path.parents}
+def _write(folder: Path, files: Mapping[Path, bytes]) -> None:
+    """Write all of the files or none, nor a new folder."""
+    parents = {parent for path in files for parent in path.parents}
     made = sorted((parent for parent in parents if not parent.exists()), reverse=True)
     try:
         with naming_full_disk(str(folder)):
             for parent in reversed(made):
                 parent.mkdir(exist_ok=True)
-            write_files(new)
+            write_files(files)
     except BaseException:
         for parent in made:
             with suppress(OSError):
                 parent.rmdir()
         raise
-    return len(new)
-
-
-def _is_there(folder: Path, file: TreeFile) -> bool:
-    path = folder / file.path
-    return path.is_file() and path.read_bytes() == file.data
-
-
-class Findings(Struct, frozen=True):
-    """The result of a check: a line for each difference, and a sentence above them."""
-
-    lines: tuple[str, ...]
-    summary: str
-
-
-def _prompts(session: Session) -> Findings:
-    """Name the machine judges whose prompt has another SHA-256 than the recorded one."""
-    names = judges.changed_prompts(session)
-    lines = tuple(
-        gettext(
-            "The prompt of %(name)s is not the one with the recorded SHA-256. Restore a "
-            "backup in which it is, or make a new machine judge.",
-            name=name,
-        )
-        for name in names
-    )
-    return Findings(lines, ngettext("%(n)s prompt differs.", "%(n)s prompts differ.", len(names)))
 
 
 @click.command("check")
@@ -427,85 +368,75 @@ def check_command(paths: Sequence[Path]) -> None:
     """
     files = list(runs.found(paths))
     with options.opened() as used:
-        _refuse_damage(used)
+        damaged = engine.faults(used)
+        for fault in damaged:
+            say(fault)
+        if damaged:
+            raise click.ClickException(
+                gettext(
+                    "The database is damaged (%(name)s). Restore the latest backup: "
+                    "relevansi restore FILE --replace",
+                    name=used.description,
+                )
+            )
         with used.reading() as session:
             figures = live_metrics.check(session)
-            brought = [_prompts(session)]
+            prompts = judges.changed_prompts(session)
             sources = runs.compare(runs.recorded(session), files)
-    if not figures:
+    wrong = []
+    if figures:
+        wrong.append(ngettext("%(n)s figure differs.", "%(n)s figures differ.", len(figures)))
+    else:
         say(gettext("Equal: every stored figure is what the judgments make it."))
     for entry in figures:
         say(
             f"{entry.rater}  {entry.run_id}/{entry.query_id}  {entry.column}: "
             f"{entry.stored} != {entry.computed}"
         )
-    for line in (line for found in brought for line in found.lines):
+    for name in prompts:
+        said = gettext(
+            "The prompt of %(name)s is not the one with the recorded SHA-256. Restore a "
+            "backup in which it is, or make a new machine judge.",
+            name=name,
+        )
+        say(said)
+    if prompts:
+        wrong.append(ngettext("%(n)s prompt differs.", "%(n)s prompts differ.", len(prompts)))
+    for line in _compared(sources) if paths else ():
         say(line)
-    if paths:
-        _tell(sources)
-    if wrong := list(_wrong(len(figures), brought, sources)):
+    others = {other.path for _, other in sources.differing} | {one.path for one in sources.unknown}
+    if n := len(others):
+        wrong.append(ngettext("%(n)s source file differs.", "%(n)s source files differ.", n))
+    if wrong:
         raise click.ClickException(" ".join(wrong))
 
 
-def _refuse_damage(used: Database) -> None:
-    damaged = engine.faults(used)
-    for fault in damaged:
-        say(fault)
-    if damaged:
-        raise click.ClickException(
-            gettext(
-                "The database is damaged (%(name)s). Restore the latest backup: "
-                "relevansi restore FILE --replace",
-                name=used.description,
-            )
-        )
-
-
-def _tell(sources: SourceComparison) -> None:
-    """Print how the given files compare with the recorded ones."""
+def _compared(sources: SourceComparison) -> Iterator[str]:
+    """Yield how the given files compare with the recorded ones."""
     if sources.equal:
-        n = len({file.sha256 for file in sources.equal})
-        say(
-            ngettext(
-                "Equal: %(n)s source file has the SHA-256 that was recorded.",
-                "Equal: %(n)s source files have the SHA-256 that was recorded.",
-                n,
-            )
+        yield ngettext(
+            "Equal: %(n)s source file has the SHA-256 that was recorded.",
+            "Equal: %(n)s source files have the SHA-256 that was recorded.",
+            len({file.sha256 for file in sources.equal}),
         )
     for file, other in sources.differing:
-        say(
-            gettext(
-                "%(path)s differs from the file of %(made)s: SHA-256 %(found)s, recorded "
-                "%(recorded)s. Put the original back, or import this file as one of its own.",
-                path=str(other.path),
-                made=gettext(file.made, id=file.id),
-                found=other.sha256,
-                recorded=file.sha256,
-            )
+        yield gettext(
+            "%(path)s differs from the file of %(made)s: SHA-256 %(found)s, recorded "
+            "%(recorded)s. Put the original back, or import this file as one of its own.",
+            path=str(other.path),
+            made=gettext(file.made, id=file.id),
+            found=other.sha256,
+            recorded=file.sha256,
         )
     for other in sources.unknown:
-        say(
-            gettext(
-                "%(path)s is not the file of any run or evaluation: SHA-256 %(found)s.",
-                path=str(other.path),
-                found=other.sha256,
-            )
+        yield gettext(
+            "%(path)s is not the file of any run or evaluation: SHA-256 %(found)s.",
+            path=str(other.path),
+            found=other.sha256,
         )
     for file in sources.absent:
-        say(
-            gettext(
-                "Not compared: %(name)s of %(made)s is not among the files given.",
-                name=file.name,
-                made=gettext(file.made, id=file.id),
-            )
+        yield gettext(
+            "Not compared: %(name)s of %(made)s is not among the files given.",
+            name=file.name,
+            made=gettext(file.made, id=file.id),
         )
-
-
-def _wrong(figures: int, brought: Sequence[Findings], sources: SourceComparison) -> Iterator[str]:
-    """Yield a sentence for each kind of thing that differs."""
-    if figures:
-        yield ngettext("%(n)s figure differs.", "%(n)s figures differ.", figures)
-    yield from (found.summary for found in brought if found.lines)
-    others = {other.path for _, other in sources.differing} | {one.path for one in sources.unknown}
-    if others:
-        yield ngettext("%(n)s source file differs.", "%(n)s source files differ.", len(others))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from msgspec import Struct
-
 from webapp import labels
 from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
@@ -116,36 +114,15 @@ LONG_COLUMNS = (
     *("run", "rater", "query_id", "rank", "property", "content", "title", "relevance"),
     "provenance",
 )
-"""The columns of the long form."""
-
 _FOUR_DECIMALS = frozenset(
     RATED_COLUMNS.index(name) for name in ("overall_precision", "precision_at_5", "mrr")
 )
 
 
-class JudgedResult(Struct, frozen=True):
-    """One result of one run with one rater's verdict, by ids that stay the same.
-
-    ``property_id`` is the property's identity and ``content`` the number of the content
-    that was shown; `rater` may also name a merging rule ("majority"), and ``provenance``
-    then names where the label comes from: unanimous, majority, adjudicated or open.
-    """
-
-    run: str
-    rater: str
-    query_id: int
-    rank: int
-    property_id: str
-    content: int
-    title: str
-    relevance: Relevance | None = None
-    provenance: str | None = None
-
-
 def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     """The rated CSV of `report`, one line per query in run order; precisions and mrr to 4 decimals.
 
-    ``rated_rows.rated_cells`` explains each blank, ``CsvStyle`` the styles.
+    ``rated_cells`` explains each blank, ``CsvStyle`` the styles.
     Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
     """
     rows = [_to_four_decimals(row, style) for row in rated_rows(report)]
@@ -192,25 +169,13 @@ def wide_csv(
     return csv_bytes([header, *rows], style=style)
 
 
-def long_csv(results: Iterable[JudgedResult], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
-    """One line per result; ``relevance`` is 1, 0, ``unsure`` or, unjudged, blank.
+def long_csv(rows: Iterable[tuple[Cell, ...]], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
+    """One line per result, by ids that stay the same; `rows` have the ``LONG_COLUMNS``.
 
-    ``provenance`` is blank for one rater's own verdicts.
+    ``property`` is the property's identity and ``content`` the number of what was shown. ``rater``
+    may name a merging rule; ``provenance`` then says where the label comes from, and is blank for
+    one rater's own verdicts. ``relevance`` is 1, 0, ``unsure`` or, unjudged, blank.
     """
-    rows: list[tuple[Cell, ...]] = [
-        (
-            result.run,
-            result.rater,
-            result.query_id,
-            result.rank,
-            result.property_id,
-            result.content,
-            result.title,
-            result.relevance and result.relevance.value,
-            result.provenance,
-        )
-        for result in results
-    ]
     return csv_bytes([LONG_COLUMNS, *rows], style=style)
 
 

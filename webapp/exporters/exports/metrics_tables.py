@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp import labels, notation
@@ -91,13 +90,23 @@ def metrics_markdown(report: RunReport) -> str:
     First the run's, with bounds and n; then a line per category with its values.
     """
     whole_run = totals(report)
+    counts = gettext(
+        "%(complete)s of %(queries)s questions complete; %(with_results)s with results,"
+        " %(empty)s empty, %(failed)s failed, %(unreadable)s unreadable.",
+        complete=whole_run.n_complete,
+        queries=whole_run.n_queries,
+        with_results=whole_run.n_with_results,
+        empty=whole_run.n_empty,
+        failed=whole_run.n_failed,
+        unreadable=whole_run.n_unreadable,
+    )
     return (
         "\n\n".join(
             [
                 f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
-                " ".join([_counts_line(whole_run), *conventions(report)]),
+                " ".join([counts, *conventions(report)]),
                 *filter(None, [said_blindness(report.blindness)]),
-                _run_table(figures(whole_run)),
+                _table(*figure_table(whole_run)),
                 _category_table(category_totals(report)),
             ]
         )
@@ -159,12 +168,7 @@ def _given_on(given: GivenOn, said: str) -> str:
 
 def _figures(part: Totals) -> dict[str, JsonValue]:
     return {
-        name: {
-            "value": figure.value,
-            "lower": figure.lower,
-            "upper": figure.upper,
-            "n": figure.n,
-        }
+        name: {key: getattr(figure, key) for key in ("value", "lower", "upper", "n")}
         for name, figure in figures(part).items()
     }
 
@@ -190,47 +194,31 @@ def _query(row: QueryRow) -> dict[str, JsonValue]:
     }
 
 
-def _counts_line(part: Totals) -> str:
-    return gettext(
-        "%(complete)s of %(queries)s questions complete; %(with_results)s with results,"
-        " %(empty)s empty, %(failed)s failed, %(unreadable)s unreadable.",
-        complete=part.n_complete,
-        queries=part.n_queries,
-        with_results=part.n_with_results,
-        empty=part.n_empty,
-        failed=part.n_failed,
-        unreadable=part.n_unreadable,
-    )
+def figure_table(part: Totals) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and rows of the figures of a run, with bounds and n, as text.
 
-
-def _run_table(found: Mapping[str, Figure]) -> str:
-    header = [gettext("Figure"), *value_headings(found), "n"]
-    rows = [
-        [
-            gettext(measure_of(name).label),
-            _number(figure.value),
-            _number(figure.lower),
-            _number(figure.upper),
-            said_n(figure),
-        ]
-        for name, figure in found.items()
-    ]
-    return _table(header, rows)
-
-
-def value_headings(found: Mapping[str, Figure]) -> tuple[str, str, str]:
-    """Return the headings of values and bounds, which are told apart while the rating goes on."""
+    Values and bounds are told apart while the rating goes on, and n says how many are to come.
+    """
+    found = figures(part)
+    headings = [gettext("Value"), gettext("Lower"), gettext("Upper")]
     if any(figure.so_far for figure in found.values()):
-        return (
+        headings = [
             gettext("Value so far"),
             gettext("Once all is rated, at least"),
             gettext("Once all is rated, at most"),
-        )
-    return gettext("Value"), gettext("Lower"), gettext("Upper")
+        ]
+    rows = [
+        [
+            gettext(measure_of(name).label),
+            *map(_number, (figure.value, figure.lower, figure.upper)),
+            _n(figure),
+        ]
+        for name, figure in found.items()
+    ]
+    return [gettext("Figure"), *headings, "n"], rows
 
 
-def said_n(figure: Figure) -> str:
-    """Return the number of questions behind a figure, while it can move with how many to come."""
+def _n(figure: Figure) -> str:
     if not figure.so_far:
         return notation.number(figure.n)
     n, of = notation.number(figure.n), notation.number(figure.of)
@@ -241,7 +229,7 @@ def _category_table(categories: Mapping[str, Totals]) -> str:
     headings = [gettext(measure_of(name).label) for name in figures(Totals())]
     rows = [
         [
-            _md(_category(name)),
+            _md(labels.with_label(labels.category(name), name)),
             str(part.n_queries),
             *map(_with_n, figures(part).values()),
         ]
@@ -252,18 +240,12 @@ def _category_table(categories: Mapping[str, Totals]) -> str:
 
 def _with_n(figure: Figure) -> str:
     """The value, and behind one that can still move how many questions it is over."""
-    if figure.value is None or not figure.so_far:
-        return _number(figure.value)
-    return f"{_number(figure.value)} ({said_n(figure)})"
-
-
-def _category(name: str) -> str:
-    return labels.with_label(labels.category(name), name)
+    value = _number(figure.value)
+    return value if figure.value is None or not figure.so_far else f"{value} ({_n(figure)})"
 
 
 def _number(value: float | None) -> str:
-    """`value` as the language in force writes it: 0,9412 in Indonesian, 0.9412 in English."""
-    return notation.UNDEFINED if value is None else notation.decimals(value, 4)
+    return notation.UNDEFINED if value is None else decimals(value, 4)
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
@@ -277,24 +259,6 @@ def _md(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\|*`<[" else c for c in printable_line(text))
 
 
-HALFWAY = (0.625, 0.375)
-"""Values halfway between two of two decimals, whose even digit lies below and above."""
-
-
-class Chapter(Struct, frozen=True):
-    """Measures that belong together, with how to read them in pairs.
-
-    ``name`` is for addresses; the title and every sentence of ``together`` and ``rules`` are in the
-    language in force, the measures' own texts are message ids.
-    """
-
-    name: str
-    title: str
-    measures: tuple[Measure, ...]
-    together: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-
-
 REGISTRIES = (
     judging_figures,
     agreement_figures,
@@ -306,21 +270,30 @@ REGISTRIES = (
 )
 
 
-def chapters() -> tuple[Chapter, ...]:
+def chapters() -> list[MeasureGroup]:
     """Return every measure of the product, each once."""
     groups: list[MeasureGroup] = [group for registry in REGISTRIES for group in registry.GROUPS]
-    return tuple(_chapter(group) for group in sorted(groups, key=attrgetter("place")))
+    return sorted(groups, key=attrgetter("place"))
 
 
 def measures_markdown() -> str:
     """Return the meaning of every figure and column, in Markdown, in the language in force."""
-    title = gettext("What each number means")
-    return "\n\n".join([f"# {title}", rounding(), *map(_markdown, chapters())]) + "\n"
+    parts = [f"# {gettext('What each number means')}", rounding()]
+    for group in chapters():
+        parts.append(f"## {gettext(group.title)}")
+        parts += ["\n".join(_explained(measure)) for measure in group.measures.values()]
+        if group.advice:
+            said = [f"- {read_together(each, group.measures)}" for each in group.advice]
+            parts += [f"### {gettext('Read together')}", "\n".join(said)]
+        if group.rules:
+            said = [f"- {gettext(rule)}" for rule in group.rules]
+            parts += [f"### {gettext('Rules of thumb')}", "\n".join(said)]
+    return "\n\n".join(parts) + "\n"
 
 
 def rounding() -> str:
     """Return how figures are rounded wherever they are shown, with an example of each direction."""
-    down, up = ((decimals(value, 3), decimals(value, 2)) for value in HALFWAY)
+    down, up = ((decimals(value, 3), decimals(value, 2)) for value in (0.625, 0.375))
     return gettext(
         "A figure is rounded only where it is shown. Halfway between two values it becomes the one "
         "with the even last digit: %(down)s is shown as %(to_down)s and "
@@ -338,31 +311,9 @@ def read_together(advice: ReadTogether, measures: Mapping[str, Measure]) -> str:
     return f"{names}, {gettext(advice.pattern)}: {gettext(advice.meaning)}"
 
 
-def _chapter(group: MeasureGroup) -> Chapter:
-    return Chapter(
-        name=group.name,
-        title=gettext(group.title),
-        measures=tuple(group.measures.values()),
-        together=tuple(read_together(each, group.measures) for each in group.advice),
-        rules=tuple(map(gettext, group.rules)),
-    )
-
-
-def _markdown(chapter: Chapter) -> str:
-    parts = [f"## {chapter.title}", *map(_section, chapter.measures)]
-    if chapter.together:
-        heading = gettext("Read together")
-        parts += [f"### {heading}", "\n".join(f"- {said}" for said in chapter.together)]
-    if chapter.rules:
-        parts += [f"### {gettext('Rules of thumb')}", "\n".join(f"- {r}" for r in chapter.rules)]
-    return "\n\n".join(parts)
-
-
-def _section(measure: Measure) -> str:
-    return "\n".join([f"### {gettext(measure.label)}", "", *_lines(measure)])
-
-
-def _lines(measure: Measure) -> Iterator[str]:
+def _explained(measure: Measure) -> Iterator[str]:
+    yield f"### {gettext(measure.label)}"
+    yield ""
     yield gettext(measure.meaning)
     yield ""
     yield f"- {gettext('Name')}: `{measure.name}` ({measure.unit})"
@@ -381,29 +332,19 @@ def _lines(measure: Measure) -> Iterator[str]:
 
 def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:
     """Return the figures of all runs in the language in force; each comes with its name."""
-    title, figures = gettext("Evaluation report"), gettext("What the figures mean")
-    table, pairs, works = (
-        gettext("How the table is read"),
-        gettext("Read together"),
-        gettext("References"),
-    )
-    parts = [
-        f"# {title}",
-        *(_figures_cell(name, report) for name, report in reports),
-        f"## {figures}",
-        _listed(_meanings()),
-        f"### {table}",
-        _listed(_conventions()),
-        f"### {pairs}",
-        _listed(read_together(advice, MEASURES) for advice in HEADLINE_ADVICE),
-        f"## {works}",
-        _listed(REFERENCES),
-    ]
+    advice = [read_together(each, MEASURES) for each in HEADLINE_ADVICE]
+    parts = [f"# {gettext('Evaluation report')}"]
+    for name, report in reports:
+        figures_of = metrics_markdown(replace(report, run=name))
+        parts.append(figures_of.replace("# ", "## ", 1).rstrip())
+    for heading, texts in (
+        (f"## {gettext('What the figures mean')}", _meanings()),
+        (f"### {gettext('How the table is read')}", _conventions()),
+        (f"### {gettext('Read together')}", advice),
+        (f"## {gettext('References')}", REFERENCES),
+    ):
+        parts += [heading, "\n".join(f"- {escaped(text)}" for text in texts)]
     return ("\n\n".join(parts) + "\n").encode()
-
-
-def _figures_cell(name: str, report: RunReport) -> str:
-    return metrics_markdown(replace(report, run=name)).replace("# ", "## ", 1).rstrip()
 
 
 def _meanings() -> Iterator[str]:
@@ -434,7 +375,3 @@ def _conventions() -> Iterator[str]:
     yield gettext(
         '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
     )
-
-
-def _listed(texts: Sequence[str] | Iterator[str]) -> str:
-    return "\n".join(f"- {escaped(text)}" for text in texts)

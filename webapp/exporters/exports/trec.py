@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -36,28 +36,21 @@ class TrecResult(Struct, frozen=True):
     repetition: int = 1
 
 
-class TrecFile(Struct, frozen=True):
-    """The text of a file, and notes on what it leaves out (the form has no comments)."""
-
-    text: str
-    notes: tuple[str, ...] = ()
-
-
-def qrels(results: Iterable[TrecResult]) -> TrecFile:
+def qrels(results: Iterable[TrecResult]) -> tuple[str, tuple[str, ...]]:
     """The judgments, ``query 0 document grade`` per line, grade 1 or 0.
 
-    "Cannot tell" and unjudged results are left out, and the notes count them.
+    "Cannot tell" and unjudged results are left out, and the notes beside the text count them.
     """
     found = list(results)
     lines = [
-        f"{result.query_id} 0 {document(result)} {_GRADES[result.relevance]}"
+        f"{result.query_id} 0 {document(result)} {_GRADES[result.relevance]}\n"
         for result in found
         if result.relevance in _GRADES
     ]
-    return TrecFile(_text(dict.fromkeys(lines)), _left_out(found))
+    return "".join(dict.fromkeys(lines)), tuple(_left_out(found))
 
 
-def run_file(results: Iterable[TrecResult], *, tag: str) -> TrecFile:
+def run_file(results: Iterable[TrecResult], *, tag: str) -> str:
     """The ranked lists, ``query Q0 document rank score tag`` per line.
 
     The score falls by one from rank to rank and ends at 1, since tools sort by it and not
@@ -67,8 +60,11 @@ def run_file(results: Iterable[TrecResult], *, tag: str) -> TrecFile:
     longest: dict[int, int] = {}
     for result in found:
         longest[result.query_id] = max(result.rank, longest.get(result.query_id, 0))
-    name = _safe(tag)
-    return TrecFile(_text(_run_line(result, longest[result.query_id], name) for result in found))
+    return "".join(
+        f"{result.query_id} Q0 {document(result)} {result.rank} "
+        f"{longest[result.query_id] + 1 - result.rank} {_safe(tag)}\n"
+        for result in found
+    )
 
 
 def document(result: TrecResult) -> str:
@@ -85,35 +81,19 @@ def _safe(text: str) -> str:
     return _UNSAFE.sub(lambda found: quote(found[0], safe=""), text)
 
 
-def _run_line(result: TrecResult, longest: int, tag: str) -> str:
-    score = longest + 1 - result.rank
-    return f"{result.query_id} Q0 {document(result)} {result.rank} {score} {tag}"
-
-
-def _text(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _left_out(results: Iterable[TrecResult]) -> tuple[str, ...]:
+def _left_out(results: Iterable[TrecResult]) -> Iterator[str]:
     counts = Counter(result.relevance for result in results)
-    unsure, unjudged = counts[Relevance.UNSURE], counts[None]
-    notes = []
-    if unsure:
-        notes.append(
-            ngettext(
-                "%(n)s result is left out of the qrels: cannot tell.",
-                "%(n)s results are left out of the qrels: cannot tell.",
-                unsure,
-            )
+    if unsure := counts[Relevance.UNSURE]:
+        yield ngettext(
+            "%(n)s result is left out of the qrels: cannot tell.",
+            "%(n)s results are left out of the qrels: cannot tell.",
+            unsure,
         )
-    if unjudged:
-        notes.append(
-            ngettext(
-                "%(n)s result is left out of the qrels: not judged yet.",
-                "%(n)s results are left out of the qrels: not judged yet.",
-                unjudged,
-            )
+    if unjudged := counts[None]:
+        yield ngettext(
+            "%(n)s result is left out of the qrels: not judged yet.",
+            "%(n)s results are left out of the qrels: not judged yet.",
+            unjudged,
         )
     if unsure or unjudged:
-        notes.append(gettext("Evaluation tools count what is left out as not relevant."))
-    return tuple(notes)
+        yield gettext("Evaluation tools count what is left out as not relevant.")

@@ -81,9 +81,14 @@ measures = Blueprint("measures", __name__, url_prefix="/measures")
 @measures.get("/", endpoint="show")
 def explain() -> str:
     """Explain every figure and column of the product, from its registries."""
-    from webapp.exporters.exports.metrics_tables import chapters, rounding
+    from webapp.exporters.exports.metrics_tables import chapters, read_together, rounding
 
-    return render_template("runs/measures/page.html", chapters=chapters(), rounding=rounding())
+    return render_template(
+        "runs/measures/page.html",
+        chapters=chapters(),
+        rounding=rounding(),
+        read_together=read_together,
+    )
 
 
 @blueprint.get("/")

@@ -1,1 +1,0 @@
-"""Run a page without a server: commands."""
