@@ -321,7 +321,7 @@ def test_source_files_are_compared_with_what_was_recorded(tmp_path: Path, source
     (tmp_path / "empty").mkdir()
     assert (
         relevansi(tmp_path, "check", tmp_path / "empty").returncode == 0
-    )  # none given, no failure
+    )  # no failure
 
     source.write_bytes(source.read_bytes() + b"\n")
     (run,) = document(relevansi(tmp_path, "runs", "--json"))["runs"]

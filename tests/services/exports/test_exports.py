@@ -1,4 +1,4 @@
-"""A rated run is taken away in every format with the same figures."""
+"""A rated run in every format with the same figures, and the study as folders."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs.runs import NO, YES, click
+from tests.services.runs.runs import NO, YES, card, click, query, run, store
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.importers.runs import csv_ratings
+from webapp.importers.runs import csv_ratings, json_runs
 from webapp.metrics.judging.figures import figures, totals
-from webapp.services.exports import exports
+from webapp.services.exports import exports, trees
 from webapp.services.judging import events
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
@@ -43,27 +43,10 @@ def test_every_export_tells_the_same_counts(
         read = figures(totals(again.report))[name]
         assert read.value == pytest.approx(figure.value, abs=5e-5), name
         assert read.n == figure.n, name
-    for name in exports.FORMATS:
-        assert exports.export(session, study, rated_run, rule, name).data
-
-
-def test_a_cell_that_a_spreadsheet_would_run_is_neutralised(
-    session: Session, study: Study, rater: Rater, rated_run: str
-) -> None:
-    rated = exports.export(session, study, rated_run, reports.of_rater(rater), "csv").data.decode()
-
-    assert ",=1+1" not in rated
-    assert csv_ratings.read("r.csv", rated.encode()).report.rows[0].notes.startswith("=1+1")
-
-
-def test_documents_of_the_trec_files_carry_identity_and_content(
-    session: Session, study: Study, rater: Rater, rated_run: str
-) -> None:
-    file = exports.export(session, study, rated_run, reports.of_rater(rater), "qrels")
-
-    assert "2 0 slug:d/1 1" in file.data.decode().splitlines()
-    assert file.notes[0].startswith("1 ")  # one cannot tell
-    assert file.notes[1].startswith("1 ")  # one unjudged
+    made = {name: exports.export(session, study, rated_run, rule, name) for name in exports.FORMATS}
+    assert all(file.data for file in made.values())
+    assert "2 0 slug:d/1 1" in made["qrels"].data.decode().splitlines()
+    assert len(made["qrels"].notes) == 3  # one cannot tell, one unjudged, and what tools make of it
 
 
 def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
@@ -81,3 +64,60 @@ def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
     again = csv_ratings.read("wide.csv", wide)
     assert again.problems == ()
     assert len(again.report.rows) == 4
+
+
+def files(session: Session, study: Study, rater: Rater) -> dict[str, bytes]:
+    """Return the tree's files by path, made without pages to rate on."""
+    return trees.tree(session, study, reports.of_rater(rater), None)[0]
+
+
+def test_an_unrated_run_has_a_template_and_no_report(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    store(session, study, run(query(1, card("a")), query(2)))
+
+    assert sorted(files(session, study, rater)) == [
+        "hybrid/evaluation_template_undated.csv",
+        "hybrid/full_responses_undated.txt",
+        "hybrid/test_results_latest.json",
+        "hybrid/test_results_undated.json",
+    ]
+
+
+def test_a_rated_run_has_its_rated_csv_beside_an_empty_template(
+    session: Session, study: Study, rater: Rater, rated_run: str
+) -> None:
+    made = files(session, study, rater)
+
+    template = csv_ratings.read("t.csv", made["hybrid/evaluation_template_undated.csv"]).report
+    rated = csv_ratings.read("r.csv", made["hybrid/evaluation_rated_undated.csv"]).report
+    assert not trees.is_rated(template)
+    assert trees.is_rated(rated)
+    assert [row.summary.results_count for row in template.rows] == [3, 2, 0, 1]
+    assert "evaluation_report_undated.md" in made
+    assert made["hybrid/test_results_latest.json"] == made["hybrid/test_results_undated.json"]
+    again = json_runs.read("again.json", made["hybrid/test_results_latest.json"])
+    assert [asked.question for asked in again.queries] == [f"Question {n}" for n in (1, 2, 3, 4)]
+    assert rated_run not in repr(sorted(made))  # names follow from the run alone
+
+
+@pytest.mark.usefixtures("rated_run")
+def test_a_page_to_rate_on_lies_beside_each_run(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    made, _ = trees.tree(session, study, reports.of_rater(rater), lambda *_asked: b"<html>")
+
+    pages = {path: data for path, data in made.items() if path.endswith(".html")}
+    assert pages == {"hybrid/evaluation_undated.html": b"<html>"}
+
+
+@pytest.mark.usefixtures("rated_run")
+def test_cards_that_the_answer_does_not_give_again_are_named(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """The fixture's cards were stored as such: its answers hold none to read."""
+    _, notes = trees.tree(session, study, reports.of_rater(rater), None)
+
+    # Questions 1, 2 and 4 show cards; question 3 is empty here and in the file.
+    assert [int(note.split(":")[0].split()[-1]) for note in notes] == [1, 2, 4]
+    assert all(note.startswith("hybrid/test_results_undated.json") for note in notes)

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs.runs import click, count
+from tests.services.runs.runs import YES, card, click, count, query, run, store
 from webapp.db.tables.judging import Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
@@ -15,7 +15,7 @@ from webapp.db.tables.study import Study
 from webapp.importers.runs import csv_ratings
 from webapp.records import EmptyOutcome
 from webapp.services.exports import exports, rated_imports
-from webapp.services.exports.rated_imports import RatedValue
+from webapp.services.exports.rated_imports import RatedFileReport, RatedValue
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging import verdicts as blindness
 from webapp.services.judging.events import AnswerRating
@@ -42,21 +42,14 @@ GIVEN = [(1, "quality"), (1, "notes"), (3, "empty_outcome")]
 def test_looking_says_what_a_new_rater_would_get_and_stores_nothing(
     session: Session, study: Study, rated_run: str, rated_csv: bytes
 ) -> None:
-    found = rated_imports.examine(
-        session, study, csv_ratings.read("rated.csv", rated_csv), " Budi "
-    )
+    read = csv_ratings.read("rated.csv", rated_csv)
+    found = rated_imports.examine(session, study, read, " Budi ")
 
     assert (found.rater, found.rater_is_new, found.run_id) == ("Budi", True, rated_run)
     assert (named(found.new), found.others, found.lines) == (GIVEN, (), 4)
     assert raters.named(session, study, "Budi") is None
-
-
-def test_without_a_rater_only_run_and_counts_are_known(
-    session: Session, study: Study, rated_run: str, rated_csv: bytes
-) -> None:
-    found = rated_imports.examine(session, study, csv_ratings.read("rated.csv", rated_csv), None)
-
-    assert (found.run_id, found.storable, found.new) == (rated_run, False, ())
+    nobody = rated_imports.examine(session, study, read, None)
+    assert (nobody.run_id, nobody.storable, nobody.new) == (rated_run, False, ())
 
 
 @pytest.mark.usefixtures("rated_run")
@@ -117,12 +110,38 @@ def test_a_removed_rater_and_a_machine_get_nothing(
     assert count(session, QueryRating) == before
 
 
-@pytest.mark.usefixtures("rated_run")
-def test_a_file_of_other_questions_fits_no_run(
-    session: Session, study: Study, rated_csv: bytes
+def test_a_file_differs_in_the_questions_that_were_rated_since(
+    session: Session, study: Study, rater: Rater, rated_run: str, rated_csv: bytes
 ) -> None:
-    other = rated_csv.replace(b"Question 2", b"Another question")
+    # Questions 1 to 3 are rated; the card of question 4 is open.
+    equal = rated_imports.compare(session, study, "rated.csv", rated_csv, [rated_run])
+    assert equal == RatedFileReport("rated.csv", rated_run, rated=3, rated_here=True)
 
-    found = rated_imports.store(session, study, csv_ratings.read("rated.csv", other), "Budi", NOW)
+    events.judge(session, rater, rated_run, 4, 1, YES, click("since", minute=30))
+    moved = rated_imports.compare(session, study, "rated.csv", rated_csv, [rated_run])
+    assert moved.differing == (4,)
+
+
+def test_a_file_of_other_questions_belongs_to_no_run(
+    session: Session, study: Study, rated_run: str, rated_csv: bytes
+) -> None:
+    data = rated_csv.replace(b"Question 3", b"Something else")
+
+    compared = rated_imports.compare(session, study, "rated.csv", data, [rated_run])
+    assert (compared.run_id, compared.rated, compared.differing) == (None, 3, ())
+    found = rated_imports.store(session, study, csv_ratings.read("r.csv", data), "Budi", NOW)
     assert (found.fits, found.run_id, found.storable) == ((), None, False)
     assert raters.named(session, study, "Budi") is None
+
+
+def test_a_file_that_misses_a_line_still_has_its_run_unless_another_has_just_these(
+    session: Session, study: Study, rated_run: str, rated_csv: bytes
+) -> None:
+    lines = rated_csv.splitlines(keepends=True)
+    shorter = csv_ratings.read("rated.csv", b"".join(lines[:-1])).report
+    assert rated_imports.runs_of(session, study, shorter, [rated_run]) == [rated_run]
+
+    asked = query(1, *map(card, "uvw")), query(2, *map(card, "xy")), query(3)
+    just_these = store(session, study, run(*asked), search_method="dense").id
+    both = [rated_run, just_these]
+    assert rated_imports.runs_of(session, study, shorter, both) == [just_these]

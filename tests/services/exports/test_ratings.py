@@ -1,4 +1,4 @@
-"""Ratings from a page without a server become events: once, in their order, nothing lost."""
+"""Ratings from a page without a server become events: once, in order, at their targets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from webapp.db.tables.judging import Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
-from webapp.records import Relevance
+from webapp.records import ReadRun, Relevance
 from webapp.services.exports import ratings as offline_ratings
 from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
 from webapp.services.judging import events, live_metrics
@@ -54,7 +54,7 @@ def codes(report: RatingsReport) -> list[str]:
     return [problem.code for problem in report.problems]
 
 
-FIRST = (change(1, 1, "relevance", "1", rank=1),)
+FIRST = (change(1, 1, "relevance", "1", rank=1, minute=1),)
 WHOLE = ratings(
     RUN,
     change(1, 1, "relevance", "1", rank=1, minute=1),
@@ -79,8 +79,10 @@ def test_every_change_becomes_an_event_with_the_time_it_was_made(
         True,
         8,
     )
-    assert report.counts == RatingCounts(verdicts=3, outcomes=1, qualities=1, notes=1)
+    assert report.counts == report.added == RatingCounts(3, 1, 1, 1)
+    assert report.changed == report.same == RatingCounts()
     assert report.problems == ()
+    assert live_metrics.check(session) == []
     logged = session.scalars(select(Event).order_by(Event.sequence)).all()
     assert [event.client_time for event in logged] == [
         NOW + timedelta(minutes=minute) for minute in range(1, 9)
@@ -96,18 +98,9 @@ def test_every_change_becomes_an_event_with_the_time_it_was_made(
     assert (blind.verdicts.unknown, blind.grades.unknown) == (4, 1)
 
 
-def test_the_figures_are_in_step_with_what_was_stored(
+def test_the_same_file_twice_changes_nothing_and_a_later_one_adds_what_is_new(
     session: Session, study: Study, run_id: str
 ) -> None:
-    store(session, study, WHOLE)
-
-    ani = raters.named(session, study, "Ani")
-    assert ani is not None
-    found = live_metrics.by_category(session, ani.id, run_id)["location"].totals
-    assert (found.n_relevant, found.n_unsure, found.n_correct_empty) == (2, 1, 1)
-
-
-def test_the_same_file_twice_changes_nothing(session: Session, study: Study, run_id: str) -> None:
     store(session, study, WHOLE)
     again = store(session, study, WHOLE)
 
@@ -115,18 +108,9 @@ def test_the_same_file_twice_changes_nothing(session: Session, study: Study, run
     assert (again.run_id, again.new, again.known) == (run_id, 0, 8)
     assert len(session.scalars(select(Event)).all()) == 8
 
-
-def test_a_later_download_of_the_same_page_adds_what_is_new(
-    session: Session, study: Study, run_id: str
-) -> None:
-    first = change(1, 1, "relevance", "1", rank=1, minute=1)
-    store(session, study, ratings(RUN, first))
-    report = store(
-        session, study, ratings(RUN, first, change(2, 1, "relevance", "0", rank=1, minute=2))
-    )
-
-    assert (report.run_id, report.new, report.known) == (run_id, 1, 1)
-    assert verdicts(session) == ["0"]
+    later = store(session, study, ratings(RUN, *FIRST, change(9, 1, "relevance", "0", rank=1)))
+    assert (later.new, later.known) == (1, 1)
+    assert len(session.scalars(select(Event)).all()) == 9
 
 
 @pytest.mark.parametrize(("minute", "kept"), [(5, "0"), (50, "1")])
@@ -206,17 +190,6 @@ def test_a_stored_change_that_was_edited_in_the_file_is_left_out_and_told(
     assert verdicts(session) == ["1"]
 
 
-@pytest.mark.usefixtures("run_id")
-def test_a_name_that_nobody_has_makes_a_rater_without_a_word(
-    session: Session, study: Study
-) -> None:
-    report = store(session, study, WHOLE, confirmed=False)
-
-    assert (report.stored, report.rater_is_new, report.needs_confirmation) == (True, True, False)
-    assert report.added == report.counts
-    assert report.changed == report.same == RatingCounts()
-
-
 def test_a_clock_that_runs_ahead_shadows_no_later_click_here(
     session: Session, study: Study, run_id: str
 ) -> None:
@@ -227,15 +200,6 @@ def test_a_clock_that_runs_ahead_shadows_no_later_click_here(
     events.judge(session, ani, run_id, 1, 1, Relevance.NOT_RELEVANT, click("x", minute=120))
 
     assert verdicts(session) == ["0"]
-
-
-def test_a_named_rater_stands_in_for_the_name_in_the_file(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
-    report = store(session, study, WHOLE, rater=rater.name.upper())
-
-    assert (report.run_id, report.rater, report.rater_is_new) == (run_id, rater.name, False)
-    assert raters.named(session, study, "Ani") is None
 
 
 @pytest.mark.parametrize("name", ["{}\u200b", "\u202e{}", "\N{CYRILLIC CAPITAL LETTER O}wner"])
@@ -252,10 +216,14 @@ def test_a_name_that_looks_like_a_raters_is_theirs_until_another_is_given(
 
 
 @pytest.mark.usefixtures("run_id")
-def test_nothing_invisible_comes_in_with_a_name(session: Session, study: Study) -> None:
-    report = store(session, study, ratings(RUN, *FIRST, rater="An\u200bi\u202e"))
+def test_nothing_invisible_comes_in_with_a_name_and_another_can_stand_in(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    report = store(session, study, ratings(RUN, *FIRST, rater="An\u200bi\u202e"), confirmed=False)
+    assert (report.rater, report.rater_is_new, report.stored) == ("Ani", True, True)
 
-    assert (report.rater, report.stored) == ("Ani", True)
+    report = store(session, study, WHOLE, rater=rater.name.upper())
+    assert (report.rater, report.rater_is_new) == (rater.name, False)
 
 
 @pytest.mark.parametrize("name", ["  ", "\u200b\u2800"])
@@ -263,40 +231,67 @@ def test_nothing_invisible_comes_in_with_a_name(session: Session, study: Study) 
 def test_ratings_without_a_name_ask_for_one(session: Session, study: Study, name: str) -> None:
     report = store(session, study, ratings(RUN, rater=name))
 
-    assert codes(report) == ["ratings_without_rater"]
-    assert not report.storable
+    assert (codes(report), report.storable) == (["ratings_without_rater"], False)
 
 
 @pytest.mark.usefixtures("run_id")
 def test_a_removed_rater_judges_no_more(session: Session, study: Study) -> None:
     raters.remove(session, raters.add(session, study, "Ani", NOW), NOW)
-    report = store(session, study, WHOLE)
 
-    assert codes(report) == ["ratings_of_removed_rater"]
+    assert codes(store(session, study, WHOLE)) == ["ratings_of_removed_rater"]
     assert session.scalars(select(Event)).all() == []
 
 
-def test_ratings_of_an_unknown_run_store_nothing_and_make_nobody(
-    session: Session, study: Study
-) -> None:
-    report = store(session, study, WHOLE)
-
-    assert codes(report) == ["ratings_without_run"]
-    assert not report.storable
+def test_ratings_need_one_run_of_these_very_answers(session: Session, study: Study) -> None:
+    assert codes(store(session, study, WHOLE)) == ["ratings_without_run"]
     assert raters.named(session, study, "Ani") is None
 
+    for method in ("hybrid", "api_only"):
+        read = run(*RUN.queries, method=method, name=f"{method}.json")
+        imports.store(session, study, read, Labels(), NOW)
+    assert codes(store(session, study, WHOLE)) == ["ratings_of_two_runs"]
 
-def test_two_runs_with_these_very_answers_are_told_apart_by_nobody(
-    session: Session, study: Study, run_id: str
+
+def rated_as(read: ReadRun, *slugs: str) -> bytes:
+    """Return a verdict on rank 2 of a page that showed `slugs` for question 1."""
+    shown = [
+        {"rank": rank, "title": slug.title(), "identity": f"slug:{slug}"}
+        for rank, slug in enumerate(slugs, start=1)
+    ]
+    said = change(1, 1, "relevance", "1", rank=2)
+    return ratings(read, said, queries=[{"query_id": 1, "results": shown}])
+
+
+@pytest.mark.usefixtures("run_id")
+def test_a_card_that_stands_elsewhere_by_now_is_found_again(session: Session, study: Study) -> None:
+    report = store(session, study, rated_as(RUN, "b", "a"))  # here a is first, b second
+
+    assert codes(report) == ["ratings_card_moved"]
+    first = session.scalars(select(Query).where(Query.query_id == 1)).one().results[0]
+    assert session.scalars(select(Judgment.judged_thing_id)).one() == first.judged_thing_id
+
+
+@pytest.mark.usefixtures("run_id")
+def test_a_card_that_is_not_here_takes_only_its_own_verdict_along(
+    session: Session, study: Study
 ) -> None:
-    other = imports.store(
-        session, study, run(*RUN.queries, method="api_only", name="other.json"), Labels(), NOW
+    report = store(session, study, rated_as(RUN, "a", "z"))
+
+    assert codes(report) == ["ratings_card_gone"]
+    assert session.scalars(select(Judgment.judged_thing_id)).all() == []
+    assert report.storable
+
+
+@pytest.mark.usefixtures("run_id")
+def test_what_is_about_nothing_here_is_told_once_each(session: Session, study: Study) -> None:
+    data = ratings(
+        RUN,
+        change(1, 9, "quality", 3),
+        change(2, 9, "quality", 4),
+        change(3, 1, "empty_outcome", "correct_empty"),
+        change(4, 1, "quality", 2),
     )
-    report = store(session, study, WHOLE)
+    report = store(session, study, data)
 
-    assert codes(report) == ["ratings_of_two_runs"]
-    assert report.problems[0].details["runs"] == ", ".join(sorted([run_id, other.id]))
-
-
-def test_another_file_is_none_of_this() -> None:
-    assert file_formats.opened("x.json", b'{"results": []}').format is file_formats.RUN
+    assert codes(report) == ["ratings_question_unknown", "ratings_nothing_to_ask"]
+    assert report.new == 1

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.csv_ratings import OUTCOME_WORDS, rated_csv
@@ -38,11 +37,9 @@ FIGURES = slice(3, 11)  # results_count to response_quality: notes are for peopl
 
 
 class RatedFileReport(Struct, frozen=True):
-    """One rated CSV compared with the run it belongs to.
+    """One rated CSV compared with the run it belongs to: ``run_id``, ``None`` if it is not here.
 
-    ``run_id`` is ``None`` where no imported run has its questions. ``rated`` counts its rated
-    questions; ``differing`` are those whose figures differ here. ``rated_here`` is true
-    if the run has any rating at all.
+    ``rated`` counts its rated questions; ``differing`` are those whose figures differ here.
     """
 
     name: str
@@ -98,13 +95,9 @@ def _lists(report: RunReport) -> list[tuple[int, str, int]]:
 
 
 def _lines(report: RunReport) -> Mapping[int, list[str]]:
-    """Return the figures of each question as the file has them, by query id."""
     rows = csv.reader(io.StringIO(rated_csv(report).decode()))
     next(rows)
     return {int(row[0]): row[FIGURES] for row in rows}
-
-
-NOTHING = RatingCounts()
 
 
 class RatedValue(Struct, frozen=True):
@@ -120,9 +113,8 @@ class RatedImport(Struct, frozen=True):
     """The effect of importing a rated CSV: ``new`` values, and ``others`` that differ.
 
     ``lines`` are those that can be used. ``fits`` are the runs with the file's questions and
-    numbers of results; ``run_id`` is the only one of them, else ``None``. ``refused`` where the
-    rater is a machine or removed. ``counts`` is the size of the file. ``replaced`` is true
-    if the others were replaced.
+    numbers of results; ``run_id`` is the only one of them. ``refused``: the rater is a machine or
+    removed.
     """
 
     name: str
@@ -134,7 +126,7 @@ class RatedImport(Struct, frozen=True):
     run_id: str | None = None
     search_method: str | None = None
     llm: str | None = None
-    counts: RatingCounts = NOTHING
+    counts: RatingCounts = RatingCounts()
     new: tuple[RatedValue, ...] = ()
     others: tuple[RatedValue, ...] = ()
     replaced: bool = False
@@ -221,7 +213,18 @@ def store(
     who = known or raters.add(session, study, found.rater, now)
     if known is None:
         events.lock(session, who)
-    _record(session, who, found.run_id, found.stored(overwrite=overwrite), now)
+    in_run = select(Query).where(Query.run_id == found.run_id)
+    queries = {query.query_id: query for query in session.scalars(in_run)}
+    changes = []
+    for value in found.stored(overwrite=overwrite):
+        query = queries[value.query_id]
+        if value.field == "empty_outcome":
+            target = Target.verdict(query.emptiness_id, query.id)
+        else:
+            target = Target.rating(query, value.field)
+        changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
+    events.record_all(session, who, changes, cause="import")
+    events.refresh(session, who, [change.target for change in changes])
     return replace(found, replaced=overwrite)
 
 
@@ -239,20 +242,3 @@ def _values(row: QueryRow) -> Iterator[tuple[str, str]]:
         yield "notes", row.notes.strip()
     if outcome is not None:
         yield "empty_outcome", outcome.value
-
-
-def _record(
-    session: Session, who: Rater, run_id: str, values: tuple[RatedValue, ...], now: datetime
-) -> None:
-    found = session.scalars(select(Query).where(Query.run_id == run_id))
-    queries = {query.query_id: query for query in found}
-    changes = []
-    for value in values:
-        query = queries[value.query_id]
-        if value.field == "empty_outcome":
-            target = Target.verdict(query.emptiness_id, query.id)
-        else:
-            target = Target.rating(query, value.field)
-        changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
-    events.record_all(session, who, changes, cause="import")
-    events.refresh(session, who, [change.target for change in changes])

@@ -13,7 +13,7 @@ among the raters and can remove it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Self
@@ -45,28 +45,19 @@ class AimedChange(Struct, frozen=True):
     title: str
     device: str
     received_at: datetime
-
-    @property
-    def sequence(self) -> int:
-        """The number of the change on its device."""
-        return self.change.sequence
-
-    @property
-    def client_time(self) -> datetime:
-        """When the change was made."""
-        return self.change.made_at
-
-    @property
-    def new(self) -> str | None:
-        """The value that the change gives."""
-        return self.change.value
+    sequence: int
+    client_time: datetime
+    new: str | None
 
 
 def aimed(
     session: Session, run: Run, read: OfflineRatings, now: datetime, problems: list[Problem]
 ) -> Iterator[AimedChange]:
     """Yield every change with its target, in order; report those without one."""
-    queries = {query.query_id: query for query in _queries(session, run)}
+    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    wanted = select(Query).where(Query.run_id == run.id)
+    found = session.scalars(wanted.options(things.joinedload(JudgedThing.property)))
+    queries = {query.query_id: query for query in found}
     told: set[tuple[int, int | None, str]] = set()
     for change in read.changes:
         query = queries.get(change.query_id)
@@ -76,13 +67,9 @@ def aimed(
             problems.append(problem)
             told.add(where)
         if target is not None:
-            yield AimedChange(change, target, title, read.device or read.identity[:64], now)
-
-
-def _queries(session: Session, run: Run) -> Sequence[Query]:
-    things = selectinload(Query.results).joinedload(Result.judged_thing)
-    found = select(Query).where(Query.run_id == run.id)
-    return session.scalars(found.options(things.joinedload(JudgedThing.property))).all()
+            device = read.device or read.identity[:64]
+            of_event = (device, now, change.sequence, change.made_at, change.value)
+            yield AimedChange(change, target, title, *of_event)
 
 
 def _target(
@@ -138,10 +125,9 @@ class RatingCounts(Struct, frozen=True):
 
 
 class FileEffect(Struct, frozen=True):
-    """One judgment of the rater: as it is here, in the file, and once the file is stored.
+    """A judgment of the rater: as it is here, in the file, and once the file is stored.
 
-    ``title`` is the card's, empty for an answer as a whole. ``adds`` is true if the file has a
-    change of it that is not stored yet.
+    ``title`` is the card's, empty for an answer as a whole.
     """
 
     query_id: int
@@ -150,27 +136,6 @@ class FileEffect(Struct, frozen=True):
     here: str | None
     in_file: str | None
     kept: str | None
-    adds: bool = True
-
-    @property
-    def is_new(self) -> bool:
-        """Whether the rater has not judged this yet, and the file does."""
-        return self.here is None and self.kept is not None
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the file replaces or clears a judgment of the rater."""
-        return self.here is not None and self.kept != self.here
-
-    @property
-    def is_same(self) -> bool:
-        """Whether a judgment of the rater stays as it is."""
-        return self.here is not None and self.kept == self.here
-
-    @property
-    def contradicts(self) -> bool:
-        """Whether a change of the file differs from the rater's judgment here."""
-        return self.adds and self.here is not None and self.in_file != self.here
 
 
 class RatingsReport(Struct, frozen=True):
@@ -201,7 +166,8 @@ class RatingsReport(Struct, frozen=True):
     @property
     def storable(self) -> bool:
         """Whether there is something to store."""
-        return self.run_id is not None and bool(self.rater) and not self._refused
+        refused = any(problem.code in _REFUSING for problem in self.problems)
+        return self.run_id is not None and bool(self.rater) and not refused
 
     @property
     def already_imported(self) -> bool:
@@ -217,10 +183,6 @@ class RatingsReport(Struct, frozen=True):
     def needs_confirmation(self) -> bool:
         """Whether it would add to the judgments of a rater whom the study has already."""
         return self.storable and not self.rater_is_new and self.new > 0
-
-    @property
-    def _refused(self) -> bool:
-        return any(problem.code in _REFUSING for problem in self.problems)
 
 
 _REFUSING = frozenset(
@@ -244,7 +206,8 @@ def examine(
     """Return the effect of importing the file that was read; `rater` replaces the name in it."""
     if isinstance(read, ImportRefused):
         return RatingsReport(read.problem.file, tuple(read.problems))
-    return _report(session, study, _named(read, rater), now)
+    read = replace(read, rater=name_line(rater or read.rater)[: raters.LONGEST_NAME])
+    return _report(session, study, read, now)
 
 
 def store(
@@ -279,11 +242,6 @@ def store(
     return replace(report, stored=True)
 
 
-def _named(read: OfflineRatings, rater: str | None) -> OfflineRatings:
-    name = name_line(rater or read.rater)[: raters.LONGEST_NAME]
-    return replace(read, rater=name)
-
-
 def _report(session: Session, study: Study, read: OfflineRatings, now: datetime) -> RatingsReport:
     problems = list(read.problems)
     who = raters.named(session, study, read.rater) if read.rater else None
@@ -299,10 +257,30 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
     history = _history(session, who) if who else ()
     every = aimed(session, run, read, now, problems)
     changes = list(_untaken(read, every, history, problems))
-    stored = _stored(history, changes)
-    known = {event.event_id for events_here in stored.values() for event in events_here}
-    fresh = [one for one in changes if one.change.event_id not in known]
-    effects = list(_effects(changes, fresh, stored))
+    stored: defaultdict[Target, list[Event | AimedChange]] = defaultdict(list)
+    for event in history:
+        stored[Target.of(event).about].append(event)
+    known = {(event.event_id, event.field) for event in history}
+    fresh = [one for one in changes if (one.change.event_id, one.target.field) not in known]
+    added: defaultdict[Target, list[Event | AimedChange]] = defaultdict(list)
+    for one in fresh:
+        added[one.target.about].append(one)
+    effects: list[FileEffect] = []
+    contradictions: list[FileEffect] = []
+    for about, last in {one.target.about: one for one in changes}.items():
+        here, kept = standing(stored[about]), standing([*stored[about], *added[about]])
+        effect = FileEffect(
+            query_id=last.change.query_id,
+            field=last.change.field,
+            title=last.title,
+            here=here.new if here else None,
+            in_file=last.new,
+            kept=kept.new if kept else None,
+        )
+        effects.append(effect)
+        if added[about] and effect.here is not None and effect.in_file != effect.here:
+            contradictions.append(effect)
+    judged = [one for one in effects if one.here is not None]
     return RatingsReport(
         name=read.name,
         problems=tuple(problems),
@@ -314,10 +292,12 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
         new=len(fresh),
         known=len(changes) - len(fresh),
         counts=RatingCounts.of(one.field for one in effects if one.in_file is not None),
-        added=RatingCounts.of(one.field for one in effects if one.is_new),
-        changed=RatingCounts.of(one.field for one in effects if one.is_changed),
-        same=RatingCounts.of(one.field for one in effects if one.is_same),
-        contradictions=tuple(one for one in effects if one.contradicts),
+        added=RatingCounts.of(
+            one.field for one in effects if one.here is None and one.kept is not None
+        ),
+        changed=RatingCounts.of(one.field for one in judged if one.kept != one.here),
+        same=RatingCounts.of(one.field for one in judged if one.kept == one.here),
+        contradictions=tuple(contradictions),
     )
 
 
@@ -358,48 +338,15 @@ def _untaken(
             problems.append(error("ratings_change_edited", read.name, query_id=place))
 
 
-def _stored(history: Iterable[Event], aimed: Iterable[AimedChange]) -> Mapping[Target, list[Event]]:
-    """Return the rater's events on the targets of the file, by target."""
-    found: defaultdict[Target, list[Event]] = defaultdict(list)
-    targets = {one.target.about for one in aimed}
-    for event in history:
-        about = Target.of(event).about
-        if about in targets:
-            found[about].append(event)
-    return found
-
-
-def _effects(
-    aimed: Iterable[AimedChange], fresh: Iterable[AimedChange], stored: Mapping[Target, list[Event]]
-) -> Iterator[FileEffect]:
-    """Yield every judgment that the file is about, with the last word of the file on it."""
-    added: defaultdict[Target, list[AimedChange]] = defaultdict(list)
-    for one in fresh:
-        added[one.target.about].append(one)
-    for about, last in {one.target.about: one for one in aimed}.items():
-        here = standing(stored.get(about, []))
-        everything: list[Event | AimedChange] = [*stored.get(about, []), *added[about]]
-        kept = standing(everything)
-        yield FileEffect(
-            query_id=last.change.query_id,
-            field=last.change.field,
-            title=last.title,
-            here=here.new if here else None,
-            in_file=last.new,
-            kept=kept.new if kept else None,
-            adds=bool(added[about]),
-        )
-
-
 def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
     """Record the changes in their order: those that take back another one by one."""
     targets: list[Target] = []
     for takes_back, group in groupby(aimed, key=lambda one: one.change.undoes is not None):
         some = list(group)
-        changes = [TargetChange(one.target, one.change.value, _click(one)) for one in some]
+        changes = [TargetChange(one.target, one.new, _click(one)) for one in some]
         if takes_back:
             for one, change in zip(some, changes, strict=True):
-                undone = _undone(session, who, one.change)
+                undone = _undone(session, who, one.change.undoes)
                 events.record(session, who, *change, cause="undo", undoes=undone)
         else:
             events.record_all(session, who, changes, cause="import")
@@ -408,16 +355,14 @@ def _record(session: Session, who: Rater, aimed: Iterable[AimedChange]) -> None:
 
 
 def _click(one: AimedChange) -> Click:
-    change = one.change
-    return Click(change.event_id, one.received_at, change.made_at, one.device, change.sequence)
+    event_id = one.change.event_id
+    return Click(event_id, one.received_at, one.client_time, one.device, one.sequence)
 
 
-def _undone(session: Session, who: Rater, change: RatingChange) -> Event | None:
+def _undone(session: Session, who: Rater, event_id: str | None) -> Event | None:
     """Return the stored event that a change takes back, if nothing else does."""
-    if change.undoes is None:
-        return None
     event = session.scalar(
-        select(Event).where(Event.rater_id == who.id, Event.event_id == change.undoes)
+        select(Event).where(Event.rater_id == who.id, Event.event_id == event_id)
     )
     if event is None:
         return None
