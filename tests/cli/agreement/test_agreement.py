@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.relevansi import Stream, document, relevansi
+from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
@@ -52,35 +52,9 @@ def test_json_holds_every_breakdown(instance: Path) -> None:
     assert cards["pairs"][0]["cohen_kappa"]["value"] == 0.5
     assert cards["cannot_tell"]["raters"]["Citra"] == {"n": 1, "judged": 2, "rate": 0.5}
     assert (cards["n_items"], cards["n_shared"]) == (4, 4)
-    assert found["repeats"] == []
-
-
-def test_on_a_terminal_the_kinds_of_items_are_counted(
-    instance: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Stream, "isatty", lambda _: True)
-    done = relevansi(instance, "agreement", "--format", "json")
-
-    assert "3/3" in done.stderr
-    assert document(done)["raters"] == ["Ani", "Budi", "Citra"]
-
-
-def test_the_tables_say_why_a_figure_is_missing(instance: Path, tmp_path: Path) -> None:
-    path = tmp_path / "agreement.txt"
-    done = relevansi(instance, "agreement", "-o", path)
-    text = path.read_text("utf-8")
-
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "Ani – Budi" in text
-    assert "0.750" in text
-    assert "This figure is for exactly two raters." in text
-    assert "Cannot tell: 1 of 10 judgments." in text
-
-
-def test_an_empty_study_has_no_agreement_and_no_error(tmp_path: Path) -> None:
-    found = document(relevansi(tmp_path, "agreement", "--format", "json"))
-
-    assert found["cards"]["overall"]["raw"] == {
+    assert [one["n_items"] for one in cards["categories"].values()] == [4]
+    assert [one["n_items"] for one in cards["over_time"]] == [4]
+    assert found["empty_lists"]["overall"]["raw"] == {
         "value": None,
         "n": 0,
         "lower": None,
@@ -88,3 +62,16 @@ def test_an_empty_study_has_no_agreement_and_no_error(tmp_path: Path) -> None:
         "why_undefined": "no_shared_item",
         "left_out": 0,
     }
+    assert found["quality"]["cannot_tell"] is None
+    assert found["repeats"] == []
+
+
+def test_the_tables_say_why_a_figure_is_missing(instance: Path, tmp_path: Path) -> None:
+    done = relevansi(instance, "agreement", "-o", tmp_path / "agreement.txt")
+    text = " ".join((tmp_path / "agreement.txt").read_text("utf-8").split())
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Ani – Budi" in text
+    assert "0.75" in text
+    assert "This figure is for exactly two raters." in text
+    assert "Cannot tell: 1 of 10 judgments." in text

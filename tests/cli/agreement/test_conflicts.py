@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.relevansi import document, relevansi
-from webapp.cli.agreement.conflicts import judged_runs
-from webapp.services.agreement.agreement import SameFolderTwice
+from webapp.cli.agreement.agreement import judged_runs
 
 QUESTIONS = Path(__file__).parents[3] / "seeds/questions.json"
 
@@ -58,31 +57,6 @@ def test_json_has_exactly_the_agreed_shape(tmp_path: Path) -> None:
     }
 
 
-def test_an_undecided_card_is_no_verdict(tmp_path: Path) -> None:
-    found = as_json(
-        tmp_path, judged(tmp_path / "a", "pass", "pending"), judged(tmp_path / "b", "pass", "fail")
-    )
-
-    assert found["pairs_judged_more_than_once"] == 1
-    assert found["contradictions"] == []
-
-
-def test_one_folder_contradicts_nobody(tmp_path: Path) -> None:
-    found = as_json(tmp_path, judged(tmp_path / "a", "pass"))
-
-    assert (found["favours"], found["sign_tests"]) == ({"a": 0}, [])
-
-
-def test_folders_of_one_name_are_told_apart_by_their_parents(tmp_path: Path) -> None:
-    first = judged(tmp_path / "one/hybrid", "pass")
-    second = judged(tmp_path / "two/hybrid", "fail")
-    third = judged(tmp_path / "api_only", "fail")
-
-    found = as_json(tmp_path, first, second, third)
-
-    assert found["favours"] == {"one/hybrid": 1, "two/hybrid": 0, "api_only": 0}
-
-
 def test_the_folder_one_stands_in_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,24 +66,12 @@ def test_the_folder_one_stands_in_has_its_name(
     assert [run.name for run in judged_runs([Path()])] == ["hybrid"]
 
 
-def test_the_same_folder_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SameFolderTwice):
-        judged_runs([tmp_path, tmp_path / "x" / ".."])
-
-
-@pytest.mark.parametrize(
-    ("language", "words"),
-    [
-        ("en", ["judged in more than one run", "slug:a", "Not relevant", "Sign test"]),
-        ("id", ["slug:a", "hybrid"]),
-    ],
-)
-def test_a_table_is_printed_for_people(tmp_path: Path, language: str, words: list[str]) -> None:
+def test_a_table_is_printed_for_people(tmp_path: Path) -> None:
     folders = judged(tmp_path / "hybrid", "pass"), judged(tmp_path / "[b]api", "fail")
-    done = relevansi(tmp_path, "conflicts", *folders, language=language)
+    done = relevansi(tmp_path, "conflicts", *folders)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert [word for word in (*words, "[b]api") if word not in done.stdout] == []
+    assert [word for word in ("slug:a", "[b]api") if word not in done.stdout] == []
 
 
 def test_a_run_that_says_both_is_named_beside_the_document(tmp_path: Path) -> None:
@@ -122,59 +84,29 @@ def test_a_run_that_says_both_is_named_beside_the_document(tmp_path: Path) -> No
     assert "slug:a" in done.stderr
 
 
-def test_a_verdict_on_a_card_that_is_not_there_is_named_and_left_out(tmp_path: Path) -> None:
-    one = judged(tmp_path / "one", "pass", "pass", "fail")
-    done = relevansi(tmp_path, "conflicts", one, judged(tmp_path / "two", "fail"))
-
-    assert done.returncode == 0
-    assert "one/manual_input.json: manual_evaluations.1.2 is wrong" in done.stderr
-
-
-def without_manual_input(folder: Path) -> None:
-    (folder / "manual_input.json").unlink()
-
-
-def without_results(folder: Path) -> None:
-    (folder / "results.json").unlink()
-
-
-def with_broken_manual_input(folder: Path) -> None:
-    (folder / "manual_input.json").write_text('{"manual_evaluations": ')
-
-
-def with_questions_for_results(folder: Path) -> None:
-    shutil.copy(QUESTIONS, folder / "results.json")
-
-
 @pytest.mark.parametrize(
-    ("spoil", "word"),
+    ("file", "holds", "words"),
     [
-        (without_manual_input, "manual_input.json"),
-        (without_results, "results.json"),
-        (with_broken_manual_input, "bad/manual_input.json is not complete JSON"),
-        (with_questions_for_results, "bad/results.json looks like"),
-        (shutil.rmtree, "results.json"),
+        ("manual_input.json", None, "manual_input.json"),
+        ("results.json", None, "results.json"),
+        ("manual_input.json", '{"manual_evaluations": ', "bad/manual_input.json is not complete"),
+        ("results.json", QUESTIONS.read_text("utf-8"), "bad/results.json looks like"),
     ],
 )
-def test_a_bad_folder_takes_one_clear_line(tmp_path: Path, spoil: Any, word: str) -> None:
+def test_a_bad_folder_takes_one_clear_line(
+    tmp_path: Path, file: str, holds: str | None, words: str
+) -> None:
     good, bad = judged(tmp_path / "good", "pass"), judged(tmp_path / "bad", "pass")
-    spoil(bad)
+    if holds is None:
+        (bad / file).unlink()
+    else:
+        (bad / file).write_text(holds, "utf-8")
     done = relevansi(tmp_path, "conflicts", good, bad, "--format", "json")
 
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1
-    assert word in done.stderr
+    assert words in done.stderr
     assert "bad" in done.stderr
-
-
-def test_a_folder_must_be_named(tmp_path: Path) -> None:
-    assert relevansi(tmp_path, "conflicts").returncode == 2
-
-
-def test_no_database_is_made(tmp_path: Path) -> None:
-    as_json(tmp_path / "instance", judged(tmp_path / "a", "pass"))
-
-    assert not (tmp_path / "instance").exists()
 
 
 @pytest.mark.real

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from webapp.metrics.agreement.agreement import Table
+from webapp.metrics.comparisons.significance import Bootstrap
 
-Row = list[int | None]
+FEW = Bootstrap(resamples=5)
 
 
 def irrcac(coefficient: str, table: Table, labels: Sequence[int]) -> float:

@@ -1,68 +1,291 @@
-"""Claims about agreement: what the references say, what the corners give, and the interval."""
+"""The coefficients are those of the references, hold for every table, or say why they are none."""
 
 from __future__ import annotations
 
+import math
+import random
+from typing import Any, NamedTuple
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import (  # type: ignore[import-untyped]
+    cohen_kappa_score,
+    precision_score,
+    recall_score,
+)
 
 from tests.metrics.agreement import agreement_oracles as oracles
-from tests.metrics.agreement.tables import N
-from webapp.metrics.agreement import agreement as measures
-from webapp.metrics.agreement.agreement import Bootstrap, agreement, cohen_kappa
+from tests.metrics.agreement.agreement_oracles import FEW
+from webapp.metrics.agreement.agreement import (
+    EXPLANATIONS,
+    Agreement,
+    Coefficient,
+    NoAgreement,
+    NoShare,
+    Scale,
+    Table,
+    agreement,
+    binary_agreement,
+)
+from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
+from webapp.metrics.comparisons.significance import Bootstrap
+
+N = None
+Rows = list[list[int | None]]
+scales = st.sampled_from(Scale)
 
 
-class TestInterval:
-    """The interval is exact: the same for the same data, seed and number of resamples."""
+def near(value: float) -> Any:
+    return pytest.approx(value, abs=1e-9, nan_ok=True)
 
+
+FOUR_RATERS: Table = [
+    [1, 1, N, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4],
+    [4, 4, 4, 4], [1, 1, 2, 1], [2, 2, 2, 2], [N, 5, 5, 5], [N, N, 1, 1], [N, N, 3, N],
+]  # fmt: skip
+"""The data with published results: Hayes & Krippendorff (2007), Gwet (2014)."""
+
+
+class Case(NamedTuple):
+    """A table and the labels of its scale."""
+
+    table: Table
+    labels: range
+
+
+def _random_cases() -> dict[str, Case]:
+    cases: dict[str, Case] = {}
+    for raters in (2, 3, 5):
+        for labels in (2, 6):
+            for missing in (0.0, 0.3):
+                for skew in (0.0, 0.9):
+                    seed = len(cases) + 1
+                    table = oracles.random_table(
+                        seed, raters=raters, labels=labels, missing=missing, skew=skew
+                    )
+                    cases[f"{raters}-raters-{labels}-labels-{missing}-{skew}"] = Case(
+                        table, range(labels)
+                    )
+    return cases
+
+
+SKEWED = {
+    "one-disagreement": Case([[1, 1]] * 29 + [[1, 0]], range(2)),
+    "one-disagreement-of-three": Case([[1, 1, 1]] * 29 + [[1, 0, 1]], range(2)),
+    "one-other-label": Case([[0, 0, 0]] * 20 + [[1, 1, 1]], range(2)),
+    "total-disagreement": Case([[1, 0], [0, 1], [1, 0]], range(2)),
+    "single-ratings": Case([[1, N, N], [1, 1, N], [0, N, N], [N, 0, 1], [0, 0, 0]], range(2)),
+    "the-other-label-only-alone": Case([[1, 1, N], [1, 1, 1], [0, N, N]], range(2)),
+    "unused-labels": Case([[0, 0], [5, 5], [0, 5], [5, 5]], range(6)),
+    "nobody-judged-one": Case([[1, 1], [N, N], [0, 1], [0, 0]], range(2)),
+    "published": Case(FOUR_RATERS, range(1, 6)),
+}
+
+CASES = {**_random_cases(), **SKEWED}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_coefficients_are_those_of_the_reference_tools(case: Case) -> None:
+    found = agreement(case.table, labels=case.labels, bootstrap=FEW)
+    ordinal = agreement(case.table, scale=Scale.ORDINAL, bootstrap=FEW)
+    used = sorted({x for row in case.table for x in row if x is not None})
+
+    assert found.raw.value == near(oracles.irrcac("pa", case.table, case.labels))
+    assert found.fleiss.value == near(oracles.irrcac("fleiss", case.table, case.labels))
+    assert found.ac1.value == near(oracles.irrcac("gwet", case.table, case.labels))
+    assert ordinal.ac1.value == near(oracles.irrcac("gwet", case.table, used))
+    assert _or_nan(found.alpha) == near(oracles.krippendorff(case.table, "nominal"))
+    assert _or_nan(ordinal.alpha) == near(oracles.krippendorff(case.table, "ordinal"))
+    if found.alpha.value is not None:
+        assert found.alpha.value == near(oracles.irrcac("krippendorff", case.table, case.labels))
+    if len(case.table[0]) == 2:
+        assert _or_nan(found.cohen) == near(oracles.scikit_learn(case.table))
+
+
+def _or_nan(found: Coefficient) -> float:
+    """The value; NaN, as the references write it, where only one label was used."""
+    if found.value is None:
+        assert found.why_undefined is NoAgreement.ONE_LABEL
+        return math.nan
+    return found.value
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "value"),
+    [
+        ([[1, 1, 0], [1, 1, 1], [0, N, N]], "raw", (1 / 3 + 1) / 2),
+        ([[1, 1, 0], [0, 0, 0]], "fleiss_kappa", (2 / 3 - 5 / 9) / (1 - 5 / 9)),
+        ([[1, 1], [1, 0], [0, 0], [1, 1]], "krippendorff_alpha", 1 - 7 * 2 / (2 * 5 * 3)),
+        ([[1, 1], [1, 0], [1, 1], [1, 1]], "gwet_ac1", (3 / 4 - 7 / 32) / (1 - 7 / 32)),
+        ([[1, 0]] * 3, "cohen_kappa", 0.0),  # always ✓ against always ✗: Pa = 0, Pe = 0
+        ([[1, 1]] * 4, "raw", 1.0),
+        ([[1, 1]] * 4, "gwet_ac1", 1.0),
+    ],
+)
+def test_small_tables_worked_out_by_hand(table: Table, name: str, value: float) -> None:
+    assert coefficients(agreement(table, bootstrap=FEW))[name].value == near(value)
+
+
+def test_published_results_are_met() -> None:
+    """Fleiss and AC1 from Gwet (2014); alpha from Hayes & Krippendorff (2007)."""
+    found = agreement(FOUR_RATERS, bootstrap=FEW)
+    ordinal = agreement(FOUR_RATERS, scale=Scale.ORDINAL, bootstrap=FEW).alpha
+
+    assert found.raw.value == pytest.approx(0.81818, abs=5e-6)
+    assert found.fleiss.value == pytest.approx(0.76117, abs=5e-6)
+    assert found.ac1.value == pytest.approx(0.77544, abs=5e-6)
+    assert found.alpha.value == pytest.approx(0.743, abs=5e-4)
+    assert ordinal.value == pytest.approx(0.815, abs=5e-4)
+    assert found.raw.n == 11
+
+
+ALL = [*COEFFICIENTS]
+
+
+@pytest.mark.parametrize(
+    ("table", "names", "why", "n"),
+    [
+        ([], ALL, NoAgreement.NO_SHARED_ITEM, 0),
+        ([[1], [0]], ALL, NoAgreement.TOO_FEW_RATERS, 0),
+        ([[]], ALL, NoAgreement.TOO_FEW_RATERS, 0),
+        ([[1, N], [N, 0]], ALL, NoAgreement.NO_SHARED_ITEM, 0),
+        ([[N, N]], ALL, NoAgreement.NO_SHARED_ITEM, 0),
+        ([[1, 0, 1], [0, 0, 0]], ["cohen_kappa"], NoAgreement.NOT_TWO_RATERS, 0),
+        (
+            [[1, 1]] * 4,
+            ["cohen_kappa", "fleiss_kappa", "krippendorff_alpha"],
+            NoAgreement.ONE_LABEL,
+            4,
+        ),
+    ],
+)
+def test_a_coefficient_without_a_value_says_why(
+    table: Table, names: list[str], why: NoAgreement, n: int
+) -> None:
+    found = coefficients(agreement(table))
+
+    for name in names:
+        assert found[name] == Coefficient(None, n, why_undefined=why)
+    assert set(EXPLANATIONS) == set(NoAgreement)
+
+
+def test_a_row_with_a_cell_too_few_is_a_programming_error() -> None:
+    with pytest.raises(ValueError, match="cell for every rater"):
+        agreement([[1, 0], [1]])
+
+
+def test_the_interval_is_the_same_every_time_and_moves_with_the_seed() -> None:
     table = oracles.random_table(7, raters=3, labels=2, missing=0.2, skew=0.3)
+    one, again = agreement(table).ac1, agreement(table).ac1
+    other = agreement(table, bootstrap=Bootstrap(seed=1)).ac1
 
-    def test_it_says_how_it_was_made(self) -> None:
-        found = agreement(self.table, bootstrap=Bootstrap(resamples=50, seed=3)).fleiss
-
-        assert found.bootstrap.method == "percentile bootstrap over items"
-        assert (found.bootstrap.seed, found.bootstrap.resamples) == (3, 50)
-        assert found.bootstrap.confidence == 0.95
-
-    def test_it_is_the_same_every_time_and_moves_with_the_seed(self) -> None:
-        one, again = agreement(self.table).ac1, agreement(self.table).ac1
-        other = agreement(self.table, bootstrap=Bootstrap(seed=1)).ac1
-
-        assert one == again
-        assert (one.lower, one.upper) != (other.lower, other.upper)
-
-    def test_raw_agreement_of_two_has_the_quantiles_of_the_binomial(self) -> None:
-        """Resampling 36 of 40 agreements draws from Binomial(40, 0.9) / 40.
-
-        scipy.stats.binom.ppf([0.025, 0.975], 40, 0.9) = [32, 39].
-        """
-        table = [[1, 1]] * 36 + [[1, 0]] * 4
-        found = agreement(table, bootstrap=Bootstrap(resamples=20000)).raw
-
-        assert (found.lower, found.upper) == (32 / 40, 39 / 40)
-
-    def test_resamples_without_a_value_are_left_out_and_counted(self) -> None:
-        """A resample of [1 1], [0 0] has one label in half of the cases."""
-        found = cohen_kappa([[1, 1], [0, 0]], bootstrap=Bootstrap(resamples=1000))
-
-        assert (found.value, found.lower, found.upper) == (1.0, 1.0, 1.0)
-        assert 400 < found.left_out < 600
-
-    def test_one_item_has_a_value_and_no_interval(self) -> None:
-        found = agreement([[1, 1, 0], [1, N, N]]).raw
-
-        assert found.value == pytest.approx(1 / 3)
-        assert (found.n, found.lower, found.upper) == (1, None, None)
+    assert one == again
+    assert (one.lower, one.upper) != (other.lower, other.upper)
 
 
-def test_nothing_heavy_is_loaded() -> None:
-    """The serving path must not pay for numpy: the formulas are plain Python."""
-    import subprocess
-    import sys
+def test_the_interval_of_raw_agreement_of_two_has_the_quantiles_of_the_binomial() -> None:
+    """Resampling 36 of 40 agreements draws from Binomial(40, 0.9) / 40.
 
-    code = (
-        "import sys; from webapp.metrics.agreement import report;"
-        "print(sorted({'numpy', 'scipy', 'pandas'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    scipy.stats.binom.ppf([0.025, 0.975], 40, 0.9) = [32, 39].
+    """
+    table = [[1, 1]] * 36 + [[1, 0]] * 4
+    found = agreement(table, bootstrap=Bootstrap(resamples=20000)).raw
 
-    assert done.stdout.strip() == "[]"
-    assert measures.DEFAULT.resamples == 2000
+    assert (found.lower, found.upper) == (32 / 40, 39 / 40)
+
+
+def test_resamples_without_a_value_are_left_out_and_counted() -> None:
+    """A resample of [1 1], [0 0] has one label in half of the cases; one item has no interval."""
+    found = agreement([[1, 1], [0, 0]], bootstrap=Bootstrap(resamples=1000)).cohen
+    alone = agreement([[1, 1, 0], [1, N, N]]).raw
+
+    assert (found.value, found.lower, found.upper) == (1.0, 1.0, 1.0)
+    assert 400 < found.left_out < 600
+    assert alone == Coefficient(1 / 3, 1)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Rows:
+    raters = draw(st.integers(1, 4))
+    label = st.none() | st.integers(0, draw(st.integers(0, 5)))
+    return draw(st.lists(st.lists(label, min_size=raters, max_size=raters), max_size=12))
+
+
+def measured(table: Rows, scale: Scale) -> Agreement:
+    return agreement(table, scale=scale, bootstrap=FEW)
+
+
+@given(table=tables(), scale=scales)
+def test_at_most_1_or_a_reason(table: Rows, scale: Scale) -> None:
+    for name, found in coefficients(measured(table, scale)).items():
+        assert (found.value is None) == (found.why_undefined is not None)
+        if found.value is None:
+            assert (found.lower, found.upper) == (None, None)
+        else:
+            assert (0 if name == "raw" else -math.inf) <= found.value <= 1
+            assert found.lower is None or found.lower <= (found.upper or 0) <= 1
+
+
+@given(table=tables(), scale=scales, data=st.data())
+def test_the_order_of_raters_and_items_and_unjudged_items_change_nothing(
+    table: Rows, scale: Scale, data: st.DataObject
+) -> None:
+    raters = data.draw(st.permutations(range(len(table[0]) if table else 0)))
+    items = data.draw(st.permutations(table))
+    other = [[row[rater] for rater in raters] for row in items]
+    nobody: Rows = [[None] * len(table[0])] if table else []
+
+    assert measured(other + nobody, scale) == measured(table, scale)
+
+
+@given(
+    labels=st.lists(st.integers(0, 5), min_size=1, max_size=12),
+    raters=st.integers(2, 4),
+    scale=scales,
+)
+def test_perfect_agreement_is_1_where_it_is_defined(
+    labels: list[int], raters: int, scale: Scale
+) -> None:
+    found = measured([[label] * raters for label in labels], scale)
+
+    assert found.raw.value == found.ac1.value == 1
+    for chance_by_labels in (found.fleiss, found.alpha):
+        several = len(set(labels)) > 1
+        assert chance_by_labels.value == (1 if several else None)
+        assert several or chance_by_labels.why_undefined is NoAgreement.ONE_LABEL
+
+
+@given(table=tables())
+def test_names_of_labels_do_not_matter_on_a_nominal_scale(table: Rows) -> None:
+    renamed = [[None if x is None else 5 - x for x in row] for row in table]
+    other = coefficients(measured(renamed, Scale.NOMINAL))
+
+    for name, one in coefficients(measured(table, Scale.NOMINAL)).items():
+        assert one.value == (None if other[name].value is None else near(other[name].value or 0))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_kappa_precision_and_recall_are_those_of_scikit_learn(seed: int) -> None:
+    draw = random.Random(seed)
+    pairs = [(draw.random() < 0.6, draw.random() < 0.5) for _ in range(40)]
+    machine, people = zip(*pairs, strict=True)
+
+    found = binary_agreement(pairs, bootstrap=FEW)
+
+    assert found.n == 40
+    assert found.kappa.value == near(cohen_kappa_score(machine, people))
+    assert found.precision == near(precision_score(people, machine))
+    assert found.recall == near(recall_score(people, machine))
+    assert found.agreed == near(sum(a == b for a, b in pairs) / 40)
+
+
+def test_what_machine_and_people_have_no_value_for_says_why() -> None:
+    nothing = binary_agreement([])
+    refused = binary_agreement([(False, False), (False, False)], bootstrap=FEW)
+
+    assert nothing.agreed is None
+    assert nothing.kappa.why_undefined is NoAgreement.NO_SHARED_ITEM
+    assert refused.precision is NoShare.MACHINE_PASSED_NOTHING
+    assert refused.recall is NoShare.PERSON_PASSED_NOTHING
+    assert refused.kappa.why_undefined is NoAgreement.ONE_LABEL

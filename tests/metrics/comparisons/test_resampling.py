@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from math import nan
 
 import numpy as np
 import pytest
 
 from webapp.metrics.comparisons import significance
-from webapp.metrics.comparisons.significance import Bootstrap, Resampling
+from webapp.metrics.comparisons.significance import Bootstrap, Interval, Resampling
 
 
-@pytest.mark.parametrize("few", [0, 3])
-@pytest.mark.parametrize("at_once", [30, 200])
+@pytest.mark.parametrize("at_once", [30, 250])
 def test_many_units_are_drawn_as_the_library_draws_them(
-    few: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+    at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw, population = random.Random(20260301), 40 * "a" + 7 * "b" + 53 * "c"
     drawn = [Counter(draw.choices(population, k=100)) for _ in range(150)]
 
-    monkeypatch.setattr(significance, "FEW_KINDS", few)  # counted either way
     monkeypatch.setattr(significance, "DRAWS_AT_ONCE", at_once)
-    _, times, _ = significance.resample([[3, 8], [40, 7, 53], [300]], Bootstrap(resamples=150))
+    times = significance.resample([40, 7, 53], Bootstrap(resamples=150))
 
     assert times.tolist() == [[one[kind] for kind in "abc"] for one in drawn]
+    assert significance.resample([1], Bootstrap()).shape == (0, 1)  # under two units
 
 
 def test_each_resample_draws_as_many_places_as_there_are() -> None:
@@ -68,3 +68,11 @@ def test_items_of_one_unit_are_counted_together() -> None:
     assert times.shape == (50, 3)
     assert set(times.sum(axis=1)) == {4}
     assert times[0].tolist() == [(unit_of[first] == unit).sum() for unit in range(3)]
+
+
+def test_resamples_without_an_estimate_are_left_out_and_counted() -> None:
+    found = significance.percentiles(np.array([nan, 3.0, 1.0, 2.0, nan]), Bootstrap(confidence=0.5))
+
+    # Of 1, 2, 3 a quarter lies at position 0.5 and three quarters at 1.5.
+    assert found == Interval(1.5, 2.5, left_out=2)
+    assert significance.percentiles(np.array([nan] * 3), Bootstrap()) == Interval(None, None, 3)

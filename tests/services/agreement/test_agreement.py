@@ -12,14 +12,14 @@ from webapp.db.tables.judging import JudgedThing, Repeat, RepeatRating, Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
-from webapp.metrics.agreement.agreement import Bootstrap, Scale, agreement
-from webapp.metrics.agreement.coefficients import NoAgreement
-from webapp.metrics.agreement.report import AgreementReport, ItemKind, KindAgreement
+from webapp.metrics.agreement.agreement import NoAgreement, Scale, agreement
+from webapp.metrics.agreement.report import AgreementReport, CannotTell, ItemKind, KindAgreement
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement as study_agreement
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports
+from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
@@ -63,6 +63,11 @@ def report(session: Session, study: Study) -> AgreementReport:
     return study_agreement.report(session, study, bootstrap=FEW)
 
 
+def repeat(session: Session, rater: Rater, key: str, question_id: int) -> None:
+    session.add(Task(id=key, rater=rater, question_id=question_id, kind="repeat", claimed_at=NOW))
+    session.flush()
+
+
 def of(found: AgreementReport, kind: ItemKind) -> KindAgreement:
     return next(one for one in found.kinds if one.kind is kind)
 
@@ -81,39 +86,24 @@ def test_agreement_on_cards_is_the_pure_modules_of_the_verdicts(
 
 
 @pytest.mark.usefixtures("run_id")
-def test_cannot_tell_is_missing_and_its_rate_is_told(session: Session, study: Study) -> None:
+def test_each_pair_and_category_counts_its_own_items(session: Session, study: Study) -> None:
     cards = of(report(session, study), ItemKind.CARDS)
-
-    assert cards.cannot_tell is not None
-    assert (cards.cannot_tell.n_cannot_tell, cards.cannot_tell.n_judged) == (1, 10)
-    assert cards.cannot_tell_by["Budi"].rate == 0.25
-    assert cards.cannot_tell_by["Citra"].n_judged == 2
-
-
-@pytest.mark.usefixtures("run_id")
-def test_each_pair_counts_the_items_that_both_decided(session: Session, study: Study) -> None:
-    cards = of(report(session, study), ItemKind.CARDS)
-    pairs = {pair.raters: pair.agreement for pair in cards.pairs}
 
     # Ani and Budi: a and c alike, b not. Ani: 1 1 0; Budi: 1 0 0.
     # Pe = 2/3 x 1/3 + 1/3 x 2/3 = 4/9; kappa = (2/3 - 4/9) / (1 - 4/9) = 2/5.
-    both = pairs["Ani", "Budi"]
+    both = cards.pairs["Ani", "Budi"]
     assert both.raw.n == 3
     assert both.raw.value == pytest.approx(2 / 3)
     assert both.cohen.value == pytest.approx(0.4)
     # Ani and Citra said "relevant" twice: no chance to tell from.
-    assert pairs["Ani", "Citra"].cohen.why_undefined is NoAgreement.ONE_LABEL
-    assert list(pairs) == [("Ani", "Budi"), ("Ani", "Citra"), ("Budi", "Citra")]
-
-
-@pytest.mark.usefixtures("run_id")
-def test_categories_stand_in_question_order_with_their_items(
-    session: Session, study: Study
-) -> None:
-    cards = of(report(session, study), ItemKind.CARDS)
-    groups = [(one.category, one.n_items, one.agreement.raw.n) for one in cards.categories]
-
-    assert groups == [("area", 2, 2), ("price", 2, 1)]
+    assert cards.pairs["Ani", "Citra"].cohen.why_undefined is NoAgreement.ONE_LABEL
+    assert list(cards.pairs) == [("Ani", "Budi"), ("Ani", "Citra"), ("Budi", "Citra")]
+    assert [(name, n, found.raw.n) for name, (n, found) in cards.categories.items()] == [
+        ("area", 2, 2),
+        ("price", 2, 1),
+    ]
+    assert cards.cannot_tell == CannotTell(1, 10)
+    assert cards.cannot_tell_by["Budi"].rate == 0.25
 
 
 def test_empty_lists_are_counted_apart(
@@ -152,8 +142,6 @@ def test_quality_is_an_order(
 def test_a_deleted_runs_own_judgments_are_compared_no_more(
     session: Session, study: Study, run_id: str
 ) -> None:
-    from webapp.services.runs import runs
-
     runs.delete_run(session, study, run_id, NOW)
 
     assert of(report(session, study), ItemKind.CARDS).n_items == 0
@@ -165,18 +153,10 @@ def test_hidden_repeats_are_held_against_the_standing_verdict(
 ) -> None:
     is_card = JudgedThing.property_id.is_not(None)
     things = session.scalars(select(JudgedThing).where(is_card).order_by(JudgedThing.id)).all()
-    task = Task(
-        id="t",
-        rater=raters["Ani"],
-        question_id=things[0].question_id,
-        kind="repeat",
-        claimed_at=NOW,
-    )
+    repeat(session, raters["Ani"], "t", things[0].question_id)
     # Ani's standing verdicts on a, b, c are 1 1 0; asked again: 1 0 and not yet answered.
-    session.add(task)
-    session.flush()
     for thing, verdict in zip(things, ("1", "0", None), strict=False):
-        session.add(Repeat(task_id=task.id, judged_thing_id=thing.id, verdict=verdict))
+        session.add(Repeat(task_id="t", judged_thing_id=thing.id, verdict=verdict))
     session.flush()
     (own,) = report(session, study).repeats
 
@@ -193,17 +173,8 @@ def test_empty_lists_and_grades_said_again_are_measured_apart_from_cards(
     events.rate(session, raters["Ani"], run_id, 1, AnswerRating(quality=5), click("q", minute=9))
     answer = session.scalars(select(Query).where(Query.query_id == 1)).one()
     empty = session.scalars(select(JudgedThing).where(JudgedThing.property_id.is_(None))).one()
-    for task_id, question_id in (("t", answer.question_id), ("u", empty.question_id)):
-        session.add(
-            Task(
-                id=task_id,
-                rater=raters["Ani"],
-                question_id=question_id,
-                kind="repeat",
-                claimed_at=NOW,
-            )
-        )
-    session.flush()
+    repeat(session, raters["Ani"], "t", answer.question_id)
+    repeat(session, raters["Ani"], "u", empty.question_id)
     session.add(RepeatRating(task_id="t", query_key=answer.id, quality=4))
     session.add(Repeat(task_id="u", judged_thing_id=empty.id, verdict="correct_empty"))
     session.flush()
@@ -226,10 +197,3 @@ def test_the_first_judgment_is_the_earlier_of_both_clocks(
         *(0, 1, 2),
         -30,
     ]
-
-
-def test_without_a_second_rater_every_figure_says_why(session: Session, study: Study) -> None:
-    cards = of(report(session, study), ItemKind.CARDS)
-
-    assert cards.overall.raw.why_undefined is NoAgreement.NO_SHARED_ITEM
-    assert cards.pairs == ()

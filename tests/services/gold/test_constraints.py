@@ -446,9 +446,9 @@ def test_the_demos_runs_contradict_each_other_as_people_do(demo_session: Session
     }
     assert found.report.pairs_judged_more_than_once == 42
     assert len(found.report.contradictions) == 8
-    for one in found.report.contradictions:
-        assert found.questions[one.query_id].text
-        assert found.titles[one.property_id]
+    for query_id, property_id in found.report.contradictions:
+        assert found.questions[query_id][1]
+        assert found.titles[property_id]
 
 
 def test_many_cards_of_the_demo_have_decisions(demo_session: Session) -> None:

@@ -24,7 +24,7 @@ from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
-from webapp.exporters.agreement.json_file import agreement_json
+from webapp.exporters.agreement.report import agreement_json
 from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.metrics.comparisons.significance import Bootstrap, Resampling
 from webapp.records import Relevance

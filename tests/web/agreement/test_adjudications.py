@@ -45,11 +45,6 @@ def stored(database: Database) -> list[tuple[str, str]]:
         return [(row.verdict, row.reason) for row in session.scalars(select(Adjudication))]
 
 
-def test_a_study_without_a_dispute_says_so(client: FlaskClient, run_id: str) -> None:
-    assert "Nothing is disputed" in client.get("/adjudications/").text
-    assert run_id not in client.get("/adjudications/").text
-
-
 @pytest.mark.usefixtures("disputed")
 def test_a_dispute_shows_card_votes_and_notes_and_neither_name_nor_run(
     client: FlaskClient, run_id: str
@@ -62,14 +57,9 @@ def test_a_dispute_shows_card_votes_and_notes_and_neither_name_nor_run(
     assert "&lt;script&gt;x" in main
     for hidden in ("Budi", run_id, "hybrid", "test_results"):
         assert hidden not in main
-
-
-@pytest.mark.usefixtures("disputed")
-def test_names_show_at_the_owners_word_and_hide_again(client: FlaskClient) -> None:
     client.post("/adjudications/names", data={"shown": "1"})
     assert "Budi" in client.get("/adjudications/").text
     client.post("/adjudications/names")
-
     assert "Budi" not in client.get("/adjudications/").text
 
 
@@ -86,6 +76,8 @@ def test_a_verdict_with_a_reason_settles(
     assert "Nothing is disputed" in page
     assert "rented out" not in page
     assert "rented out" in client.get("/adjudications/?settled=1").text
+    assert client.post(f"/adjudications/{disputed}/withdraw").status_code == 303
+    assert stored(web_database) == []
 
 
 def test_with_a_script_the_same_click_answers_with_the_parts_it_changed(
@@ -112,16 +104,6 @@ def test_a_missing_reason_is_asked_for_and_nothing_is_stored(
     assert answer.status_code == 422
     assert 'aria-invalid="true"' in answer.text
     assert "Please fill this in." in answer.text
-    assert stored(web_database) == []
-
-
-def test_a_settlement_is_withdrawn(
-    client: FlaskClient, web_database: Database, disputed: int
-) -> None:
-    client.post(f"/adjudications/{disputed}", data={"verdict": "1", "reason": "fits"})
-    answer = client.post(f"/adjudications/{disputed}/withdraw")
-
-    assert answer.status_code == 303
     assert stored(web_database) == []
 
 

@@ -1,25 +1,29 @@
-"""``relevansi agreement``."""
+"""``relevansi agreement`` and ``relevansi conflicts``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
+from msgspec.structs import asdict
 
-from webapp import labels, notation
+from webapp import notation
 from webapp.cli.frame import options
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import formats
-from webapp.cli.frame.output import TerminalTable, printed, write, write_json
-from webapp.exporters.agreement.json_file import agreement_json
+from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json
+from webapp.exporters.agreement import report as words
+from webapp.exporters.agreement.report import Line
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
+from webapp.importers.runs import problems
+from webapp.metrics.agreement.agreement import EXPLANATIONS, Coefficient
 from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients
-from webapp.metrics.agreement.report import AgreementReport, KindAgreement
+from webapp.metrics.agreement.report import AgreementReport, ConflictReport, KindAgreement
 from webapp.services.agreement import agreement
-
-WIDTH = 120
+from webapp.services.agreement.agreement import MANUAL_FILE, RUN_FILE, HandJudgedRun, JudgedRun
 
 
 @click.command("agreement")
@@ -43,23 +47,34 @@ def agreement_command(file_format: str, output: Path | None) -> None:
     with options.reading() as (session, study), progress.steps() as tell:
         report = agreement.report(session, study, tell=tell)
     if file_format == "json":
-        write_json(agreement_json(report), output)
-        return
-    write(agreement_tables(report), output)
+        write_json(words.agreement_json(report), output)
+    else:
+        write(agreement_tables(report), output)
 
 
 def agreement_tables(report: AgreementReport) -> bytes:
     """Every breakdown as a table, then why what is undefined has no value."""
-    return printed(_parts(report), width=WIDTH)
+    return printed(_agreement(report), width=120)
 
 
-def _parts(report: AgreementReport) -> Iterator[TerminalTable | str]:
+def _agreement(report: AgreementReport) -> Iterator[TerminalTable | str]:
+    shown: list[Line] = []
     for kind in report.kinds:
-        yield _summary(kind)
-        yield _kind_table(kind)
+        title, groups = gettext(KIND_LABELS[kind.kind]), words.lines(kind)
+        yield _summary(title, kind)
+        yield _table(
+            title, groups["overall"] + groups["pairs"], groups["categories"], groups["time"]
+        )
+        shown += chain(*groups.values())
     if report.repeats:
-        yield _repeats_table(report)
-    yield from sorted(set(_reasons(report)))
+        repeats = [
+            (f"{own.rater}, {gettext(KIND_LABELS[own.kind])}", "", own.agreement)
+            for own in report.repeats
+        ]
+        yield _table(gettext("Raters with themselves (hidden repeats)"), repeats)
+        shown += repeats
+    reasons = {one.why_undefined for *_, group in shown for one in coefficients(group).values()}
+    yield from sorted(f"-: {gettext(EXPLANATIONS[why])}" for why in reasons if why is not None)
     yield gettext(
         "In brackets: %(percent)s%% intervals (%(method)s, %(resamples)s resamples, "
         "seed %(seed)s).",
@@ -70,13 +85,13 @@ def _parts(report: AgreementReport) -> Iterator[TerminalTable | str]:
     )
 
 
-def _summary(kind: KindAgreement) -> str:
+def _summary(title: str, kind: KindAgreement) -> str:
     said = [
-        gettext(KIND_LABELS[kind.kind]) + ":",
+        f"{title}:",
         ngettext("%(n)s item judged,", "%(n)s items judged,", kind.n_items),
         gettext("%(n)s decided by two raters or more.", n=kind.n_shared),
     ]
-    if kind.cannot_tell is not None and kind.cannot_tell.rate is not None:
+    if kind.cannot_tell is not None and kind.cannot_tell.n_judged:
         said.append(
             gettext(
                 "Cannot tell: %(n)s of %(of)s judgments.",
@@ -87,39 +102,15 @@ def _summary(kind: KindAgreement) -> str:
     return " ".join(said)
 
 
-def _kind_table(kind: KindAgreement) -> TerminalTable:
-    table = _table(gettext(KIND_LABELS[kind.kind]))
-    _add(table, gettext("All raters"), kind.overall)
-    for pair in kind.pairs:
-        _add(table, " – ".join(pair.raters), pair.agreement)
-    table.section()
-    for group in kind.categories:
-        _add(table, labels.category(group.category), group.agreement)
-    if len(kind.over_time) > 1:
-        table.section()
-        for part in kind.over_time:
-            of = gettext("Part %(part)s of %(of)s", part=part.part, of=len(kind.over_time))
-            _add(table, of, part.agreement)
-    return table
-
-
-def _repeats_table(report: AgreementReport) -> TerminalTable:
-    table = _table(gettext("Raters with themselves (hidden repeats)"))
-    for own in report.repeats:
-        _add(table, f"{own.rater}, {gettext(KIND_LABELS[own.kind])}", own.agreement)
-    return table
-
-
-def _table(title: str) -> TerminalTable:
+def _table(title: str, *parts: Sequence[Line]) -> TerminalTable:
     table = TerminalTable(title)
     table.left("")
     table.right("n", *(gettext(measure.label) for measure in COEFFICIENTS.values()))
+    for part in filter(None, parts):
+        table.section()
+        for name, _, found in part:
+            table.row(name, str(found.raw.n), *map(_cell, coefficients(found).values()))
     return table
-
-
-def _add(table: TerminalTable, name: str, found: Agreement) -> None:
-    cells = (_cell(one) for one in coefficients(found).values())
-    table.row(name, str(found.raw.n), *cells)
 
 
 def _cell(found: Coefficient) -> str | tuple[str, str]:
@@ -132,15 +123,98 @@ def _cell(found: Coefficient) -> str | tuple[str, str]:
     return value, f"({' .. '.join(bounds)})"
 
 
-def _reasons(report: AgreementReport) -> Iterable[str]:
-    """Why figures shown as "-" have no value."""
-    shown = [own.agreement for own in report.repeats]
-    for kind in report.kinds:
-        shown.append(kind.overall)
-        shown.extend(pair.agreement for pair in kind.pairs)
-        shown.extend(group.agreement for group in kind.categories)
-        shown.extend(part.agreement for part in kind.over_time)
-    for found in shown:
-        for one in coefficients(found).values():
-            if one.why_undefined is not None:
-                yield f"-: {gettext(EXPLANATIONS[one.why_undefined])}"
+@click.command("conflicts")
+@click.argument(
+    "folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@formats("table", "json")
+def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | None) -> None:
+    """Show where verdicts by hand on the same property differ from run to run.
+
+    Each DIR holds a run's results.json (V2) and its manual_input.json.
+    """
+    found = agreement.compare(judged_runs(folders))
+    contradicting = found.report.self_contradictions
+    for remark in (
+        *map(problems.message, found.problems),
+        *(words.contradicts_itself(*one) for one in contradicting),
+    ):
+        say(f"relevansi: {remark}", err=True)
+    if file_format == "json":
+        write_json(_document(found.report), output)
+    else:
+        write(printed(_contradictions(found.report), width=100), output)
+
+
+def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
+    """The runs in `folders`, each named after its folder, by the shortest distinct names."""
+    names = agreement.run_names([folder.resolve().parts for folder in folders])
+    pairs = [
+        HandJudgedRun(name, _bytes(folder, RUN_FILE), _bytes(folder, MANUAL_FILE))
+        for folder, name in zip(folders, names, strict=True)
+    ]
+    return agreement.judged_runs(pairs)
+
+
+def _bytes(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as failure:
+        raise click.ClickException(
+            gettext(
+                "%(folder)s is no folder of a judged run: %(name)s cannot be read (%(why)s). "
+                "Name folders that hold results.json and manual_input.json.",
+                folder=folder,
+                name=name,
+                why=failure.strerror,
+            )
+        ) from failure
+
+
+def _document(report: ConflictReport) -> dict[str, Any]:
+    return {
+        "pairs_judged_more_than_once": report.pairs_judged_more_than_once,
+        "contradictions": [
+            {
+                "query_id": query_id,
+                "property": property_id,
+                "verdicts": {run: "pass" if passed else "fail" for run, passed in by_run.items()},
+            }
+            for (query_id, property_id), by_run in report.contradictions.items()
+        ],
+        "favours": dict(report.favours),
+        "sign_tests": [asdict(test) for test in report.sign_tests],
+    }
+
+
+def _contradictions(report: ConflictReport) -> Iterator[TerminalTable | str]:
+    """Yield the contradictions, the verdicts they favour and the sign tests."""
+    judged = ngettext(
+        "%(n)s property of a question was judged in more than one run.",
+        "%(n)s properties of a question were judged in more than one run.",
+        report.pairs_judged_more_than_once,
+    )
+    differing = ngettext(
+        "On %(n)s of them the verdicts differ.",
+        "On %(n)s of them the verdicts differ.",
+        len(report.contradictions),
+    )
+    yield f"{judged} {differing}"
+    if report.contradictions:
+        verdicts = {True: gettext("Relevant"), False: gettext("Not relevant"), None: "-"}
+        table = TerminalTable(gettext("Contradictions"))
+        table.left(gettext("Question"), gettext("Property"), *report.favours)
+        for (query_id, property_id), by_run in report.contradictions.items():
+            table.row(
+                str(query_id), property_id, *(verdicts[by_run.get(r)] for r in report.favours)
+            )
+        table.section()
+        favours = map(str, report.favours.values())
+        table.row("", gettext("Verdicts in favour of the run"), *favours)
+        yield table
+    table = TerminalTable(gettext("Sign test, exact and two-sided"))
+    table.left("A", "B")
+    table.right(gettext("Favour A"), gettext("Favour B"), "p")
+    for test in report.sign_tests:
+        table.row(*test.runs, str(test.favours_a), str(test.favours_b), f"{test.p:.4g}")
+    yield table

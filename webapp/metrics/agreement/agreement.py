@@ -10,6 +10,12 @@ agreement no better than chance and below 0 for worse. References: Cohen (1960),
 and Psychological Measurement 20; Fleiss (1971), Psychological Bulletin 76; Hayes & Krippendorff
 (2007), Communication Methods and Measures 1; Gwet (2008), British Journal of Mathematical and
 Statistical Psychology 61; Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+
+The formulas count items that were labelled alike together. An *item* is there the sorted labels
+it got, from any rater: ``(0, 1, 1)``; a *pair* the labels of two raters, in the raters' order.
+`Kinds` are the different items, or pairs, in sorted order; the rows of `Times` say how often each
+occurs: in the study, and in each resample of it. Every formula returns a value for each row, NaN
+where it has none.
 """
 
 from __future__ import annotations
@@ -25,37 +31,44 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from webapp.i18n import mark
-from webapp.metrics.agreement import coefficients
-from webapp.metrics.agreement.coefficients import EXPLANATIONS, Kinds, NoAgreement
-from webapp.metrics.comparisons.significance import NO_INTERVAL, Bootstrap, interval, resample
+from webapp.metrics.comparisons.significance import NO_INTERVAL, Bootstrap, percentiles, resample
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from webapp.metrics.agreement.coefficients import Distance
-
     Floats = NDArray[np.float64]
+    Times = Floats
+    Distance = Callable[[int, int, Mapping[int, Floats]], Floats | float]
 
-__all__ = [
-    "EXPLANATIONS",
-    "Agreement",
-    "Bootstrap",
-    "Coefficient",
-    "NoAgreement",
-    "Rows",
-    "Scale",
-    "Table",
-    "agreement",
-    "agreements",
-    "cohen_kappa",
-]
-
+Kinds = Sequence[tuple[int, ...]]
 Table = Sequence[Sequence[int | None]]
 Rows = Mapping[tuple[int | None, ...], int]
 """The different rows of a table, and how often each occurs."""
 
 DEFAULT = Bootstrap()
+
+
+class NoAgreement(StrEnum):
+    """Why an agreement figure has no value: never to be confused with agreement 0."""
+
+    TOO_FEW_RATERS = "too_few_raters"
+    NOT_TWO_RATERS = "not_two_raters"
+    NO_SHARED_ITEM = "no_shared_item"
+    ONE_LABEL = "one_label"
+
+
+EXPLANATIONS: Mapping[NoAgreement, str] = MappingProxyType(
+    {
+        NoAgreement.TOO_FEW_RATERS: mark("Agreement needs at least two raters."),
+        NoAgreement.NOT_TWO_RATERS: mark("This figure is for exactly two raters."),
+        NoAgreement.NO_SHARED_ITEM: mark("No item has been decided at least twice."),
+        NoAgreement.ONE_LABEL: mark(
+            "Only one label was used, so agreement cannot be told from chance."
+        ),
+    }
+)
+"""Each reason in words for the reader, as a message id."""
 
 
 class Scale(StrEnum):
@@ -65,14 +78,8 @@ class Scale(StrEnum):
     ORDINAL = "ordinal"
 
 
-_DISTANCES: Mapping[Scale, Distance] = {
-    Scale.NOMINAL: coefficients.nominal,
-    Scale.ORDINAL: coefficients.ordinal,
-}
-
-
 class Coefficient(Struct, frozen=True):
-    """One agreement figure over `n` items, with its interval as `bootstrap` describes it.
+    """One agreement figure over `n` items, with its interval.
 
     Without a value `why_undefined` says why. A value of a single item has no interval.
     `left_out` counts the resamples in which the figure was undefined; they are not in it.
@@ -80,10 +87,9 @@ class Coefficient(Struct, frozen=True):
 
     value: float | None
     n: int
-    lower: float | None
-    upper: float | None
-    why_undefined: NoAgreement | None
-    bootstrap: Bootstrap
+    lower: float | None = None
+    upper: float | None = None
+    why_undefined: NoAgreement | None = None
     left_out: int = 0
 
 
@@ -104,142 +110,71 @@ def agreement(
     labels: Collection[int] = (),
     bootstrap: Bootstrap = DEFAULT,
 ) -> Agreement:
-    """All five coefficients of `table`, alpha by its `scale`; `labels` as in `coefficients.gwet`.
+    """All five coefficients of `table`, alpha by its `scale`; `labels` are those of the scale.
 
     >>> found = agreement([[1, 1], [1, 0], [0, 0], [1, 1]])
     >>> found.raw.value, found.cohen.value, found.raw.n
     (0.75, 0.5, 4)
     """
-    (found,) = agreements([_rows(table)], scale=scale, labels=labels, bootstrap=bootstrap)
-    return found
+    return of_rows(Counter(map(tuple, table)), scale, labels, bootstrap)
 
 
-def agreements(
-    tables: Sequence[Rows],
-    *,
-    scale: Scale = Scale.NOMINAL,
-    labels: Collection[int] = (),
-    bootstrap: Bootstrap = DEFAULT,
-) -> list[Agreement]:
-    """The `agreement` of each table, all resampled at once."""
-    units = [*map(_Units.items, tables), *map(_Units.pairs, tables)]
-    samples = _Sample.drawn(units, bootstrap)
-    both = zip(samples[: len(tables)], samples[len(tables) :], strict=True)
-    return [_agreement(items, pairs, scale, labels) for items, pairs in both]
-
-
-def _agreement(items: _Sample, pairs: _Sample, scale: Scale, labels: Collection[int]) -> Agreement:
-    n_labels = _scale_size(items.kinds, labels)
+def of_rows(rows: Rows, scale: Scale, labels: Collection[int], bootstrap: Bootstrap) -> Agreement:
+    """The `agreement` of a table of which each different row is given once."""
+    unfit = _unfit(rows)
+    items: Counter[tuple[int, ...]] = Counter()
+    for row, times in rows.items():
+        items[tuple(sorted(x for x in row if x is not None))] += times
+    del items[()]
+    used = {label for item in items for label in item}
+    distance = ordinal if scale is Scale.ORDINAL else nominal
+    of_items = _resampled(items, unfit, bootstrap)
     return Agreement(
-        raw=items.measured(coefficients.observed),
-        cohen=pairs.measured(coefficients.cohen),
-        fleiss=items.measured(coefficients.fleiss),
-        alpha=items.measured(partial(coefficients.alpha, distance=_DISTANCES[scale])),
-        ac1=items.measured(partial(coefficients.gwet, n_labels=n_labels)),
+        raw=of_items(observed),
+        cohen=_cohen_kappa(rows, unfit, bootstrap),
+        fleiss=of_items(fleiss),
+        alpha=of_items(partial(alpha, distance=distance)),
+        ac1=of_items(partial(gwet, n_labels=max(2, len(used.union(labels))))),
     )
 
 
-def cohen_kappa(table: Table, *, bootstrap: Bootstrap = DEFAULT) -> Coefficient:
-    """Agreement of two raters beyond what their own habits would give (Cohen 1960).
+def _cohen_kappa(rows: Rows, unfit: NoAgreement | None, bootstrap: Bootstrap) -> Coefficient:
+    if unfit is None and len(next(iter(rows))) != 2:
+        unfit = NoAgreement.NOT_TWO_RATERS
+    pairs = {row: n for row, n in rows.items() if unfit is None and None not in row}
+    swapped = {row[::-1]: n for row, n in pairs.items()}
+    if sorted(swapped.items()) < sorted(pairs.items()):
+        pairs = swapped  # kappa does not ask who is who; nor must the drawing
+    return _resampled(pairs, unfit, bootstrap)(cohen)
 
-    ``kappa = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k a_k b_k``: *a_k*, *b_k* the share of label
-    *k* among the first (second) rater's labels, over the items that both decided; other
-    items are left out, as scikit-learn must be given them. Unweighted on every scale.
-    Undefined unless the table has two columns, and when both used one and the same label.
 
-    >>> cohen_kappa([[1, 1], [1, 0], [0, 0], [1, 1]]).value  # (3/4 - 1/2) / (1 - 1/2)
-    0.5
+def _resampled(
+    units: Mapping[Any, int], unfit: NoAgreement | None, bootstrap: Bootstrap
+) -> Callable[[Callable[[Kinds, Times], Floats]], Coefficient]:
+    """What makes a coefficient of a formula: `units` are resampled once for all formulas.
+
+    The units of a table that is `unfit` are not resampled.
     """
-    return _Sample.of(_Units.pairs(_rows(table)), bootstrap).measured(coefficients.cohen)
+    import numpy as np
 
+    kinds = sorted(units)
+    counts = [units[kind] for kind in kinds]
+    drawn = resample(counts, bootstrap) if unfit is None else np.zeros((0, len(counts)))
+    times = np.vstack([np.array([counts], dtype=np.float64), drawn])
+    n = int(shared(kinds, times[:1])[0])
 
-class _Units(Struct, frozen=True):
-    """The different items or pairs of a table in order, and how often each is in it."""
-
-    kinds: Kinds
-    counts: Sequence[int]
-    unfit: NoAgreement | None
-
-    @classmethod
-    def items(cls, rows: Rows) -> _Units:
-        """The labels of each row, without the raters who gave them."""
-        items: Counter[tuple[int, ...]] = Counter()
-        for row, times in rows.items():
-            items[tuple(sorted(x for x in row if x is not None))] += times
-        del items[()]
-        return cls.of(items, _unfit(rows))
-
-    @classmethod
-    def pairs(cls, rows: Rows) -> _Units:
-        """The labels of each row to which both of two raters gave one, in the raters' order."""
-        reason = _unfit(rows)
-        if reason is None and len(next(iter(rows))) != 2:
-            reason = NoAgreement.NOT_TWO_RATERS
-        fit = rows.items() if reason is None else ()
-        pairs = {
-            (one, other): n for (one, other), n in fit if one is not None and other is not None
-        }
-        swapped = {(other, one): count for (one, other), count in pairs.items()}
-        # Kappa does not ask who is who; nor must the drawing.
-        return cls.of(min(pairs, swapped, key=lambda units: sorted(units.items())), reason)
-
-    @classmethod
-    def of(cls, units: Mapping[Any, int], unfit: NoAgreement | None) -> _Units:
-        """The units, their kinds in order."""
-        kinds = sorted(units)
-        return cls(kinds, [units[kind] for kind in kinds], unfit)
-
-
-class _Sample(Struct, frozen=True):
-    """The items of a table by kind, and their resamples, drawn once for all its coefficients.
-
-    The first row of ``times`` has how often each kind is in the table, the others in a resample.
-    """
-
-    kinds: Kinds
-    times: Floats
-    unfit: NoAgreement | None
-    bootstrap: Bootstrap
-
-    @classmethod
-    def of(cls, units: _Units, bootstrap: Bootstrap) -> _Sample:
-        """The resamples of one table's items or pairs."""
-        (found,) = cls.drawn([units], bootstrap)
-        return found
-
-    @classmethod
-    def drawn(cls, tables: Sequence[_Units], bootstrap: Bootstrap) -> list[_Sample]:
-        """The resamples of each table's items or pairs; an unfit one is not resampled."""
-        import numpy as np
-
-        fit = iter(resample([one.counts for one in tables if one.unfit is None], bootstrap))
-        found = []
-        for one in tables:
-            times = np.array([one.counts], dtype=np.float64)
-            if one.unfit is None:
-                times = np.concatenate([times, next(fit)])
-            found.append(cls(one.kinds, times, one.unfit, bootstrap))
-        return found
-
-    def measured(self, formula: Callable[[Kinds, Floats], Floats]) -> Coefficient:
-        """The coefficient that `formula` makes of the items, with its interval."""
-        n = int(coefficients.shared(self.kinds, self.times[:1])[0])
-        value, *drawn = formula(self.kinds, self.times).tolist()
-        why = self.unfit
+    def measured(formula: Callable[[Kinds, Times], Floats]) -> Coefficient:
+        found = formula(kinds, times)
+        value = float(found[0])
+        why = unfit
         if why is None and isnan(value):
             why = NoAgreement.ONE_LABEL if n else NoAgreement.NO_SHARED_ITEM
         if why is not None:
-            return Coefficient(None, n, None, None, why, self.bootstrap)
-        bounds = NO_INTERVAL
-        if n > 1:
-            bounds = interval(drawn, confidence=self.bootstrap.confidence)
-        return Coefficient(
-            value, n, bounds.lower, bounds.upper, None, self.bootstrap, bounds.left_out
-        )
+            return Coefficient(None, n, why_undefined=why)
+        bounds = percentiles(found[1:], bootstrap) if n > 1 else NO_INTERVAL
+        return Coefficient(value, n, bounds.lower, bounds.upper, left_out=bounds.left_out)
 
-
-def _rows(table: Table) -> Rows:
-    return Counter(map(tuple, table))
+    return measured
 
 
 def _unfit(rows: Rows) -> NoAgreement | None:
@@ -252,9 +187,162 @@ def _unfit(rows: Rows) -> NoAgreement | None:
     return NoAgreement.TOO_FEW_RATERS if max(widths) < 2 else None
 
 
-def _scale_size(kinds: Kinds, labels: Collection[int]) -> int:
-    used = {label for kind in kinds for label in kind}
-    return max(2, len(used | set(labels)))
+def shared(kinds: Kinds, times: Times) -> Floats:
+    """How many items have at least two labels."""
+    found: Floats = times[:, [len(kind) > 1 for kind in kinds]].sum(axis=1)
+    return found
+
+
+def observed(kinds: Kinds, times: Times) -> Floats:
+    """Raw agreement: share of agreeing pairs of raters, averaged over the items of two or more.
+
+    ``Pa = mean over i of sum_k r_ik (r_ik - 1) / (r_i (r_i - 1))``: *r_i* labels on item *i*,
+    *r_ik* of them *k*; with two raters the share of items on which they agree. Each item
+    counts the same, however many raters it had. Defined when only one label was used.
+    """
+    agreeing = []
+    for place, kind in enumerate(kinds):
+        if len(kind) > 1:
+            same = sum(used * (used - 1) for used in Counter(kind).values())
+            agreeing.append(times[:, place] * (same / (len(kind) * (len(kind) - 1))))
+    return _ratio(_sum(agreeing, times), shared(kinds, times))
+
+
+def fleiss(kinds: Kinds, times: Times) -> Floats:
+    """Fleiss' kappa: agreement beyond the labels' overall shares (Fleiss 1971).
+
+    ``kappa = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k^2``: *Pa* as in raw agreement, *p_k* the
+    mean over items of the share of label *k* among an item's labels. Where items have
+    unequal numbers of labels this is the generalised form of irrCAC: *Pa* over items with two
+    labels or more, *p_k* over all that have any, each item weighing the same. Undefined when
+    only one label was used.
+    """
+    shares = _shares(kinds, times)
+    chance = _sum([share * share for share in shares], times)
+    return _defined(_beyond_chance(observed(kinds, times), chance), shares)
+
+
+def gwet(kinds: Kinds, times: Times, n_labels: int) -> Floats:
+    """Gwet's AC1: agreement beyond chance on hard items, steady where one label prevails (2008).
+
+    ``AC1 = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k p_k (1 - p_k) / (q - 1)``: *Pa* and *p_k* as in
+    Fleiss' kappa, unequal numbers of labels too (as irrCAC), *q* the number of labels of
+    the scale: of those stated, else of those used, at least 2. Defined (as 1) when only one was.
+    """
+    uneven = [share * (1 - share) for share in _shares(kinds, times)]
+    return _beyond_chance(observed(kinds, times), _sum(uneven, times) / (n_labels - 1))
+
+
+def cohen(kinds: Kinds, times: Times) -> Floats:
+    """Agreement of two raters beyond what their own habits would give (Cohen 1960).
+
+    ``kappa = (Pa - Pe) / (1 - Pe)``, ``Pe = sum_k a_k b_k``: *a_k*, *b_k* the share of label *k*
+    among the first (second) rater's labels, over the items that both decided; others are left out,
+    as scikit-learn must be given them. Unweighted. Undefined when both used one and the same label.
+    """
+    import numpy as np
+
+    n = times.sum(axis=1)
+    labels = sorted({label for kind in kinds for label in kind})
+    first = {x: times[:, [one == x for one, _ in kinds]].sum(axis=1) for x in labels}
+    second = {x: times[:, [other == x for _, other in kinds]].sum(axis=1) for x in labels}
+    same = times[:, [one == other for one, other in kinds]].sum(axis=1)
+    met = sum((first[x] * second[x] for x in labels), np.zeros(len(times)))
+    return _ratio(n * same - met, n * n - met)
+
+
+def alpha(kinds: Kinds, times: Times, distance: Distance) -> Floats:
+    """Krippendorff's alpha: one minus observed over expected disagreement (2007).
+
+    ``alpha = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck``: *o_ck* how often labels *c* and
+    *k* met on an item, an item's *m* labels giving ``1 / (m - 1)`` per ordered pair; *n_c* the
+    labels *c* and *n* all labels on items with two or more (an item with one says nothing);
+    *d_ck* the squared `distance` (Krippendorff 2011). Undefined when only one label was used
+    on those items.
+    """
+    together, totals = _coincidences(kinds, times)
+    apart = {(c, k): distance(c, k, totals) for c in totals for k in totals}
+    seen = _sum([met * apart[labels] for labels, met in together.items()], times)
+    expected = _sum([totals[c] * totals[k] * apart[c, k] for c, k in apart], times)
+    every = _sum([*totals.values()], times)
+    return _defined(1 - _ratio((every - 1) * seen, expected), [*totals.values()])
+
+
+def nominal(one: int, other: int, totals: Mapping[int, Floats]) -> float:  # noqa: ARG001
+    """1 for two different labels, 0 for the same one."""
+    return float(one != other)
+
+
+def ordinal(one: int, other: int, totals: Mapping[int, Floats]) -> Floats:
+    """The squared number of labels between two, each end counted half.
+
+    ``(sum of n_g for g from c to k - (n_c + n_k) / 2)^2``: *n_g* how often label *g* was used.
+    """
+    low, high = sorted((one, other))
+    between = sum(times for label, times in totals.items() if low <= label <= high)
+    found: Floats = (between - (totals[one] + totals[other]) / 2) ** 2
+    return found
+
+
+def _shares(kinds: Kinds, times: Times) -> list[Floats]:
+    """For each label the mean, over all items with a label, of its share among an item's labels."""
+    found: dict[int, list[Floats]] = {}
+    for place, kind in enumerate(kinds):
+        for label, used in Counter(kind).items():
+            found.setdefault(label, []).append(times[:, place] * used / len(kind))
+    every = times.sum(axis=1)
+    return [_ratio(_sum(parts, times), every) for parts in found.values()]
+
+
+def _coincidences(
+    kinds: Kinds, times: Times
+) -> tuple[dict[tuple[int, int], Floats], dict[int, Floats]]:
+    """How often two labels met on an item, and each label's total over the shared items.
+
+    The ordered pairs of an item's *m* labels count ``1 / (m - 1)`` each.
+    """
+    import numpy as np
+
+    together: dict[tuple[int, int], Floats] = {}
+    totals: dict[int, Floats] = {}
+    none = np.zeros(len(times))
+    for place, kind in enumerate(kinds):
+        if len(kind) < 2:
+            continue
+        for one, used in Counter(kind).items():
+            totals[one] = totals.get(one, none) + times[:, place] * used
+            for other, others in Counter(kind).items():
+                met = used * (others - (one == other))
+                parts = times[:, place] * met / (len(kind) - 1)
+                together[one, other] = together.get((one, other), none) + parts
+    return together, totals
+
+
+def _beyond_chance(agreed: Floats, chance: Floats) -> Floats:
+    return _ratio(agreed - chance, 1 - chance)
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """One through the other, NaN where the other is 0."""
+    import numpy as np
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where(whole == 0, np.nan, part / whole)
+    return found
+
+
+def _defined(values: Floats, uses: Sequence[Floats]) -> Floats:
+    """The values, NaN where fewer than two labels have any use."""
+    import numpy as np
+
+    used = sum(((use > 0).astype(int) for use in uses), np.zeros(len(values), dtype=int))
+    return np.where(used > 1, values, np.nan)
+
+
+def _sum(terms: Sequence[Floats], times: Times) -> Floats:
+    import numpy as np
+
+    return np.sum(terms, axis=0) if terms else np.zeros(len(times))
 
 
 class NoShare(StrEnum):
@@ -316,12 +404,11 @@ def binary_agreement(
     >>> found.kappa.value  # (3/4 - 1/2) / (1 - 1/2)
     0.5
     """
-    counts = Counter((bool(machine), bool(person)) for machine, person in pairs)
-    table = [[int(machine), int(person)] for machine, person in counts.elements()]
+    counts: Counter[tuple[int | None, ...]] = Counter(pairs)
     return BinaryAgreement(
         both=counts[True, True],
         machine_only=counts[True, False],
         people_only=counts[False, True],
         neither=counts[False, False],
-        kappa=cohen_kappa(table, bootstrap=bootstrap or Bootstrap()),
+        kappa=_cohen_kappa(counts, _unfit(counts), bootstrap or DEFAULT),
     )

@@ -6,19 +6,20 @@ apart), and the quality of whole answers. Every figure is one of ``metrics.agree
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from itertools import combinations
 from math import ceil
 from operator import itemgetter
-from typing import TypeAlias
 
 from msgspec import Struct
 
-from webapp.metrics.agreement.agreement import Agreement, Bootstrap, Rows, Scale, agreements
+from webapp.metrics.agreement.agreement import Agreement, Scale, of_rows
 from webapp.metrics.comparisons.differences import sign_test
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import EmptyOutcome, Relevance
 
 MOST_PARTS = 10
@@ -79,37 +80,14 @@ class LabelledItem(Struct, frozen=True):
     first: datetime | None = None
 
 
-class PairAgreement(Struct, frozen=True):
-    """Two raters over the items that both decided."""
-
-    raters: tuple[str, str]
-    agreement: Agreement
-
-
-class CategoryAgreement(Struct, frozen=True):
-    """All raters over the items of one category."""
-
-    category: str
-    n_items: int
-    agreement: Agreement
-
-
-class PartAgreement(Struct, frozen=True):
-    """All raters over one part (from 1) of the items, in the order of their first judgment."""
-
-    part: int
-    n_items: int
-    first: datetime
-    last: datetime
-    agreement: Agreement
-
-
 class KindAgreement(Struct, frozen=True):
     """Agreement on one kind of items, by the raters who judged any of them.
 
     ``n_items`` have a judgment of any rater, "cannot tell" included. ``cannot_tell`` is over
     all raters and ``cannot_tell_by`` for each; for empty lists and quality they are ``None``
-    and empty, as only cards have this verdict.
+    and empty, as only cards have this verdict. ``pairs`` has two raters over the items that both
+    decided, ``categories`` how many items a category has and all raters over them, ``over_time``
+    the same of each part of the items in the order of their first judgments, from when to when.
     """
 
     kind: ItemKind
@@ -118,9 +96,9 @@ class KindAgreement(Struct, frozen=True):
     cannot_tell: CannotTell | None
     cannot_tell_by: Mapping[str, CannotTell]
     overall: Agreement
-    pairs: tuple[PairAgreement, ...]
-    categories: tuple[CategoryAgreement, ...]
-    over_time: tuple[PartAgreement, ...]
+    pairs: Mapping[tuple[str, str], Agreement]
+    categories: Mapping[str, tuple[int, Agreement]]
+    over_time: tuple[tuple[datetime, datetime, int, Agreement], ...]
 
     @property
     def n_shared(self) -> int:
@@ -160,34 +138,30 @@ def of_kind(
     """
     judged = [item for item in items if item.said]
     active = [name for name in raters if any(name in item.said for item in judged)]
-
     table = [tuple(_label(item.said.get(name)) for name in active) for item in judged]
-    pairs = [*combinations(range(len(active)), 2)]
-    categories, parts = _by_category(judged), _parts(judged)
-    tables = [Counter(table)]
-    tables += [Counter(map(itemgetter(*pair), table)) for pair in pairs]
-    tables += [Counter(table[number] for number in members) for members in categories.values()]
-    tables += [Counter(table[number] for number in members) for _, _, members in parts]
-    overall, *measured = _measured(tables, kind, bootstrap)
-    found = iter(measured)
+    categories: dict[str, list[tuple[int | None, ...]]] = defaultdict(list)
+    for item, row in zip(judged, table, strict=True):
+        categories[item.category].append(row)
     everybody, by_rater = _cannot_tell(active, judged) if kind is ItemKind.CARDS else (None, {})
+
+    def measured(rows: Iterable[tuple[int | None, ...]]) -> Agreement:
+        return _measured(frozenset(Counter(rows).items()), kind, bootstrap)
+
     return KindAgreement(
         kind=kind,
         raters=tuple(active),
         n_items=len(judged),
         cannot_tell=everybody,
         cannot_tell_by=by_rater,
-        overall=overall,
-        pairs=tuple(
-            PairAgreement((active[one], active[other]), next(found)) for one, other in pairs
-        ),
-        categories=tuple(
-            CategoryAgreement(category, len(members), next(found))
-            for category, members in categories.items()
-        ),
+        overall=measured(table),
+        pairs={
+            (active[one], active[other]): measured(map(itemgetter(one, other), table))
+            for one, other in combinations(range(len(active)), 2)
+        },
+        categories={name: (len(rows), measured(rows)) for name, rows in categories.items()},
         over_time=tuple(
-            PartAgreement(number, len(members), since, until, next(found))
-            for number, (since, until, members) in enumerate(parts, start=1)
+            (since, until, len(places), measured(table[place] for place in places))
+            for since, until, places in _parts(judged)
         ),
     )
 
@@ -199,29 +173,18 @@ def consistency(
     bootstrap: Bootstrap,
 ) -> Consistency:
     """How one rater agrees with themselves over (standing, second) verdicts or grades."""
-    table: Rows = Counter((_label(standing), _label(second)) for standing, second in repeats)
+    table = Counter((_label(standing), _label(second)) for standing, second in repeats)
     answered = sum(second is not None for _, second in repeats)
-    (found,) = _measured([table], kind, bootstrap)
+    found = _measured(frozenset(table.items()), kind, bootstrap)
     return Consistency(rater, kind, len(repeats), answered, found)
 
 
-def _measured(tables: Sequence[Rows], kind: ItemKind, bootstrap: Bootstrap) -> list[Agreement]:
-    """The agreement of each table, kept: resampling takes long, and most tables stay the same."""
-    keys = [(kind, bootstrap, frozenset(rows.items())) for rows in tables]
-    found = {key: kept for key in keys if (kept := _KEPT.pop(key, None)) is not None}
-    new = {key: rows for key, rows in zip(keys, tables, strict=True) if key not in found}
-    measured = agreements(
-        [*new.values()], scale=kind.scale, labels=kind.labels, bootstrap=bootstrap
-    )
-    found.update(zip(new, measured, strict=True))
-    _KEPT.update(found)
-    while len(_KEPT) > MOST_KEPT:
-        _KEPT.popitem(last=False)
-    return [found[key] for key in keys]
-
-
-_Kept: TypeAlias = "tuple[ItemKind, Bootstrap, frozenset[tuple[tuple[int | None, ...], int]]]"
-_KEPT: OrderedDict[_Kept, Agreement] = OrderedDict()
+@lru_cache(maxsize=MOST_KEPT)
+def _measured(
+    rows: frozenset[tuple[tuple[int | None, ...], int]], kind: ItemKind, bootstrap: Bootstrap
+) -> Agreement:
+    """The agreement, kept: resampling takes long, and most tables stay the same."""
+    return of_rows(dict(rows), kind.scale, kind.labels, bootstrap)
 
 
 def _label(said: str | float | None) -> int | None:
@@ -244,14 +207,6 @@ def _cannot_tell(
     return everybody, by_rater
 
 
-def _by_category(items: Iterable[LabelledItem]) -> dict[str, list[int]]:
-    """The places of the items of each category."""
-    found: dict[str, list[int]] = {}
-    for number, item in enumerate(items):
-        found.setdefault(item.category, []).append(number)
-    return found
-
-
 def _parts(items: Sequence[LabelledItem]) -> list[tuple[datetime, datetime, list[int]]]:
     """The places of dated items in parts of equal size, each with its time; the earliest first."""
     dated = [(item.first, number) for number, item in enumerate(items) if item.first is not None]
@@ -263,9 +218,6 @@ def _parts(items: Sequence[LabelledItem]) -> list[tuple[datetime, datetime, list
     return [(cut[0][0], cut[-1][0], [number for _, number in cut]) for cut in cuts]
 
 
-Pair = tuple[int, str]
-
-
 class VerdictByHand(Struct, frozen=True):
     """One verdict by hand on one card of a run; `property_id` is the property's identity."""
 
@@ -273,22 +225,6 @@ class VerdictByHand(Struct, frozen=True):
     query_id: int
     property_id: str
     passed: bool
-
-
-class Contradiction(Struct, frozen=True):
-    """A pair that passed in one run and failed in another; run to whether it passed."""
-
-    query_id: int
-    property_id: str
-    verdicts: Mapping[str, bool]
-
-
-class SelfContradiction(Struct, frozen=True):
-    """A pair that one run both passed and failed."""
-
-    run: str
-    query_id: int
-    property_id: str
 
 
 class SignTest(Struct, frozen=True):
@@ -305,17 +241,19 @@ class SignTest(Struct, frozen=True):
 
 
 class ConflictReport(Struct, frozen=True):
-    """The verdicts that runs give on the same pairs, compared.
+    """The verdicts that runs give on the same pairs of question and property, compared.
 
-    `pairs_judged_more_than_once` have a verdict from two runs or more. `favours` counts, for
-    every run, its passes among the contradictions. One sign test per two runs.
+    `pairs_judged_more_than_once` have a verdict from two runs or more. `contradictions` are pairs
+    that passed in one run and failed in another, with whether each run passed them. `favours`
+    counts, for every run, its passes among the contradictions. One sign test per two runs.
+    `self_contradictions` are (run, query id, property) that one run both passed and failed.
     """
 
     pairs_judged_more_than_once: int
-    contradictions: tuple[Contradiction, ...]
+    contradictions: Mapping[tuple[int, str], Mapping[str, bool]]
     favours: Mapping[str, int]
     sign_tests: tuple[SignTest, ...]
-    self_contradictions: tuple[SelfContradiction, ...]
+    self_contradictions: tuple[tuple[str, int, str], ...]
 
 
 def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> ConflictReport:
@@ -328,44 +266,29 @@ def conflicts(verdicts: Iterable[VerdictByHand], runs: Sequence[str]) -> Conflic
     >>> conflicts(cemara, ["hybrid", "api_only"]).favours
     {'hybrid': 1, 'api_only': 0}
     """
-    said = _said(verdicts)
-    judged = {pair: _clear(by_run, runs) for pair, by_run in said.items()}
-    shared = {pair: by_run for pair, by_run in judged.items() if len(by_run) > 1}
-    found = tuple(
-        Contradiction(*pair, by_run)
-        for pair, by_run in sorted(shared.items())
-        if len(set(by_run.values())) > 1
-    )
+    given: defaultdict[tuple[int, str], defaultdict[str, set[bool]]]
+    given = defaultdict(lambda: defaultdict(set))
+    for verdict in verdicts:
+        given[verdict.query_id, verdict.property_id][verdict.run].add(verdict.passed)
+    clear = {
+        pair: {run: True in given[pair][run] for run in runs if len(given[pair][run]) == 1}
+        for pair in sorted(given)
+    }
+    found = {pair: by_run for pair, by_run in clear.items() if len(set(by_run.values())) > 1}
     return ConflictReport(
-        pairs_judged_more_than_once=len(shared),
+        pairs_judged_more_than_once=sum(len(by_run) > 1 for by_run in clear.values()),
         contradictions=found,
-        favours={run: sum(c.verdicts.get(run, False) for c in found) for run in runs},
-        sign_tests=tuple(_sign_test(found, one, other) for one, other in combinations(runs, 2)),
+        favours={run: sum(by_run.get(run, False) for by_run in found.values()) for run in runs},
+        sign_tests=tuple(
+            _sign_test(found.values(), one, other) for one, other in combinations(runs, 2)
+        ),
         self_contradictions=tuple(
-            SelfContradiction(run, *pair)
-            for pair, by_run in sorted(said.items())
-            for run in runs
-            if len(by_run.get(run, ())) > 1
+            (run, *pair) for pair in clear for run in runs if len(given[pair][run]) > 1
         ),
     )
 
 
-def _said(verdicts: Iterable[VerdictByHand]) -> dict[Pair, dict[str, set[bool]]]:
-    """Pair to run to the different verdicts the run has on it."""
-    said: defaultdict[Pair, dict[str, set[bool]]] = defaultdict(dict)
-    for verdict in verdicts:
-        by_run = said[verdict.query_id, verdict.property_id]
-        by_run.setdefault(verdict.run, set()).add(verdict.passed)
-    return said
-
-
-def _clear(by_run: Mapping[str, set[bool]], runs: Sequence[str]) -> dict[str, bool]:
-    """Run to its verdict, for the runs that have exactly one."""
-    return {run: next(iter(by_run[run])) for run in runs if len(by_run.get(run, ())) == 1}
-
-
-def _sign_test(found: Sequence[Contradiction], one: str, other: str) -> SignTest:
-    both = [c.verdicts for c in found if one in c.verdicts and other in c.verdicts]
-    favours_a = sum(v[one] and not v[other] for v in both)
-    favours_b = sum(v[other] and not v[one] for v in both)
+def _sign_test(found: Iterable[Mapping[str, bool]], one: str, other: str) -> SignTest:
+    both = Counter((by_run.get(one), by_run.get(other)) for by_run in found)
+    favours_a, favours_b = both[True, False], both[False, True]
     return SignTest((one, other), favours_a, favours_b, sign_test(favours_a, favours_b))

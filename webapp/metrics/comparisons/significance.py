@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from math import ceil, floor, isnan
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -27,9 +26,6 @@ DRAWS_AT_ONCE = 65_536
 
 MOST_WHOLE = 15_625
 """Up to so many units 64 rows are drawn in one go, above it 2, or published figures would move."""
-
-FEW_KINDS = 12
-"""Up to so many kinds of units are counted faster by comparing than one by one."""
 
 
 class Bootstrap(Struct, frozen=True):
@@ -61,63 +57,24 @@ class Resampling(Struct, frozen=True):
         return ways <= self.resamples
 
 
-def resample(samples: Sequence[Sequence[int]], bootstrap: Bootstrap) -> list[Floats]:
-    """Return how often each kind of unit of a sample is drawn, a row for each resample of it.
+def resample(counts: Sequence[int], bootstrap: Bootstrap) -> Floats:
+    """Return how often each kind of unit is drawn, a row for each resample; under two units, none.
 
-    A sample has how many units there are of each kind, the kinds in sorted order, so that the
-    order in which the units came changes nothing. Under two units there are no rows. Every sample
-    is drawn from the beginning of the same stream, which is read once for all of them.
+    `counts` says how many units there are of each kind, the kinds in sorted order, so that the
+    order in which the units came changes nothing.
     """
     import numpy as np
 
-    below = [
-        np.zeros((bootstrap.resamples if sum(counts) >= MIN_UNITS else 0, len(counts)))
-        for counts in samples
-    ]
-    read = [
-        (np.repeat(np.arange(len(counts)), counts), np.cumsum(counts), rows)
-        for counts, rows in zip(samples, below, strict=True)
-        if len(rows)
-    ]
-    stream = _random_numbers(bootstrap.seed)
-    longest = max((len(kinds) for kinds, _, _ in read), default=0) * bootstrap.resamples
-    for start in range(0, longest, DRAWS_AT_ONCE):
-        numbers = stream.random_sample(min(DRAWS_AT_ONCE, longest - start))
-        for kinds, ends, rows in read:
-            _draw(numbers, start, kinds, ends, rows)
-    return [np.diff(rows, axis=1, prepend=0) for rows in below]
-
-
-def _draw(
-    numbers: Floats, start: int, kinds: NDArray[np.intp], ends: NDArray[np.intp], rows: Floats
-) -> None:
-    """Add to the `rows` of a sample how many places some numbers draw below the end of each kind.
-
-    The numbers begin at `start` of the stream, which may lie within a row, as may their end.
-    `kinds` has the kind of each place.
-    """
-    size = len(kinds)
-    places = numbers[: max(0, len(rows) * size - start)] * size
-    row, first = start // size, min(-start % size, len(places))
-    last = first + (len(places) - first) // size * size
-    whole = places[first:last].reshape(-1, size)
-    for part in (places[None, :first], whole, places[None, last:]):
-        if part.size:
-            _count_below(part, kinds, ends, rows[row : row + len(part)])
-            row += len(part)
-
-
-def _count_below(
-    places: Floats, kinds: NDArray[np.intp], ends: NDArray[np.intp], rows: Floats
-) -> None:
-    import numpy as np
-
-    if len(ends) > FEW_KINDS:
-        rows += _counted(kinds[places.astype(np.intp)], len(ends)).cumsum(axis=1)
-        return
-    rows[:, -1] += places.shape[1]
-    for kind, end in enumerate(ends[:-1]):
-        rows[:, kind] += (places < end).view(np.uint8).sum(axis=1, dtype=np.uint32)
+    kinds = np.repeat(np.arange(len(counts)), counts)
+    size, stream = len(kinds), _random_numbers(bootstrap.seed)
+    total = bootstrap.resamples if size >= MIN_UNITS else 0
+    times = np.zeros((total, len(counts)))
+    most = max(1, DRAWS_AT_ONCE // max(size, 1))
+    for start in range(0, total, most):
+        rows = times[start : start + most]
+        places = stream.random_sample((len(rows), size)) * size
+        rows += _counted(kinds[places.astype(np.intp)], len(counts))
+    return times
 
 
 def times_drawn(size: int, resampling: Resampling) -> Iterator[Floats]:
@@ -236,33 +193,6 @@ class Interval(Struct, frozen=True):
 NO_INTERVAL = Interval(None, None, 0)
 
 
-def interval(estimates: Sequence[float], *, confidence: float = 0.95) -> Interval:
-    """The percentile interval of the estimates, one for each resample; NaN is not an estimate.
-
-    Bounds: the ``(1 - c) / 2`` and ``(1 + c) / 2`` quantiles, *c* the confidence.
-    """
-    found = sorted(value for value in estimates if not isnan(value))
-    if not found:
-        return Interval(None, None, len(estimates))
-    tail = (1 - confidence) / 2
-    left_out = len(estimates) - len(found)
-    return Interval(quantile(found, tail), quantile(found, 1 - tail), left_out)
-
-
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """The value below which `share` of the sorted values lie, between two by straight line.
-
-    With *n* values it is at position ``share x (n - 1)``, counted from 0 (the method
-    that numpy calls "linear"). `share` is 0 to 1; no values raise ``IndexError``.
-
-    >>> quantile([1.0, 2.0, 4.0], 0.75)
-    3.0
-    """
-    position = share * (len(ordered) - 1)
-    below, above = ordered[floor(position)], ordered[ceil(position)]
-    return below + (above - below) * (position - floor(position))
-
-
 TIE = 1e-9
 """Two sums of differences nearer than this are equal: floats add up in different orders."""
 
@@ -376,7 +306,7 @@ def _mean_of_known(times: Floats, values: Floats) -> Floats:
     return np.where(counts > 0, known / np.maximum(counts, 1), np.nan)
 
 
-def percentiles(estimates: Floats, resampling: Resampling) -> Interval:
+def percentiles(estimates: Floats, settings: Bootstrap | Resampling) -> Interval:
     """The interval that holds the middle share of the estimates; NaN is not an estimate."""
     import numpy as np
 
@@ -384,7 +314,7 @@ def percentiles(estimates: Floats, resampling: Resampling) -> Interval:
     left_out = len(estimates) - len(present)
     if not len(present):
         return Interval(None, None, left_out)
-    tail = (1 - resampling.confidence) / 2
+    tail = (1 - settings.confidence) / 2
     lower, upper = np.quantile(present, [tail, 1 - tail])
     return Interval(float(lower), float(upper), left_out)
 

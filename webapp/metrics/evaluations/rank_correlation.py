@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from webapp.i18n import mark
-from webapp.metrics.comparisons.significance import Bootstrap, interval, item_times
+from webapp.metrics.comparisons.significance import Bootstrap, item_times, percentiles
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,8 +121,7 @@ def _correlated(
     value = float(formula(x, y, once)[0])
     if draws is None:
         return Correlation(value)
-    drawn: list[float] = formula(x, y, draws).tolist()
-    found = interval(drawn, confidence=bootstrap.confidence)
+    found = percentiles(formula(x, y, draws), bootstrap)
     return Correlation(value, found.lower, found.upper, found.left_out)
 
 

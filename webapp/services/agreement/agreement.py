@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Select, and_, case, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
 
 from webapp.db.tables.judging import (
     Event,
@@ -33,7 +33,6 @@ from webapp.i18n import mark
 from webapp.importers.agreement import manual_input
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.property_particulars import identity
-from webapp.metrics.agreement.agreement import Bootstrap
 from webapp.metrics.agreement.report import (
     AgreementReport,
     ConflictReport,
@@ -45,6 +44,7 @@ from webapp.metrics.agreement.report import (
     consistency,
     of_kind,
 )
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import Problem, Tell, nobody
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import Scope
@@ -96,8 +96,24 @@ def items(
         given: Mapping[int, str | float] = own.quality if kind is ItemKind.QUALITY else own.by_thing
         for key, value in given.items():
             said[key][rater.name] = value
-    subject = Event.query_key if kind is ItemKind.QUALITY else Event.judged_thing_id
-    since = _first_judged(session, subject, "quality" if kind is ItemKind.QUALITY else "verdict")
+    subject, changed = Event.judged_thing_id, "verdict"
+    if kind is ItemKind.QUALITY:
+        subject, changed = Event.query_key, "quality"
+    made_at = case(
+        (Event.client_time < Event.received_at, Event.client_time), else_=Event.received_at
+    )
+    first_judged = (
+        select(subject, func.min(made_at))
+        .join(Rater, Rater.id == Event.rater_id)
+        .where(
+            Rater.is_machine.is_(False),
+            Event.field == changed,
+            Event.new.is_not(None),
+            subject.is_not(None),
+        )
+        .group_by(subject)
+    )
+    since: dict[int | None, datetime] = dict(session.execute(first_judged).all())
     return [
         LabelledItem(category, said.get(key, {}), since.get(key))
         for key, category in _asked(session, scope, kind)
@@ -125,72 +141,44 @@ def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, st
     return [(key, category) for key, category in session.execute(in_order)]
 
 
-def _first_judged(
-    session: Session, subject: InstrumentedAttribute[int | None], changed: str
-) -> dict[int | None, datetime]:
-    """Return when a person first judged each thing, or first graded each answer."""
-    made_at = case(
-        (Event.client_time < Event.received_at, Event.client_time), else_=Event.received_at
-    )
-    rows = session.execute(
-        select(subject, func.min(made_at))
-        .join(Rater, Rater.id == Event.rater_id)
-        .where(
-            Rater.is_machine.is_(False),
-            Event.field == changed,
-            Event.new.is_not(None),
-            subject.is_not(None),
-        )
-        .group_by(subject)
-    )
-    return {key: first for key, first in rows}  # noqa: C416 - a result with keys is not a pair
-
-
 def _repeats(
     session: Session, raters: Sequence[Rater], kinds: Sequence[ItemKind], bootstrap: Bootstrap
 ) -> tuple[Consistency, ...]:
-    found: dict[tuple[int, ItemKind], list[_Said]] = defaultdict(list)
-    for rater_id, is_card, *said in session.execute(_verdicts_again()):
-        found[rater_id, ItemKind.CARDS if is_card else ItemKind.EMPTY_LISTS].append(
-            (said[0], said[1])
+    """Return how each rater agrees with themselves: the current verdicts beside the second ones."""
+    verdicts_again = (
+        select(Task.rater_id, JudgedThing.property_id, Judgment.verdict, Repeat.verdict)
+        .join_from(Repeat, Task, Task.id == Repeat.task_id)
+        .join(JudgedThing, JudgedThing.id == Repeat.judged_thing_id)
+        .outerjoin(
+            Judgment,
+            (Judgment.rater_id == Task.rater_id)
+            & (Judgment.judged_thing_id == Repeat.judged_thing_id),
         )
-    for rater_id, standing, second in session.execute(_grades_again()):
-        found[rater_id, ItemKind.QUALITY].append((standing, second))
+        .where(Task.kind == REPEAT)
+        .order_by(Repeat.task_id, Repeat.judged_thing_id)
+    )
+    grades_again = (
+        select(Task.rater_id, QueryRating.quality, RepeatRating.quality)
+        .join_from(RepeatRating, Task, Task.id == RepeatRating.task_id)
+        .outerjoin(
+            QueryRating,
+            (QueryRating.rater_id == Task.rater_id)
+            & (QueryRating.query_key == RepeatRating.query_key),
+        )
+        .where(Task.kind == REPEAT)
+        .order_by(RepeatRating.task_id, RepeatRating.query_key)
+    )
+    found: dict[tuple[int, ItemKind], list[_Said]] = defaultdict(list)
+    for rater_id, property_id, standing, second in session.execute(verdicts_again):
+        kind = ItemKind.EMPTY_LISTS if property_id is None else ItemKind.CARDS
+        found[rater_id, kind].append((standing, second))
+    for rater_id, *grades in session.execute(grades_again):
+        found[rater_id, ItemKind.QUALITY].append((grades[0], grades[1]))
     return tuple(
         consistency(rater.name, kind, found[rater.id, kind], bootstrap)
         for kind in kinds
         for rater in raters
         if (rater.id, kind) in found
-    )
-
-
-def _verdicts_again() -> Select[int, bool, str | None, str | None]:
-    """Return the statement over the repeats: rater, whether of a card, current and second."""
-    is_card = JudgedThing.property_id.is_not(None)
-    same = and_(
-        Judgment.rater_id == Task.rater_id, Judgment.judged_thing_id == Repeat.judged_thing_id
-    )
-    return (
-        select(Task.rater_id, is_card, Judgment.verdict, Repeat.verdict)
-        .join_from(Repeat, Task, Task.id == Repeat.task_id)
-        .join(JudgedThing, JudgedThing.id == Repeat.judged_thing_id)
-        .outerjoin(Judgment, same)
-        .where(Task.kind == REPEAT)
-        .order_by(Repeat.task_id, Repeat.judged_thing_id)
-    )
-
-
-def _grades_again() -> Select[int, int | None, int | None]:
-    """Return the statement over the grades given again: rater, current and second."""
-    same = and_(
-        QueryRating.rater_id == Task.rater_id, QueryRating.query_key == RepeatRating.query_key
-    )
-    return (
-        select(Task.rater_id, QueryRating.quality, RepeatRating.quality)
-        .join_from(RepeatRating, Task, Task.id == RepeatRating.task_id)
-        .outerjoin(QueryRating, same)
-        .where(Task.kind == REPEAT)
-        .order_by(RepeatRating.task_id, RepeatRating.query_key)
     )
 
 
@@ -213,22 +201,16 @@ class HandJudgedRun(Struct, frozen=True):
     manual_file: bytes
 
 
-class NumberedQuestion(Struct, frozen=True):
-    """A question as the report names it."""
-
-    number: int
-    text: str
-
-
 class JudgedRun(Struct, frozen=True):
     """A run with the verdicts by hand on its cards, and the problems of its files.
 
-    ``questions`` are by the query id of the verdicts, ``titles`` by a property's identity.
+    ``questions`` have number and text, by the query id of the verdicts; ``titles`` are by a
+    property's identity.
     """
 
     name: str
     verdicts: tuple[VerdictByHand, ...]
-    questions: Mapping[int, NumberedQuestion]
+    questions: Mapping[int, tuple[int, str]]
     titles: Mapping[str, str]
     problems: tuple[Problem, ...] = ()
 
@@ -236,12 +218,11 @@ class JudgedRun(Struct, frozen=True):
 class ConflictsOfRuns(Struct, frozen=True):
     """The conflict report of some runs, with the texts that make it readable.
 
-    ``questions`` has each question by query id, ``titles`` each property's by identity, both as
-    the first run that has one puts it.
+    ``questions`` and ``titles`` are as in the runs, each as the first run that has one puts it.
     """
 
     report: ConflictReport
-    questions: Mapping[int, NumberedQuestion]
+    questions: Mapping[int, tuple[int, str]]
     titles: Mapping[str, str]
     problems: tuple[Problem, ...]
 
@@ -298,7 +279,10 @@ def in_study(session: Session, study: Study) -> ConflictsOfRuns | None:
 
     judged = list(constraints.judged_by_hand(session, study))
     names = _distinct([run.name for run in judged])
-    named = [_named(run, name) for run, name in zip(judged, names, strict=True)]
+    named = [
+        replace(run, name=name, verdicts=tuple(replace(one, run=name) for one in run.verdicts))
+        for run, name in zip(judged, names, strict=True)
+    ]
     return compare(named) if len(named) > 1 else None
 
 
@@ -312,7 +296,13 @@ def run_names(folders: Sequence[tuple[str, ...]]) -> list[str]:
     """
     if len(set(folders)) < len(folders):
         raise SameFolderTwice
-    return [_shortest_tail(own, [other for other in folders if other != own]) for own in folders]
+    found = []
+    for own in folders:
+        depth = 1
+        while sum(other[-depth:] == own[-depth:] for other in folders) > 1:
+            depth += 1
+        found.append("/".join(own[-depth:]))
+    return found
 
 
 def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
@@ -322,14 +312,10 @@ def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
     return JudgedRun(
         name=name,
         verdicts=manual_input.verdicts(manual, read, name),
-        questions={q.query_id: NumberedQuestion(q.query_id, q.question) for q in read.queries},
+        questions={q.query_id: (q.query_id, q.question) for q in read.queries},
         titles={identity(card): card.title for card in cards},
         problems=(*manual.problems, *manual_input.check_places(manual, read)),
     )
-
-
-def _named(run: JudgedRun, name: str) -> JudgedRun:
-    return replace(run, name=name, verdicts=tuple(replace(one, run=name) for one in run.verdicts))
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -339,10 +325,3 @@ def _distinct(names: Sequence[str]) -> list[str]:
         candidates = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
         found.append(next(free for free in candidates if free not in found))
     return found
-
-
-def _shortest_tail(own: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> str:
-    depth = 1
-    while any(other[-depth:] == own[-depth:] for other in others):
-        depth += 1
-    return "/".join(own[-depth:])

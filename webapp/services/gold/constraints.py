@@ -42,7 +42,7 @@ from webapp.metrics.gold.constraints import (
     evaluate_query,
 )
 from webapp.records import Card, Problem, QueryState, Relevance
-from webapp.services.agreement.agreement import JudgedRun, NumberedQuestion
+from webapp.services.agreement.agreement import JudgedRun
 from webapp.services.comparisons import chosen_runs
 from webapp.services.gold import card_decisions, gold
 from webapp.services.gold.card_decisions import Decision, Place, Step
@@ -554,7 +554,7 @@ def _judged_run(
         name=name,
         verdicts=tuple(verdicts),
         questions={
-            query.question_id: NumberedQuestion(query.question.position, query.question.text)
+            query.question_id: (query.question.position, query.question.text)
             for query in queries.values()
         },
         titles=titles,

@@ -28,7 +28,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
-from webapp.metrics.agreement.agreement import Agreement, Bootstrap, agreement
+from webapp.metrics.agreement.agreement import Agreement, agreement
+from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import Card, Relevance
 from webapp.services.judging import live_metrics, verdicts
 from webapp.services.judging.judged_things import from_row

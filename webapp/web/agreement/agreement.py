@@ -1,80 +1,36 @@
-"""How far the raters agree, as a page and as JSON."""
+"""How far the raters agree, and where verdicts by hand on the same property contradict."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from flask import Blueprint, Response, render_template, request
-from msgspec import Struct
 
-from webapp import labels, notation
+from webapp.exporters.agreement import report as words
 from webapp.i18n import gettext
-from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
-from webapp.metrics.agreement.coefficients import NoAgreement
+from webapp.importers.runs.problems import ImportRefused, message
+from webapp.metrics.agreement.agreement import EXPLANATIONS
 from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients
-from webapp.metrics.agreement.report import CannotTell, Consistency, ItemKind, KindAgreement
-from webapp.metrics.comparisons.significance import Bootstrap
-from webapp.metrics.judging.registry import Measure
-from webapp.notation import MINUS
+from webapp.metrics.agreement.report import ItemKind
 from webapp.services.agreement import agreement
-from webapp.web.frame import access, htmx
+from webapp.services.agreement.agreement import (
+    MANUAL_FILE,
+    RUN_FILE,
+    ConflictsOfRuns,
+    HandJudgedRun,
+)
+from webapp.web.frame import access, forms, htmx
+from webapp.web.frame.forms import LONGEST_LABEL, LineField, UnusableForm
 from webapp.web.rating.figures import reasons_of
 
 blueprint = Blueprint("agreement", __name__)
+conflicts = Blueprint("conflicts", __name__, url_prefix="/conflicts")
 
 COHEN = "cohen_kappa"
-ALPHA = "krippendorff_alpha"
 
-
-class CoefficientCell(Struct, frozen=True):
-    """One coefficient over `n` items: its value and interval in words, or why it has none."""
-
-    measure: Measure
-    value: str
-    n: int
-    bounds: str
-    why: NoAgreement | None
-
-
-class CoefficientsLine(Struct, frozen=True):
-    """The coefficients of some items; ``n`` are those that at least two raters decided."""
-
-    name: str
-    n: int
-    cells: tuple[CoefficientCell, ...]
-    detail: str = ""
-
-
-class CannotTellLine(Struct, frozen=True):
-    """How often one rater could not tell."""
-
-    rater: str
-    n: int
-    of: int
-    percent: str
-
-
-class AgreementPage(Struct, frozen=True):
-    """Agreement on one kind of items. ``over_time`` is empty where it would be one part.
-
-    ``said`` sums up the lines of pairs, categories and time in words.
-    """
-
-    kinds: dict[ItemKind, str]
-    kind: ItemKind
-    n_items: int
-    n_shared: int
-    raters: tuple[str, ...]
-    cannot_tell: tuple[CannotTellLine, ...]
-    overall: CoefficientsLine
-    pairs: tuple[CoefficientsLine, ...]
-    categories: tuple[CoefficientsLine, ...]
-    over_time: tuple[CoefficientsLine, ...]
-    said: Mapping[str, str]
-    repeats: tuple[CoefficientsLine, ...]
-    measures: tuple[Measure, ...]
-    reasons: Mapping[str, str]
-    bootstrap: Bootstrap
+SLOTS = (1, 2, 3)
+"""Runs that can be chosen file by file; a folder may hold more."""
 
 
 @blueprint.get("/agreement")
@@ -84,8 +40,38 @@ def show() -> str:
     kind = ItemKind(wanted) if wanted in list(ItemKind) else ItemKind.CARDS
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study, kinds=[kind])
-    page = _page(report.kinds[0], report.repeats, report.bootstrap)
-    return render_template("agreement/page.html", **htmx.names(page))
+    found = report.kinds[0]
+    return render_template(
+        "agreement/page.html",
+        kinds={kind: gettext(name) for kind, name in KIND_LABELS.items()},
+        found=found,
+        lines=words.lines(found),
+        grouped=[name for name in COEFFICIENTS if name != COHEN or len(found.raters) == 2],
+        repeats=[
+            (
+                own.rater,
+                gettext(
+                    "%(answered)s of %(asked)s answered", answered=own.answered, asked=own.asked
+                ),
+                own.agreement,
+            )
+            for own in report.repeats
+        ],
+        bootstrap=report.bootstrap,
+        **written_coefficients(COEFFICIENTS),
+    )
+
+
+def written_coefficients(wanted: Iterable[str]) -> dict[str, Any]:
+    """Return what the tables of coefficients read beside their lines: the columns, in words."""
+    return {
+        "wanted": tuple(wanted),
+        "measures": tuple(COEFFICIENTS[name] for name in wanted),
+        "coefficients_of": coefficients,
+        "written": words.written,
+        "bounds": words.bounds,
+        "reasons": reasons_of(EXPLANATIONS),
+    }
 
 
 @blueprint.get("/agreement.json")
@@ -93,100 +79,91 @@ def document() -> Response:
     """Return the numbers of all pages and of ``relevansi agreement`` as JSON."""
     from flask import jsonify
 
-    from webapp.exporters.agreement.json_file import agreement_json
-
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study)
-    return jsonify(agreement_json(report))
+    return jsonify(words.agreement_json(report))
 
 
-def _page(
-    found: KindAgreement, repeats: Iterable[Consistency], bootstrap: Bootstrap
-) -> AgreementPage:
-    parts = found.over_time if len(found.over_time) > 1 else ()
-    grouped = [name for name in COEFFICIENTS if name != COHEN or len(found.raters) == 2]
-    return AgreementPage(
-        kinds={kind: gettext(name) for kind, name in KIND_LABELS.items()},
-        kind=found.kind,
-        n_items=found.n_items,
-        n_shared=found.n_shared,
-        raters=found.raters,
-        cannot_tell=tuple(_said(found.cannot_tell_by)),
-        overall=line(gettext("All raters"), found.overall),
-        pairs=tuple(line(" – ".join(pair.raters), pair.agreement) for pair in found.pairs),
-        categories=tuple(
-            line(
-                labels.with_label(labels.category(group.category), group.category),
-                group.agreement,
-                grouped,
-            )
-            for group in found.categories
-        ),
-        over_time=tuple(
-            line(
-                gettext("Part %(part)s of %(of)s", part=part.part, of=len(parts)),
-                part.agreement,
-                grouped,
-                notation.period(part.first, part.last),
-            )
-            for part in parts
-        ),
-        said={
-            "pairs": _span(pair.agreement for pair in found.pairs),
-            "categories": _span(group.agreement for group in found.categories),
-            "time": _span(part.agreement for part in parts),
-        },
-        repeats=tuple(_repeated(own) for own in repeats if own.kind is found.kind),
-        measures=tuple(COEFFICIENTS.values()),
-        reasons=reasons_of(EXPLANATIONS),
-        bootstrap=bootstrap,
+@conflicts.get("/", endpoint="show")
+def show_conflicts() -> str:
+    """Show the form that takes the runs, and the report on those of the study."""
+    with access.reading() as (session, rater):
+        found = agreement.in_study(session, rater.study)
+    return render_template(
+        "agreement/conflicts/page.html",
+        slots=SLOTS,
+        found=found,
+        remarks=_remarks(found) if found else [],
+        refusal="",
+        is_of_study=True,
     )
 
 
-def _span(groups: Iterable[Agreement]) -> str:
-    """Return the smallest and the largest Krippendorff's alpha of some groups, in words."""
-    found = [coefficients(one)[ALPHA].value for one in groups]
-    values = [value for value in found if value is not None]
-    label = gettext(COEFFICIENTS[ALPHA].label)
-    return f"{label}: {bounds(min(values), max(values)) if values else notation.UNDEFINED}"
+@conflicts.post("/")
+def compare() -> Response:
+    """Compare the chosen runs, or name the files that are missing or wrong."""
+    found, refusal = None, ""
+    remarks: list[str] = []
+    try:
+        pairs, remarks = _chosen()
+        found = agreement.compare(agreement.judged_runs(pairs))
+        remarks += _remarks(found)
+    except ImportRefused as refused:
+        refusal = refused.advice()
+    except UnusableForm as wrong:
+        refusal = " ".join(wrong.messages.values())
+    return htmx.respond(
+        "agreement/conflicts/page.html",
+        "agreement/conflicts/_report.html",
+        status=422 if refusal else 200,
+        slots=SLOTS,
+        found=found,
+        remarks=remarks,
+        refusal=refusal,
+        is_of_study=False,
+    )
 
 
-def _repeated(own: Consistency) -> CoefficientsLine:
-    detail = gettext("%(answered)s of %(asked)s answered", answered=own.answered, asked=own.asked)
-    return line(own.rater, own.agreement, detail=detail)
+def _chosen() -> tuple[list[HandJudgedRun], list[str]]:
+    """Return the chosen runs, and a remark on each folder that holds only one of the files."""
+    files = {
+        (file.filename or "").replace("\\", "/"): file for file in request.files.getlist("folder")
+    }
+    wanted = (RUN_FILE, MANUAL_FILE)
+    in_folders, incomplete = agreement.in_folders(
+        {path: file.read() for path, file in files.items() if path.split("/")[-1] in wanted}
+    )
+    pairs = [*_chosen_pairs(), *in_folders]
+    if len(pairs) < 2:
+        least = gettext(
+            "Choose at least two runs, each with its results.json and its manual_input.json."
+        )
+        raise UnusableForm({"folder": least})
+    return pairs, [
+        gettext("%(folder)s holds only one of the two files and was left out.", folder=folder)
+        for folder in incomplete
+    ]
 
 
-def line(
-    name: str, found: Agreement, wanted: Iterable[str] = COEFFICIENTS, detail: str = ""
-) -> CoefficientsLine:
-    """Return the coefficients in `wanted`, in words, as a line of a table."""
-    values = coefficients(found)
-    cells = tuple(_cell(COEFFICIENTS[key], values[key]) for key in wanted)
-    return CoefficientsLine(name, found.raw.n, cells, detail)
+def _chosen_pairs() -> Iterator[HandJudgedRun]:
+    names = forms.valid(forms.named({f"name-{slot}": LineField(LONGEST_LABEL) for slot in SLOTS}))
+    for slot in SLOTS:
+        files = [request.files.get(f"{kind}-{slot}") for kind in ("results", "manual")]
+        chosen = [file for file in files if file and file.filename]
+        if len(chosen) == 1:
+            half = gettext(
+                "Run %(n)s has only one of its two files. Choose its results.json and its "
+                "manual_input.json.",
+                n=slot,
+            )
+            raise UnusableForm({f"results-{slot}": half})
+        if chosen:
+            name = names[f"name-{slot}"].data or gettext("Run %(n)s", n=slot)
+            yield HandJudgedRun(name, chosen[0].read(), chosen[1].read())
 
 
-def _cell(measure: Measure, found: Coefficient) -> CoefficientCell:
-    value = written(found.value, measure.unit)
-    between = bounds(found.lower, found.upper, measure.unit)
-    return CoefficientCell(measure, value, found.n, between, found.why_undefined)
-
-
-def written(value: float | None, unit: str = "coefficient") -> str:
-    """Return a share, or a coefficient, which may be negative; undefined is "-"."""
-    if value is None:
-        return notation.UNDEFINED
-    size, nothing = (notation.figure(one, unit) for one in (abs(value), 0.0))
-    return f"{MINUS}{size}" if value < 0 and size != nothing else size
-
-
-def bounds(low: float | None, high: float | None, unit: str = "coefficient") -> str:
-    """Return the ends of an interval in words; empty without them."""
-    if low is None or high is None:
-        return ""
-    return gettext("%(low)s to %(high)s", low=written(low, unit), high=written(high, unit))
-
-
-def _said(by_rater: Mapping[str, CannotTell]) -> Iterable[CannotTellLine]:
-    for name, own in by_rater.items():
-        percent = notation.number(round(100 * (own.rate or 0), 1))
-        yield CannotTellLine(name, own.n_cannot_tell, own.n_judged, percent)
+def _remarks(found: ConflictsOfRuns) -> list[str]:
+    return [message(problem) for problem in found.problems] + [
+        words.contradicts_itself(run, found.questions[query_id][0], property_id)
+        for run, query_id, property_id in found.report.self_contradictions
+    ]

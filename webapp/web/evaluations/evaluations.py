@@ -11,12 +11,12 @@ from flask import Blueprint, Response, jsonify, redirect, render_template, reque
 from wtforms import BooleanField, Form
 
 from webapp import notation
+from webapp.exporters.agreement.report import bounds, written
 from webapp.exporters.evaluations import score_documents
 from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows
 from webapp.i18n import gettext, mark
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.agreement import agreement as binary
-from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_KAPPA
 from webapp.metrics.evaluations import rank_correlation as ranks
 from webapp.metrics.evaluations.json_answers import Gate
 from webapp.metrics.evaluations.registry import EVALUATIONS
@@ -28,7 +28,6 @@ from webapp.services.evaluations.evaluations import GRADE, HEADLINES, Evaluation
 from webapp.services.evaluations.scoring import MOST_ROWS, NamedBytes, ScoringSettings
 from webapp.services.workers import jobs, kinds
 from webapp.services.workers.jobs import UnknownJob
-from webapp.web.agreement.agreement import bounds, written
 from webapp.web.evaluations import items as evaluation_items
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
@@ -358,7 +357,7 @@ def people(evaluation_id: str) -> str:
         ],
         differing=differing,
         labels={name: label(name) for name in HEADLINES[kind]},
-        reasons=reasons_of({**binary.EXPLANATIONS, **ranks.EXPLANATIONS, **NO_KAPPA}),
+        reasons=reasons_of({**binary.EXPLANATIONS, **ranks.EXPLANATIONS}),
         raters=raters,
         chosen=chosen,
     )

@@ -25,7 +25,7 @@ from webapp.printable import LogLineFormatter, printable, printable_line
 from webapp.records import LARGEST_INTEGER
 from webapp.services.study import studies
 from webapp.web import features
-from webapp.web.agreement import adjudications, agreement, conflicts
+from webapp.web.agreement import adjudications, agreement
 from webapp.web.comparisons import comparisons, rated_comparisons
 from webapp.web.evaluations import evaluations, item_rating
 from webapp.web.frame import (
@@ -60,11 +60,11 @@ if TYPE_CHECKING:
 BLUEPRINTS = (
     *(site.health, site.shell, site.joined_files, guides.blueprint),
     *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
-    *(participants.questions_blueprint, runs.measures),
+    *(participants.questions_blueprint, runs.measures, agreement.conflicts),
     *(
         module.blueprint
         for module in (
-            *(adjudications, agreement, assignments, card_parts, comparisons, conflicts),
+            *(adjudications, agreement, assignments, card_parts, comparisons),
             *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
             *(jobs, judges, judgments, offline),
             *(packs, participants, planning, question_notes, rate, rated_comparisons, raters),

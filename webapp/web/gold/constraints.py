@@ -19,9 +19,13 @@ from webapp.exporters.gold import constraint_reports
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.agreement.agreement import NO_SHARE_EXPLANATIONS, BinaryAgreement, NoShare
-from webapp.metrics.agreement.coefficients import EXPLANATIONS as NO_AGREEMENT
-from webapp.metrics.agreement.coefficients import NoAgreement
+from webapp.metrics.agreement.agreement import EXPLANATIONS as NO_AGREEMENT
+from webapp.metrics.agreement.agreement import (
+    NO_SHARE_EXPLANATIONS,
+    BinaryAgreement,
+    NoAgreement,
+    NoShare,
+)
 from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.metrics.gold.constraints import Expected, MissingRule
 from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_LABELS, CONSTRAINT_MEASURES

@@ -21,7 +21,6 @@ from webapp import notation
 from webapp.chatbot.client import public_address
 from webapp.config import JudgeEndpoint
 from webapp.i18n import gettext, language, mark
-from webapp.metrics.agreement.agreement import EXPLANATIONS
 from webapp.metrics.agreement.registry import COEFFICIENTS
 from webapp.records import Relevance
 from webapp.services.machine_judges import calls, judges, prompts
@@ -48,7 +47,7 @@ from webapp.services.machine_judges.prompts import (
 )
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.services.study import studies
-from webapp.web.agreement import agreement
+from webapp.web.agreement.agreement import written_coefficients
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
     ChoiceField,
@@ -59,7 +58,6 @@ from webapp.web.frame.forms import (
     typed,
 )
 from webapp.web.frame.workers import workers
-from webapp.web.rating.figures import reasons_of
 
 if TYPE_CHECKING:
     from webapp.db.tables.machine_judges import MachineJudge
@@ -405,14 +403,12 @@ def show_beside(judge_id: int) -> str:
             (said, tuple(found.table.get((said, people), 0) for people in Relevance))
             for said in Relevance
         ),
-        overall=agreement.line(gettext("Machine and people"), found.agreement, WANTED),
-        people=tuple(agreement.line(one.name, one.agreement, WANTED) for one in found.people),
+        people=[(one.name, "", one.agreement) for one in found.people],
         apart=apart[:FIRST_SHOWN],
         apart_too=apart[FIRST_SHOWN:],
         others=others[:MOST_SHOWN],
         hidden=max(0, len(others) - MOST_SHOWN),
-        measures=tuple(COEFFICIENTS[name] for name in WANTED),
-        reasons=reasons_of(EXPLANATIONS),
+        **written_coefficients(WANTED),
     )
 
 
