@@ -16,9 +16,7 @@ from tests.cli.relevansi import document
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
 from tests.stored_studies import study_in
-from webapp.cli.machine_judges import judging
 from webapp.services.machine_judges import judges
-from webapp.services.machine_judges.calls import MOST_AT_ONCE
 from webapp.services.workers.loop import WorkLoop
 
 
@@ -104,14 +102,6 @@ def test_a_budget_ends_the_session_and_the_same_command_goes_on(tmp_path: Path, 
     assert len(bot.asked) == N
 
 
-def test_another_model_is_refused_before_anything_is_asked(tmp_path: Path, bot: Bot) -> None:
-    judge(tmp_path, bot, "judge", "new", "Mesin")
-    done = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", model="other")
-
-    assert (done.returncode, bot.asked) == (1, [])
-    assert "another endpoint or model is configured" in done.stderr
-
-
 def test_an_endpoint_that_fails_ends_with_1_and_its_reason(tmp_path: Path) -> None:
     with bots.serving(bots.status(401, {"error": {"message": "no"}})) as bot:
         judge(tmp_path, bot, "judge", "new", "Mesin")
@@ -119,16 +109,6 @@ def test_an_endpoint_that_fails_ends_with_1_and_its_reason(tmp_path: Path) -> No
 
     assert done.returncode == 1
     assert "The endpoint refused the call." in done.stderr.splitlines()[-1]
-
-
-def test_answers_in_a_code_fence_are_read_and_counted_at_the_end(tmp_path: Path) -> None:
-    fenced = machines.text('```json\n{"verdict": "relevant", "reason": "x"}\n```')
-    with bots.serving(fenced) as bot:
-        judge(tmp_path, bot, "judge", "new", "Mesin")
-        done = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", "--max-calls", "2")
-
-    assert "2 judged, 0 failed" in done.stdout
-    assert "2 answers were inside a code fence. They were read." in done.stdout
 
 
 def test_ctrl_c_stops_it_and_keeps_what_was_on_its_way(
@@ -151,10 +131,6 @@ def test_ctrl_c_stops_it_and_keeps_what_was_on_its_way(
     assert done.returncode == 1
     assert "1 judged, 0 failed, 2 calls" in done.stdout  # the silent try, and one more
     assert "Stopped; the same command goes on with what is left." in done.stderr
-
-
-def test_no_more_calls_are_made_at_once_than_can_end_a_session() -> None:
-    assert judging.AT_ONCE.max == MOST_AT_ONCE
 
 
 def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(

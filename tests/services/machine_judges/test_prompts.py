@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.chatbot.failures import CallFailed
-from webapp.config import JudgeEndpoint, Settings, UnusableSetting
+from webapp.config import JudgeEndpoint, UnusableSetting
 from webapp.i18n import LANGUAGES
 from webapp.records import Card, Relevance
-from webapp.services.machine_judges import calls, judges, prompts
+from webapp.services.machine_judges import prompts
 from webapp.services.machine_judges.prompts import (
     EXPLANATIONS,
     LONGEST_REASON,
@@ -23,7 +21,6 @@ from webapp.services.machine_judges.prompts import (
     UnreadableVerdict,
 )
 from webapp.services.rating.pages import EarlierTurn
-from webapp.services.workers.loop import ALIVE
 
 
 @pytest.mark.parametrize(
@@ -55,20 +52,6 @@ def test_an_answer_that_is_not_the_json_asked_for_is_named_and_not_guessed(
 
     assert refused.value.code == code
     assert code in EXPLANATIONS
-
-
-@pytest.mark.parametrize(
-    ("word", "verdict"),
-    [
-        ("relevant", Relevance.RELEVANT),
-        ("not_relevant", Relevance.NOT_RELEVANT),
-        ("cannot_tell", Relevance.UNSURE),
-    ],
-)
-def test_the_three_verdicts_are_read_with_their_reason(word: str, verdict: Relevance) -> None:
-    said = prompts.read(f'{{"reason": "Di  kota\\nlain.", "verdict": "{word}"}}\n')
-
-    assert (said.verdict, said.reason) == (verdict, "Di kota lain.")
 
 
 @pytest.mark.parametrize("fence", ["```json\n%s\n```", "```\n%s\n```\n", " ```JSON %s```"])
@@ -143,41 +126,6 @@ def _said(answer: str) -> MachineVerdict | str:
         return prompts.read(answer)
     except prompts.UnreadableVerdict as refused:
         return refused.code
-
-
-GUIDE = (Path(__file__).parents[3] / "docs" / "machine-judge.md").read_text("utf-8")
-WORDS = {2: "one more try", 5: "five"}
-
-
-def test_the_guide_states_the_numbers_of_the_code() -> None:
-    characters, tokens = prompts.CHARACTERS_PER_TOKEN, prompts.COMPLETION_TOKENS
-    patience = calls.PATIENCE
-    for said in (
-        f"at least {judges.FEWEST_SHARED} cards",
-        f"divided by {characters} and {tokens} for each answer",
-        f"once {WORDS[prompts.FEWEST_MEASURED]} answers",
-        f"{WORDS[calls.MOST_FAILURES]} cards in a row",
-        f"within {patience.seconds:g} seconds | {WORDS[patience.tries]}",
-        f"after {ALIVE.total_seconds():g} seconds",
-        *(f"`{word}`" for word in prompts.VERDICTS),
-        *(f"`{{{place}}}`" for place in prompts.PLACES),
-    ):
-        assert said in GUIDE, said
-
-
-def test_every_way_to_fail_is_told_in_words() -> None:
-    kinds = {kind.code for kind in CallFailed.__subclasses__()} - {"other_session"}
-
-    assert kinds <= set(calls.SENTENCES)
-
-
-@pytest.mark.parametrize("variable", ["URL", "MODEL", "KEY_VARIABLE"])
-def test_the_guide_s_variables_configure_an_endpoint(variable: str) -> None:
-    stated = {"URL": "http://127.0.0.1:1/v1", "MODEL": "m", "KEY_VARIABLE": "MY_KEY"}
-    environ = {f"RELEVANSI_JUDGE_{name}": value for name, value in stated.items()}
-
-    assert f"`RELEVANSI_JUDGE_{variable}`" in GUIDE
-    assert Settings.from_environment(environ).judge == JudgeEndpoint(*stated.values())
 
 
 def test_without_an_address_there_is_none_and_half_a_set_up_is_refused() -> None:

@@ -14,7 +14,6 @@ from sqlalchemy import select
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.services.machine_judges import machines
-from tests.web import places
 from tests.web.conftest import PART, in_english, stored
 from tests.web.machine_judges.judged_runs import (
     CARDS,
@@ -28,15 +27,12 @@ from tests.web.machine_judges.judged_runs import (
     run_of_nine,
 )
 from webapp.db.engine import Database
-from webapp.db.tables.machine_judges import MachineSession
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.services.machine_judges import calls, judges
+from webapp.services.machine_judges import calls
 from webapp.services.machine_judges.calls import Terms
-from webapp.services.people import raters
-from webapp.services.study import studies
 from webapp.services.workers.loop import ALIVE
 from webapp.web.frame import access
-from webapp.web.frame.workers import set_up, workers
+from webapp.web.frame.workers import Workers, workers
 
 
 @pytest.fixture(name="bot")
@@ -156,7 +152,7 @@ def test_a_restart_of_the_server_goes_on_by_itself(
         calls.start(session, judge_of(session), at, Terms(), access.now())
         session.commit()
     assert bot.asked == []
-    set_up(app)
+    app.extensions["workers"] = Workers(app)
     assert workers(app).is_idle(0)  # an application that serves nobody asks nobody
     workers(app).serve()
     finish(app)
@@ -182,27 +178,6 @@ def test_a_session_that_nobody_works_on_is_told_so_and_can_go_on(
     assert "27 of 27 cards judged" in client.get(address).text
 
 
-def test_a_server_that_stops_takes_nothing_new_and_keeps_what_was_on_its_way(
-    app: Flask, client: FlaskClient, web_database: Database, bot: Bot
-) -> None:
-    address = make(client)
-    bot.behaviours = (bots.silent, machines.always("relevant"))
-    client.post(f"{address}/start", data={"at_once": "1"})
-    assert bot.waiting.wait(WAIT)
-    assert not workers(app).finish(0)
-    bot.released.set()
-
-    assert workers(app).finish(WAIT)
-    assert len(bot.asked) <= 2  # the silent try, and the same card once more
-    with web_database.reading() as session:
-        assert session.scalar(select(MachineSession.state)) == "running"
-    set_up(app)
-    assert workers(app).is_idle(0)  # an application that serves nobody asks nobody
-    workers(app).serve()
-    finish(app)
-    assert "27 of 27 cards judged" in client.get(address).text
-
-
 def test_why_it_stopped_by_itself_is_told_in_words(
     app: Flask, client: FlaskClient, bot: Bot
 ) -> None:
@@ -219,28 +194,6 @@ def test_why_it_stopped_by_itself_is_told_in_words(
     assert "The endpoint refused the call." in page
     assert "401 no such key &lt;b&gt;" in page
     assert "No verdict was made up for these." in page
-
-
-def test_answers_in_a_code_fence_are_read_and_counted_on_the_page(
-    app: Flask, client: FlaskClient, bot: Bot
-) -> None:
-    bot.behaviours = (machines.text('```json\n{"verdict": "relevant", "reason": "x"}\n```'),)
-    address = make(client)
-    client.post(f"{address}/start", data={"most_calls": "2"})
-    finish(app)
-
-    assert "2 answers were inside a code fence. They were read." in client.get(address).text
-
-
-def test_a_missing_key_is_told_before_anything_is_asked(
-    app: Flask, client: FlaskClient, bot: Bot
-) -> None:
-    app.config["JUDGE"] = machines.endpoint(bot, key_variable="NO_SUCH_KEY")
-    answer = client.post(f"{make(client)}/start", data={})
-
-    assert answer.status_code == 409
-    assert "holds no key" in answer.text
-    assert bot.asked == []
 
 
 def test_a_version_is_refused_with_another_model_and_never_changed(
@@ -340,78 +293,11 @@ def test_a_machine_is_marked_wherever_raters_are_listed_and_nobody_is_one(
 
 
 @pytest.mark.usefixtures("bot")
-def test_where_nobody_signs_in_the_machine_is_not_offered(
-    client: FlaskClient, web_database: Database
-) -> None:
-    make(client)
-    assert "Mesin" not in client.get("/sign-in").text
-    with web_database.reading() as session:
-        machine = session.scalar(select(Rater.id).where(Rater.is_machine))
-    client.post("/sign-in/rater", data={"rater_id": str(machine)})
-
-    assert "Mesin" not in client.get("/").text.partition("<main")[0]
-
-
-@pytest.mark.usefixtures("bot")
-def test_a_machine_judge_can_be_deleted_with_all_it_gave(
-    app: Flask, client: FlaskClient, web_database: Database
-) -> None:
-    address = make(client)
-    client.post(f"{address}/start", data={})
-    finish(app)
-    with web_database.reading() as session:
-        machine = session.scalar(select(Rater.id).where(Rater.is_machine))
-    client.post(f"/raters/{machine}/remove", data={"judgments": "delete"})
-
-    assert client.get(address).status_code == 404
-    with web_database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
-        assert judges.lines(session, study) == ()
-        assert len(raters.lines(session, study)) == 1
-
-
-@pytest.mark.usefixtures("bot")
 def test_an_unknown_judge_is_not_found(app: Flask, client: FlaskClient) -> None:
     """A person has no page of a machine either."""
     for address in (f"{HERE}/1", f"{HERE}/99", f"{HERE}/1/agreement"):
         assert client.get(address).status_code == 404
     assert in_english(app).post(f"{HERE}/1/release").status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("menu", "endpoint", "marked"),
-    [
-        ("study", "machine_judges.show_beside", "study.more"),
-        ("more", "machine_judges.show_beside", "machine_judges.index"),
-    ],
-)
-def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> None:
-    assert places.marked(menu, endpoint) == [marked]
-
-
-@pytest.mark.parametrize(
-    ("path", "says", "leads_to"),
-    [
-        ("/study/machine-judges/", "can judge the same cards as people do", "RELEVANSI_JUDGE_URL"),
-    ],
-)
-def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
-    app: Flask, path: str, says: str, leads_to: str
-) -> None:
-    places.assert_explained(app, path, says, leads_to)
-
-
-def test_without_an_endpoint_only_how_to_configure_one_is_offered(client: FlaskClient) -> None:
-    page = client.get(f"{HERE}/").text
-
-    assert "No endpoint is configured" in page
-    assert "RELEVANSI_JUDGE_URL" in page
-    assert "<form" not in page.partition("<main")[2].partition("</main>")[0]
-    assert f"{HERE}/new" not in page
-    for answer in (client.get(f"{HERE}/new"), client.post(f"{HERE}/", data={"name": "x"})):
-        assert answer.status_code == 409
-        assert "No endpoint for a machine judge is configured" in answer.text
 
 
 def test_an_unusable_address_is_told_and_not_repeated(app: Flask, client: FlaskClient) -> None:
@@ -420,6 +306,7 @@ def test_an_unusable_address_is_told_and_not_repeated(app: Flask, client: FlaskC
     app.config["JUDGE"] = JudgeEndpoint("me:secret@nowhere", "m")
     page = client.get(f"{HERE}/")
 
+    assert f"{HERE}/new" not in page.text
     assert "is not an http or https address" in page.text
     assert "secret" not in page.text
     assert client.get(f"{HERE}/new").status_code == 409

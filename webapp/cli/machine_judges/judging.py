@@ -3,62 +3,79 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import click
-from msgspec.structs import asdict
+from sqlalchemy.orm import Session
 
 from webapp.cli.frame import options, output
 from webapp.cli.frame.options import FILE, as_json_option
 from webapp.cli.frame.output import say, write_json
 from webapp.config import JudgeEndpoint
+from webapp.db.engine import Database
+from webapp.db.tables.machine_judges import MachineJudge
 from webapp.i18n import gettext, language, ngettext
+from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
 from webapp.printable import name_line
+from webapp.services.machine_judges import calls, judges, prompts
+from webapp.services.machine_judges.calls import MOST_AT_ONCE, JudgeWork, SessionState, Terms
+from webapp.services.machine_judges.judges import BesidePeople
+from webapp.services.people import raters
+from webapp.services.study import studies
+from webapp.services.workers.loop import GLANCE, WorkLoop
 
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from webapp.db.engine import Database
-    from webapp.db.tables.machine_judges import MachineJudge
-    from webapp.services.machine_judges.calls import JudgeWork, Terms
-    from webapp.services.machine_judges.judges import BesidePeople
-    from webapp.services.machine_judges.prompts import TokenEstimate
+PRICE = click.FloatRange(min=0)
+LEAST = click.IntRange(min=1)
+Command = TypeVar("Command", bound=Callable[..., Any])
+_LOGGER = logging.getLogger(__name__)
+_LOGGER.addHandler(logging.NullHandler())  # an error is raised once the work has ended
 
 
-@click.command("agreement")
+@click.group("judge")
+def judge_command() -> None:
+    """Let a language model judge as one more rater, marked as a machine."""
+
+
+def _priced(command: Command) -> Command:
+    command = click.option("--currency", default="", help="What the prices are in.")(command)
+    answers = click.option("--completion-price", type=PRICE, help="Of a million tokens of answers.")
+    asked = click.option("--prompt-price", type=PRICE, help="Of a million tokens of prompts.")
+    return asked(answers(command))
+
+
+def _print_json(document: object) -> None:
+    write_json(document, indent=2, default=lambda moment: str(moment.isoformat()))
+
+
+@judge_command.command("agreement")
 @click.argument("name")
 @as_json_option
 def agreement_command(name: str, *, as_json: bool) -> None:
     """Show how far the judge NAME agrees with people; its figures are put in use on its page."""
-    from webapp.services.machine_judges import judges
-
     with options.reading() as (session, study):
         judge = judges.named(session, study, name)
         found = judges.beside_people(session, study, judge)
         used = judge.released_at is not None
-    if as_json:
-        print_json(_document(found, used=used))
-        return
-    for line in _agreement_lines(found):
-        say(line)
-
-
-def print_json(document: object) -> None:
-    """Print one JSON document."""
-    write_json(document, indent=2, default=_plain)
-
-
-def _plain(value: object) -> str:
-    isoformat = getattr(value, "isoformat", None)
-    return str(isoformat()) if isoformat else str(value)
-
-
-def _document(found: BesidePeople, *, used: bool) -> dict[str, Any]:
-    from webapp.metrics.agreement.registry import coefficients
-
     figures = coefficients(found.agreement)
+    figures.pop("fleiss_kappa", None)
+    if as_json:
+        kept = ("value", "lower", "upper", "why_undefined")
+        stated = {
+            name: {part: getattr(one, part) for part in kept} for name, one in figures.items()
+        }
+        _print_json(_document(found, stated, used=used))
+        return
+    say(gettext("n = %(n)s cards that both decided", n=found.n))
+    for figure, one in figures.items():
+        told = "-" if one.value is None else f"{one.value:.4f}"
+        if one.lower is not None and one.upper is not None:
+            told += f" ({one.lower:.4f} .. {one.upper:.4f})"
+        say(f"{gettext(COEFFICIENTS[figure].label)}: {told}")
+
+
+def _document(found: BesidePeople, figures: dict[str, Any], *, used: bool) -> dict[str, Any]:
     return {
         "n": found.n,
         "figures_in_use": used,
@@ -66,16 +83,7 @@ def _document(found: BesidePeople, *, used: bool) -> dict[str, Any]:
             {"machine": str(machine), "people": str(people), "cards": count}
             for (machine, people), count in sorted(found.table.items())
         ],
-        "agreement": {
-            name: {
-                "value": one.value,
-                "lower": one.lower,
-                "upper": one.upper,
-                "why_undefined": one.why_undefined,
-            }
-            for name, one in figures.items()
-            if name != "fleiss_kappa"
-        },
+        "agreement": figures,
         "cards": [
             {
                 "question": one.position,
@@ -89,47 +97,14 @@ def _document(found: BesidePeople, *, used: bool) -> dict[str, Any]:
     }
 
 
-def _agreement_lines(found: BesidePeople) -> Iterator[str]:
-    from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
-
-    yield gettext("n = %(n)s cards that both decided", n=found.n)
-    for name, one in coefficients(found.agreement).items():
-        if name == "fleiss_kappa":
-            continue
-        label = gettext(COEFFICIENTS[name].label)
-        if one.value is None:
-            yield f"{label}: -"
-        elif one.lower is None or one.upper is None:
-            yield f"{label}: {one.value:.4f}"
-        else:
-            yield f"{label}: {one.value:.4f} ({one.lower:.4f} .. {one.upper:.4f})"
-
-
-PRICE = click.FloatRange(min=0)
-LEAST = click.IntRange(min=1)
-AT_ONCE = click.IntRange(1, 5)  # sessions.MOST_AT_ONCE
-_LOGGER = logging.getLogger(__name__)
-_LOGGER.addHandler(logging.NullHandler())  # an error is raised once the work has ended
-
-
-@click.group("judge")
-def judge_command() -> None:
-    """Let a language model judge as one more rater, marked as a machine."""
-
-
-judge_command.add_command(agreement_command)
-
-
 @judge_command.command("list")
 @as_json_option
 def list_command(*, as_json: bool) -> None:
     """List the machine judges, and whether their figures are in use."""
-    from webapp.services.machine_judges import judges
-
     with options.reading() as (session, study):
         lines = judges.lines(session, study)
     if as_json:
-        print_json({"judges": [asdict(line) for line in lines]})
+        _print_json({"judges": [line._asdict() for line in lines]})
         return
     for line in lines:
         used = gettext("figures in use") if line.released_at else gettext("figures not in use")
@@ -148,10 +123,6 @@ def list_command(*, as_json: bool) -> None:
 )
 def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None:
     """Make the judge NAME with the configured model and a prompt, for good."""
-    from webapp.services.machine_judges import judges, prompts
-    from webapp.services.people import raters
-    from webapp.services.study import studies
-
     endpoint = _configured()
     name, chosen = name_line(name), spoken or prompts.language_for(language())
     if chosen not in prompts.LANGUAGES:
@@ -161,10 +132,14 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
         )
     if not 0 < len(name) <= raters.LONGEST_NAME:
         raise click.UsageError(gettext("A rater needs a name, of at most 200 characters."))
+    try:
+        prompt = prompt_file.read_text("utf-8") if prompt_file else None
+    except UnicodeDecodeError:
+        said = gettext("%(file)s is not in UTF-8.", file=prompt_file.name if prompt_file else "")
+        raise click.ClickException(said) from None
     with options.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, options.now())
-        told = studies.guidelines(study, chosen)
-        prompt = _prompt(prompt_file) or prompts.default(chosen, told)
+        prompt = prompt or prompts.default(chosen, studies.guidelines(study, chosen))
         made = judges.make(session, study, name, endpoint, chosen, prompt, options.now())
         session.commit()
         version = judges.find(session, study, made.id)
@@ -173,9 +148,7 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
 
 @judge_command.command("estimate")
 @click.argument("name")
-@click.option("--prompt-price", type=PRICE, help="Of a million tokens of prompts.")
-@click.option("--completion-price", type=PRICE, help="Of a million tokens of answers.")
-@click.option("--currency", default="", help="What the prices are in.")
+@_priced
 @click.option("--max-calls", type=LEAST, help="Only so many cards.")
 @as_json_option
 def estimate_command(
@@ -188,16 +161,16 @@ def estimate_command(
     as_json: bool,
 ) -> None:
     """Say what is left for the judge NAME and what that would cost; nothing is asked."""
-    from webapp.services.machine_judges import judges, prompts
-
+    terms = Terms(prompt_price, completion_price, currency, max_calls)
     with options.reading() as (session, study):
         judge = judges.named(session, study, name)
         found = prompts.estimate(session, judge, max_calls)
-    money = prompts.cost(
-        found.prompt_tokens, found.completion_tokens, prompt_price, completion_price
-    )
-    if as_json:
-        stated = {
+    told, money = _told(found, terms)
+    if not as_json:
+        say(told)
+        return
+    _print_json(
+        {
             "cards": found.things,
             "prompt_tokens": found.prompt_tokens,
             "completion_tokens": found.completion_tokens,
@@ -205,19 +178,15 @@ def estimate_command(
             "cost": money,
             "currency": currency or None,
         }
-        print_json(stated)
-    else:
-        say(_told(found, money, currency))
+    )
 
 
 @judge_command.command("run")
 @click.argument("name")
-@click.option("--prompt-price", type=PRICE, help="Of a million tokens of prompts.")
-@click.option("--completion-price", type=PRICE, help="Of a million tokens of answers.")
-@click.option("--currency", default="", help="What the prices are in.")
+@_priced
 @click.option("--max-calls", type=LEAST, help="Stop after so many calls, tries included.")
 @click.option("--max-tokens", type=LEAST, help="Stop before so many tokens are exceeded.")
-@click.option("--at-once", type=AT_ONCE, default=2, show_default=True)
+@click.option("--at-once", type=click.IntRange(1, MOST_AT_ONCE), default=2, show_default=True)
 @click.option("--yes", is_flag=True, help="Start without asking after the cost is shown.")
 def run_command(
     name: str,
@@ -234,20 +203,26 @@ def run_command(
 
     Interrupted, it is stopped; the same command goes on with what is left.
     """
-    from webapp.services.machine_judges.calls import JudgeWork, Terms
-
     endpoint = _configured()
     terms = Terms(prompt_price, completion_price, currency[:8], max_calls, max_tokens, at_once)
     with options.opened() as opened:
-        expected = _agreed(opened, name, terms, yes=yes)
-        rater_id = _begin(opened, name, endpoint, terms)
-        _work(opened, name, JudgeWork(rater_id, endpoint), at_once, expected)
+        with opened.writing() as session:
+            expected = prompts.estimate(session, _named(session, name), max_calls)
+        if not expected.things:
+            raise calls.NothingToJudge(name)
+        say(_told(expected, terms)[0], err=True)
+        if not yes:
+            click.confirm(gettext("Start?"), abort=True, err=True)
+        with opened.writing() as session:
+            judge = _named(session, name)
+            calls.start(session, judge, endpoint, terms, options.now())
+            session.commit()
+            work = JudgeWork(judge.rater_id, endpoint)
+        _work(opened, name, work, at_once, expected.things)
         _tell_end(opened, name)
 
 
 def _configured() -> JudgeEndpoint:
-    from webapp.services.machine_judges import judges
-
     endpoint = JudgeEndpoint.from_environment()
     if endpoint is None:
         raise judges.NotConfigured
@@ -255,16 +230,11 @@ def _configured() -> JudgeEndpoint:
     return endpoint
 
 
-def _prompt(file: Path | None) -> str | None:
-    if file is None:
-        return None
-    try:
-        return file.read_text("utf-8")
-    except UnicodeDecodeError:
-        raise click.ClickException(gettext("%(file)s is not in UTF-8.", file=file.name)) from None
-
-
-def _told(found: TokenEstimate, money: float | None, currency: str) -> str:
+def _told(found: prompts.TokenEstimate, terms: Terms) -> tuple[str, float | None]:
+    """The estimate in words, and its cost."""
+    money = prompts.cost(
+        found.prompt_tokens, found.completion_tokens, terms.prompt_price, terms.completion_price
+    )
     left = ngettext("%(n)s card is left", "%(n)s cards are left", found.things)
     tokens = gettext(
         "about %(prompt)s tokens of prompts and %(completion)s of answers",
@@ -280,44 +250,14 @@ def _told(found: TokenEstimate, money: float | None, currency: str) -> str:
         if found.measured
         else gettext("Estimated: characters / 4, and 60 tokens for each answer.")
     )
-    cost = "" if money is None else f", {money:.4f} {currency}".rstrip()
-    return f"{left}: {tokens}{cost}. {basis}"
+    cost = "" if money is None else f", {money:.4f} {terms.currency}".rstrip()
+    return f"{left}: {tokens}{cost}. {basis}", money
 
 
-def _agreed(opened: Database, name: str, terms: Terms, *, yes: bool) -> TokenEstimate:
-    from webapp.services.machine_judges import calls, prompts
-
-    with opened.writing() as session:
-        judge = _named(session, name)
-        found = prompts.estimate(session, judge, terms.most_calls)
-    if not found.things:
-        raise calls.NothingToJudge(name)
-    money = prompts.cost(
-        found.prompt_tokens, found.completion_tokens, terms.prompt_price, terms.completion_price
-    )
-    say(_told(found, money, terms.currency), err=True)
-    if not yes:
-        click.confirm(gettext("Start?"), abort=True, err=True)
-    return found
-
-
-def _begin(opened: Database, name: str, endpoint: JudgeEndpoint, terms: Terms) -> int:
-    from webapp.services.machine_judges import calls
-
-    with opened.writing() as session:
-        judge = _named(session, name)
-        calls.start(session, judge, endpoint, terms, options.now())
-        session.commit()
-        return judge.rater_id
-
-
-def _work(
-    opened: Database, name: str, work: JudgeWork, at_once: int, expected: TokenEstimate
-) -> None:
-    from webapp.services.workers.loop import GLANCE, WorkLoop
-
+def _work(opened: Database, name: str, work: JudgeWork, at_once: int, cards: int) -> None:
+    """Ask until the session ends; an interruption stops it and keeps what is on its way."""
     loop = WorkLoop(opened.writing, options.now, _LOGGER)
-    with output.bar(expected.things) as shown:
+    with output.bar(cards) as shown:
         try:
             loop.wake(work, at_once, most=at_once)
             while not loop.is_idle(GLANCE):
@@ -325,45 +265,33 @@ def _work(
             shown.at(loop.kept)
         except KeyboardInterrupt:
             shown.stop()
-            _stop(opened, name)
+            with opened.writing() as session:
+                calls.stop(session, _named(session, name), options.now())
+                session.commit()
             while not loop.is_idle(GLANCE):
                 pass
     if loop.failure is not None:
         raise loop.failure
 
 
-def _stop(opened: Database, name: str) -> None:
-    from webapp.services.machine_judges import calls
-
-    with opened.writing() as session:
-        calls.stop(session, _named(session, name), options.now())
-        session.commit()
-
-
 def _named(session: Session, name: str) -> MachineJudge:
-    from webapp.services.machine_judges import judges
-    from webapp.services.study import studies
-
     return judges.named(session, studies.open_or_make(session, options.now()), name)
 
 
 def _tell_end(opened: Database, name: str) -> None:
-    from webapp.services.machine_judges import calls
-    from webapp.services.machine_judges import calls as machine_progress
-    from webapp.services.machine_judges.calls import SessionState
-
+    """Print what the session took and how it ended; raises where it failed or was stopped."""
     with opened.writing() as session:
-        work = machine_progress.work(session, _named(session, name), options.now())
-    last = work.current or work.earlier[0]
+        work = calls.work(session, _named(session, name), options.now())
+    found = work.current or work.earlier[0]
     say(
         gettext(
             "%(judged)s judged, %(failed)s failed, %(calls)s calls, %(prompt)s + %(completion)s "
             "tokens; %(left)s left.",
-            judged=last.judged,
-            failed=last.failed,
-            calls=last.calls,
-            prompt=last.prompt_tokens,
-            completion=last.completion_tokens,
+            judged=found.judged,
+            failed=found.line.failed,
+            calls=found.line.calls,
+            prompt=found.line.prompt_tokens,
+            completion=found.line.completion_tokens,
             left=work.left,
         )
     )
@@ -375,7 +303,7 @@ def _tell_end(opened: Database, name: str) -> None:
                 work.n_fenced,
             )
         )
-    if last.state == SessionState.FAILING:
-        raise click.ClickException(gettext(calls.SENTENCES[last.why or ""]))
-    if last.state == SessionState.STOPPED:
+    if found.state == SessionState.FAILING:
+        raise click.ClickException(gettext(calls.SENTENCES[found.line.why or ""]))
+    if found.state == SessionState.STOPPED:
         raise click.ClickException(gettext("Stopped; the same command goes on with what is left."))

@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.chatbot import mappings
-from webapp.chatbot.answers import Answer, Message
+from webapp.chatbot.answers import Message
 from webapp.chatbot.client import Chatbot, Patience
 from webapp.chatbot.failures import CallFailed, NotTheContract
 from webapp.chatbot.mappings import MissingKey
@@ -170,12 +170,13 @@ def stop(session: Session, judge: MachineJudge, now: datetime) -> None:
 
 def running(session: Session, rater_id: int) -> MachineSession | None:
     """Return the judge's running session, locked against other changes."""
-    return session.scalar(
-        select(MachineSession)
-        .where(MachineSession.rater_id == rater_id, MachineSession.ended_at.is_(None))
-        .with_for_update()
-        .execution_options(populate_existing=True)
-    )
+    is_open = MachineSession.ended_at.is_(None)
+    return _locked(session, (MachineSession.rater_id == rater_id) & is_open)
+
+
+def _locked(session: Session, where: ColumnElement[bool]) -> MachineSession | None:
+    wanted = select(MachineSession).where(where).with_for_update()
+    return session.scalar(wanted.execution_options(populate_existing=True))
 
 
 def state_of(session: Session, found: MachineSession, now: datetime) -> SessionState:
@@ -227,22 +228,17 @@ class JudgeCall(Struct, frozen=True):
     tries: int
 
 
-class Usage(Struct, frozen=True):
-    """The tokens that an answer states; ``None`` where it states none."""
-
-    prompt: int | None = None
-    completion: int | None = None
-
-
 class CallOutcome(Struct, frozen=True):
     """The outcome of a call: the model's verdict, or a failure's code, detail and excerpt.
 
-    ``answered`` is true if the model answered at all, readable or not.
+    ``answered`` is true if the model answered at all, readable or not; tokens are those that it
+    states.
     """
 
-    said: MachineVerdict | None
+    said: MachineVerdict | None = None
     tries: int = 1
-    usage: Usage = Usage()
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
     answered: bool = True
     code: str = ""
     detail: str = ""
@@ -268,7 +264,11 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
         if found is None:
             return Nothing.MORE
         judge = session.get_one(MachineJudge, self.rater_id)
-        if not _may_go_on(judge, found, self.endpoint, now):
+        if judge.rater.removed_at is not None:
+            end(found, SessionState.STOPPED, now)
+        elif self.endpoint is None or not judges.fits(judge, self.endpoint):
+            end(found, SessionState.FAILING, now, OTHER_CONFIGURATION)
+        if found.ended_at is not None:
             return Nothing.MORE
         asking = still_asking(session, found, now)
         if len(asking) >= min(found.at_once, MOST_FAILURES - found.failed_in_a_row):
@@ -292,37 +292,46 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
             )
             answer = client.ask(Message(message=call.prompt, session_id="", user_id="", method=""))
         except CallFailed as failure:
+            with speaking(SOURCE_LANGUAGE):
+                detail = " ".join(failure.values.values())
+                if isinstance(failure, NotTheContract):
+                    detail = gettext(failure.what, **failure.values)
             return CallOutcome(
-                None, failure.tries, answered=False, code=failure.code,
-                detail=_detail(failure), excerpt=failure.excerpt,
-            )  # fmt: skip
+                tries=failure.tries,
+                answered=False,
+                code=failure.code,
+                detail=detail,
+                excerpt=failure.excerpt,
+            )
         except MissingKey as missing:
             why = str(missing.args[0])
-            return CallOutcome(None, 0, answered=False, code=MISSING_KEY, detail=why)
-        tries, usage = answer.tries, _usage(answer)
+            return CallOutcome(tries=0, answered=False, code=MISSING_KEY, detail=why)
+        stated = answer.usage or {}
+        prompt, completion = (
+            found if type(found) is int and 0 <= found < 10**9 else None
+            for found in (stated.get("prompt_tokens"), stated.get("completion_tokens"))
+        )
         try:
-            return CallOutcome(prompts.read(answer.text), tries, usage)
+            return CallOutcome(prompts.read(answer.text), answer.tries, prompt, completion)
         except UnreadableVerdict as wrong:
-            return CallOutcome(None, tries, usage, code=wrong.code, excerpt=answer.text[:2000])
+            excerpt = answer.text[:2000]
+            return CallOutcome(
+                None, answer.tries, prompt, completion, code=wrong.code, excerpt=excerpt
+            )
 
     def keep(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
         """Store the outcome of a call: the verdict through the judge's event, or the failure.
 
         The outcome of a call that was given up is not stored; its cost counts.
         """
-        found = session.scalar(
-            select(MachineSession)
-            .where(MachineSession.id == call.session_id)
-            .with_for_update()
-            .execution_options(populate_existing=True)
-        )
+        found = _locked(session, MachineSession.id == call.session_id)
         if found is None:
             return  # the judge was deleted meanwhile
         _count(found, call, outcome)
         row = loop.own(session, MachineCall, call.lease)
         if row is None:
             return
-        row.prompt_tokens, row.completion_tokens = outcome.usage.prompt, outcome.usage.completion
+        row.prompt_tokens, row.completion_tokens = outcome.prompt_tokens, outcome.completion_tokens
         row.at, row.reserved_calls, row.reserved_tokens = now, 0, 0
         if outcome.said is None:
             _fail(found, row, outcome, now)
@@ -332,17 +341,7 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
 
     def unforeseen(self, error: Exception) -> CallOutcome:  # noqa: ARG002 (the log has it)
         """Return the failure of a call that ended with an error of ours."""
-        return CallOutcome(None, answered=False, code=UNEXPECTED)
-
-
-def _may_go_on(
-    judge: MachineJudge, found: MachineSession, endpoint: JudgeEndpoint | None, now: datetime
-) -> bool:
-    if judge.rater.removed_at is not None:
-        end(found, SessionState.STOPPED, now)
-    elif endpoint is None or not judges.fits(judge, endpoint):
-        end(found, SessionState.FAILING, now, OTHER_CONFIGURATION)
-    return found.ended_at is None
+        return CallOutcome(answered=False, code=UNEXPECTED)
 
 
 def _prepared(
@@ -352,9 +351,14 @@ def _prepared(
     asking: Sequence[MachineCall],
     now: datetime,
 ) -> JudgeCall | SessionState:
-    thing_id = _next(session, judge, found, now)
-    if thing_id is None:
+    mine = MachineCall.rater_id == judge.rater_id
+    failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
+    held = loop.are_held(MachineCall, now)
+    busy = select(MachineCall.judged_thing_id).where(mine, or_(failed, held))
+    left = prompts.open_things(session, judge, JudgedThing.id.not_in(busy))
+    if not left:
         return SessionState.FINISHED
+    thing_id = left[0]
     ((_, prompt),) = prompts.prompts_of(session, judge, [thing_id])
     row = session.get(MachineCall, (judge.rater_id, thing_id)) or MachineCall(
         rater_id=judge.rater_id, judged_thing_id=thing_id, state="", attempt=0
@@ -373,17 +377,6 @@ def _prepared(
     lease = loop.take(session, row, now)
     assert lease is not None  # the session is locked, and no call on its way was looked at
     return JudgeCall(lease, found.id, judge.model, judge.temperature, prompt, tries)
-
-
-def _next(
-    session: Session, judge: MachineJudge, found: MachineSession, now: datetime
-) -> int | None:
-    mine = MachineCall.rater_id == judge.rater_id
-    failed = and_(MachineCall.state == str(CallState.FAILED), MachineCall.session_id == found.id)
-    held = loop.are_held(MachineCall, now)
-    busy = select(MachineCall.judged_thing_id).where(mine, or_(failed, held))
-    left = prompts.open_things(session, judge, JudgedThing.id.not_in(busy))
-    return left[0] if left else None
 
 
 def _left(
@@ -421,13 +414,10 @@ def _count(found: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None
     found.calls += outcome.tries
     if not outcome.answered:
         return
-    usage, rates = outcome.usage, prompts.Rates()
-    if usage.prompt is None or usage.completion is None:
-        found.uncounted += 1
-    prompt = rates.prompt(len(call.prompt)) if usage.prompt is None else usage.prompt
-    completion = round(rates.completion) if usage.completion is None else usage.completion
-    found.prompt_tokens += prompt
-    found.completion_tokens += completion
+    rates, prompt, completion = prompts.Rates(), outcome.prompt_tokens, outcome.completion_tokens
+    found.uncounted += prompt is None or completion is None
+    found.prompt_tokens += rates.prompt(len(call.prompt)) if prompt is None else prompt
+    found.completion_tokens += round(rates.completion) if completion is None else completion
 
 
 def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: datetime) -> None:
@@ -452,142 +442,71 @@ def _fail(found: MachineSession, row: MachineCall, outcome: CallOutcome, now: da
         end(found, SessionState.FAILING, now, outcome.code)
 
 
-def _usage(answer: Answer) -> Usage:
-    stated = answer.usage or {}
-
-    def tokens(name: str) -> int | None:
-        found = stated.get(name)
-        return found if type(found) is int and 0 <= found < 10**9 else None
-
-    return Usage(tokens("prompt_tokens"), tokens("completion_tokens"))
-
-
-def _detail(failure: CallFailed) -> str:
-    with speaking(SOURCE_LANGUAGE):
-        if isinstance(failure, NotTheContract):
-            return gettext(failure.what, **failure.values)
-        return " ".join(failure.values.values())
-
-
 MOST_FAILED = 10
 
 
-class SessionLine(Struct, frozen=True):
-    """One session as it is now, its estimate beside its actual cost (see ``MachineSession``)."""
+class SessionNow(NamedTuple):
+    """A session as it is now, and how many cards it judged."""
 
+    line: MachineSession
     state: SessionState
-    started_at: datetime
-    ended_at: datetime | None
-    things: int
     judged: int
-    failed: int
-    estimated_prompt_tokens: int
-    estimated_completion_tokens: int
-    prompt_tokens: int
-    completion_tokens: int
-    prompt_price: float | None
-    completion_price: float | None
-    currency: str
-    most_calls: int | None
-    most_tokens: int | None
-    calls: int
-    uncounted: int
-    why: str | None
-
-
-class FailedCall(Struct, frozen=True):
-    """A card on which there is no verdict, and why; ``excerpt`` is how the answer began."""
-
-    position: int
-    title: str
-    code: str
-    detail: str
-    excerpt: str
 
 
 class Work(Struct, frozen=True):
     """The numbers of cards judged and left, the running session if any, and those before.
 
-    ``n_failed`` cards had an answer that could not be used: the next session asks again.
-    ``n_fenced`` of those judged had theirs in a code fence.
+    ``n_failed`` cards had an answer that could not be used, ``failed`` are the latest: (call,
+    position, title); the next session asks again. ``n_fenced`` of those judged had theirs in a
+    code fence.
     """
 
     judged: int
     left: int
     n_failed: int
     n_fenced: int
-    current: SessionLine | None
-    earlier: tuple[SessionLine, ...]
-    failed: tuple[FailedCall, ...]
+    current: SessionNow | None
+    earlier: tuple[SessionNow, ...]
+    failed: tuple[tuple[MachineCall, int, str], ...]
 
 
 def work(session: Session, judge: MachineJudge, now: datetime) -> Work:
     """Return how far a judge is."""
-    found = session.scalars(
-        select(MachineSession)
+    is_judged = MachineCall.state == str(CallState.JUDGED)
+    judged = (
+        select(func.count())
+        .where(MachineCall.session_id == MachineSession.id, is_judged)
+        .scalar_subquery()
+    )
+    rows = session.execute(
+        select(MachineSession, judged)
         .where(MachineSession.rater_id == judge.rater_id)
         .order_by(MachineSession.id.desc())
-    ).all()
-    counted = _counted(session, [one.id for one in found])
-    lines = [_line(session, one, counted.get(one.id, {}), now) for one in found]
-    failed = _failed(session, judge)
+    )
+    found = [SessionNow(one, state_of(session, one, now), count) for one, count in rows]
     own = MachineCall.rater_id == judge.rater_id
-    judged = select(func.count()).where(own, MachineCall.state == str(CallState.JUDGED))
-    fenced = judged.where(MachineCall.error_code == FENCED)
-    n_failed = select(func.count()).where(own, MachineCall.state == str(CallState.FAILED))
-    return Work(
-        judged=session.scalar(judged) or 0,
-        left=len(prompts.open_things(session, judge)),
-        n_failed=session.scalar(n_failed) or 0,
-        n_fenced=session.scalar(fenced) or 0,
-        current=next((line for line in lines if line.ended_at is None), None),
-        earlier=tuple(line for line in lines if line.ended_at is not None),
-        failed=failed,
-    )
+    is_failed = MachineCall.state == str(CallState.FAILED)
 
+    def count(*which: ColumnElement[bool]) -> int:
+        return session.scalar(select(func.count()).where(own, *which)) or 0
 
-def _counted(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
-    rows = session.execute(
-        select(MachineCall.session_id, MachineCall.state, func.count())
-        .where(MachineCall.session_id.in_(ids))
-        .group_by(MachineCall.session_id, MachineCall.state)
-    )
-    found: dict[int, dict[str, int]] = {}
-    for session_id, state, count in rows:
-        found.setdefault(session_id, {})[state] = count
-    return found
-
-
-def _line(
-    session: Session, found: MachineSession, counted: dict[str, int], now: datetime
-) -> SessionLine:
-    counts: dict[str, Any] = {
-        "state": state_of(session, found, now),
-        "judged": counted.get(CallState.JUDGED, 0),
-    }
-    names = set(SessionLine.__struct_fields__) - counts.keys()
-    return SessionLine(**counts, **{name: getattr(found, name) for name in names})
-
-
-def _failed(session: Session, judge: MachineJudge) -> tuple[FailedCall, ...]:
-    rows = session.execute(
+    failed = session.execute(
         select(MachineCall, JudgedThing, Question.position)
         .join(JudgedThing, JudgedThing.id == MachineCall.judged_thing_id)
         .join(Question, Question.id == JudgedThing.question_id)
-        .where(
-            MachineCall.rater_id == judge.rater_id,
-            MachineCall.state == str(CallState.FAILED),
-        )
+        .where(own, is_failed)
         .order_by(MachineCall.at.desc(), MachineCall.judged_thing_id)
         .limit(MOST_FAILED)
     )
-    return tuple(
-        FailedCall(
-            position=position,
-            title=from_row(thing.card or {"title": ""}).title,
-            code=call.error_code or "",
-            detail=call.error or "",
-            excerpt=call.excerpt or "",
-        )
-        for call, thing, position in rows
+    return Work(
+        judged=count(is_judged),
+        left=len(prompts.open_things(session, judge)),
+        n_failed=count(is_failed),
+        n_fenced=count(is_judged, MachineCall.error_code == FENCED),
+        current=next((one for one in found if one.line.ended_at is None), None),
+        earlier=tuple(one for one in found if one.line.ended_at is not None),
+        failed=tuple(
+            (call, position, from_row(thing.card or {"title": ""}).title)
+            for call, thing, position in failed
+        ),
     )

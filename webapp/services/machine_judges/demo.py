@@ -31,8 +31,8 @@ from webapp.services.machine_judges.calls import (
     JudgeWork,
     SessionState,
     Terms,
-    Usage,
 )
+from webapp.services.machine_judges.prompts import MachineVerdict
 from webapp.services.runs.reports import in_study
 from webapp.services.study import studies
 
@@ -53,7 +53,13 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     sessions.start(session, judge, ENDPOINT, terms, now)
     work, at = JudgeWork(rater.id, ENDPOINT), now
     while isinstance(call := work.claim(session, at), JudgeCall):
-        work.keep(session, call, _outcome(session, call, recorded), at)
+        thing = session.get_one(JudgedThing, call.lease.key[1])
+        position = session.get_one(Question, thing.question_id).position
+        said, prompt_tokens, completion_tokens = _answered(
+            call.prompt, recorded[_name(thing, position)]
+        )
+        outcome = CallOutcome(said, 1, prompt_tokens, completion_tokens)
+        work.keep(session, call, outcome, at)
         at += PACE
     judges.release(session, study, judge, at)
     _judge_the_rest(session, judge, recorded, at)
@@ -92,9 +98,9 @@ def _judge_the_rest(
     for thing, prompt in prompts_of.items():
         at += PACE
         answer = answers[thing]
-        said, usage = prompts.read(answer), Usage(len(prompt) // 4, len(answer) // 4)
-        found.prompt_tokens += usage.prompt or 0
-        found.completion_tokens += usage.completion or 0
+        said, prompt_tokens, completion_tokens = _answered(prompt, answer)
+        found.prompt_tokens += prompt_tokens
+        found.completion_tokens += completion_tokens
         calls.append(
             MachineCall(
                 rater_id=judge.rater_id,
@@ -105,8 +111,8 @@ def _judge_the_rest(
                 reason=said.reason,
                 error_code=said.flaw,
                 prompt_characters=len(prompt),
-                prompt_tokens=usage.prompt,
-                completion_tokens=usage.completion,
+                prompt_tokens=prompt_tokens,
+                completion_tokens=completion_tokens,
                 at=at,
             )
         )
@@ -118,17 +124,9 @@ def _judge_the_rest(
     live_metrics.refresh(session, [judge.rater_id], in_study(judge.rater.study))
 
 
-def _recorded(session: Session, thing_id: object, recorded: dict[str, str]) -> str:
-    thing = session.get_one(JudgedThing, thing_id)
-    position = session.get_one(Question, thing.question_id).position
-    return recorded[_name(thing, position)]
-
-
 def _name(thing: JudgedThing, position: int) -> str:
     return f"{position} {(thing.card or {}).get('slug')}"
 
 
-def _outcome(session: Session, call: JudgeCall, recorded: dict[str, str]) -> CallOutcome:
-    answer = _recorded(session, call.lease.key[1], recorded)
-    usage = Usage(len(call.prompt) // 4, len(answer) // 4)
-    return CallOutcome(prompts.read(answer), usage=usage)
+def _answered(prompt: str, answer: str) -> tuple[MachineVerdict, int, int]:
+    return prompts.read(answer), len(prompt) // 4, len(answer) // 4

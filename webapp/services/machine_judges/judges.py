@@ -12,12 +12,13 @@ every coefficient, as between people.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import func, select
+from sqlalchemy import Row, exists, func, select
 from sqlalchemy.orm import Session
 
 from webapp.chatbot.client import UnusableAddress, full_address, public_address
@@ -64,20 +65,6 @@ class OtherConfiguration(Conflict):
 
     message = mark("This judge is %(name)s; another endpoint or model is configured")
     remedy = mark("Configure its own again, or make a new machine judge with the other model.")
-
-
-class JudgeLine(Struct, frozen=True):
-    """One machine judge in a list, with its current verdicts and whether it is at work."""
-
-    id: int
-    name: str
-    model: str
-    prompt_sha256: str
-    created_at: datetime
-    released_at: datetime | None
-    removed_at: datetime | None
-    judged: int
-    is_running: bool
 
 
 def address(endpoint: JudgeEndpoint) -> str:
@@ -152,38 +139,33 @@ def changed_prompts(session: Session) -> list[str]:
     return [name for name, prompt, stated in judges if _digest(prompt) != stated]
 
 
-def lines(session: Session, study: Study) -> tuple[JudgeLine, ...]:
-    """Return the study's machine judges, the newest first."""
-    judged = (
-        select(func.count())
-        .where(Judgment.rater_id == MachineJudge.rater_id, Judgment.verdict.is_not(None))
-        .scalar_subquery()
+def lines(session: Session, study: Study) -> Sequence[Row[Any]]:
+    """Return the study's machine judges, the newest first, with what ``relevansi judge list`` says.
+
+    ``judged`` counts their current verdicts.
+    """
+    judged = select(func.count()).where(
+        Judgment.rater_id == MachineJudge.rater_id, Judgment.verdict.is_not(None)
     )
-    running = (
-        select(func.count())
-        .where(MachineSession.rater_id == MachineJudge.rater_id, MachineSession.ended_at.is_(None))
-        .scalar_subquery()
+    is_running = exists().where(
+        MachineSession.rater_id == MachineJudge.rater_id, MachineSession.ended_at.is_(None)
     )
-    rows = session.execute(
-        select(MachineJudge, Rater, judged, running)
+    return session.execute(
+        select(
+            Rater.id,
+            Rater.name,
+            MachineJudge.model,
+            MachineJudge.prompt_sha256,
+            MachineJudge.created_at,
+            MachineJudge.released_at,
+            Rater.removed_at,
+            judged.scalar_subquery().label("judged"),
+            is_running.label("is_running"),
+        )
         .join(Rater, Rater.id == MachineJudge.rater_id)
         .where(Rater.study_id == study.id)
         .order_by(MachineJudge.rater_id.desc())
-    )
-    return tuple(
-        JudgeLine(
-            id=rater.id,
-            name=rater.name,
-            model=judge.model,
-            prompt_sha256=judge.prompt_sha256,
-            created_at=judge.created_at,
-            released_at=judge.released_at,
-            removed_at=rater.removed_at,
-            judged=count,
-            is_running=bool(open_sessions),
-        )
-        for judge, rater, count, open_sessions in rows
-    )
+    ).all()
 
 
 def fits(judge: MachineJudge, endpoint: JudgeEndpoint) -> bool:
@@ -239,24 +221,18 @@ class Beside(Struct, frozen=True):
         return self.machine != self.people and Relevance.UNSURE not in (self.machine, self.people)
 
 
-class OnePerson(Struct, frozen=True):
-    """The machine beside one person."""
-
-    name: str
-    agreement: Agreement
-
-
 class BesidePeople(Struct, frozen=True):
     """Everything that a machine judge and people both judged.
 
     ``table`` counts the cards by (machine, people). The coefficients are over the ``n`` cards
     that both decided. ``cards`` begin with those on which they differ, then those of which
-    one cannot tell. ``machine_judged`` are all cards with a verdict of the machine.
+    one cannot tell. ``machine_judged`` are all cards with a verdict of the machine, ``people``
+    the agreement with each person by name.
     """
 
     table: Mapping[tuple[Relevance, Relevance], int]
     agreement: Agreement
-    people: tuple[OnePerson, ...]
+    people: tuple[tuple[str, Agreement], ...]
     cards: tuple[Beside, ...]
     machine_judged: int
     bootstrap: Bootstrap
@@ -290,7 +266,7 @@ def beside_people(
         ),
         agreement=_agreement(own, merged, bootstrap),
         people=tuple(
-            OnePerson(name, _agreement(own, said, bootstrap))
+            (name, _agreement(own, said, bootstrap))
             for name, said in alone
             if own.keys() & said.keys()
         ),

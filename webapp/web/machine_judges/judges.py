@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from flask import (
@@ -14,7 +15,6 @@ from flask import (
     request,
     url_for,
 )
-from msgspec import Struct
 from wtforms import Form
 
 from webapp import notation
@@ -24,25 +24,23 @@ from webapp.i18n import gettext, language, mark
 from webapp.metrics.agreement.registry import COEFFICIENTS
 from webapp.records import Relevance
 from webapp.services.machine_judges import calls, judges, prompts
-from webapp.services.machine_judges import judges as machine_judges
 from webapp.services.machine_judges.calls import (
     MOST_AT_ONCE,
     AlreadyRunning,
     JudgeWork,
     NothingToJudge,
-    SessionLine,
+    SessionNow,
     Terms,
     Work,
 )
 from webapp.services.machine_judges.judges import (
     FEWEST_SHARED,
-    JudgeLine,
     NotConfigured,
+    UnusableEndpoint,
 )
 from webapp.services.machine_judges.prompts import (
     LANGUAGES,
     LONGEST_PROMPT,
-    TokenEstimate,
     UnfitPrompt,
 )
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
@@ -60,7 +58,7 @@ from webapp.web.frame.forms import (
 from webapp.web.frame.workers import workers
 
 if TYPE_CHECKING:
-    from webapp.db.tables.machine_judges import MachineJudge
+    from webapp.db.tables.machine_judges import MachineJudge, MachineSession
 
 
 NO_PRICE = mark("Please write a price in digits, for example 0.15.")
@@ -101,33 +99,15 @@ class TermsForm(Form):
         )
 
 
-def terms_of(line: SessionLine) -> TermsForm:
-    """Return the form with the prices that a session was started with."""
-    return TermsForm(
-        prompt_price=line.prompt_price,
-        completion_price=line.completion_price,
-        currency=line.currency,
-    )
-
-
 blueprint = Blueprint("machine_judges", __name__, url_prefix="/study/machine-judges")
-
-
-class Configured(Struct, frozen=True):
-    """The configured endpoint without its secrets; ``wrong`` if it is unusable."""
-
-    address: str
-    model: str
-    key_variable: str
-    wrong: bool
 
 
 @blueprint.get("/")
 def index() -> str:
     """List the machine judges, or explain how an endpoint is configured."""
     with access.reading() as (session, rater):
-        lines = machine_judges.lines(session, rater.study)
-    return render_template("machine_judges/page.html", endpoint=_configured(), judges=lines)
+        lines = judges.lines(session, rater.study)
+    return render_template("machine_judges/page.html", **_configured(), judges=lines)
 
 
 @blueprint.get("/new")
@@ -147,26 +127,22 @@ def make() -> Response:
     if endpoint is None:
         raise NotConfigured
     form = forms.sent(NewJudgeForm)
-    if not form.validate():
-        return _new_again(form, forms.messages(form))
-    try:
-        with access.writing() as (session, owner):
-            made = machine_judges.make(
-                session,
-                owner.study,
-                form.name.data,
-                endpoint,
-                form.language.data,
-                form.prompt.data,
-                access.now(),
-            )
-            session.commit()
-            judge_id = made.id
-    except NameTaken as taken:
-        return _new_again(form, {"name": f"{taken.sentence()}."})
-    except UnfitPrompt as unfit:
-        return _new_again(form, {"prompt": str(unfit)})
-    return redirect(url_for("machine_judges.show", judge_id=judge_id), 303)  # type: ignore[return-value]
+    errors = {} if form.validate() else forms.messages(form)
+    given = (form.name.data, form.language.data or "id", form.prompt.data)
+    if not errors:
+        name, spoken, prompt = given
+        try:
+            with access.writing() as (session, owner):
+                made = judges.make(
+                    session, owner.study, name, endpoint, spoken, prompt, access.now()
+                )
+                session.commit()
+                return _back(made.id)
+        except NameTaken as taken:
+            errors = {"name": f"{taken.sentence()}."}
+        except UnfitPrompt as unfit:
+            errors = {"prompt": str(unfit)}
+    return make_response(_new(*given, errors), 422)
 
 
 @blueprint.get("/<int:judge_id>")
@@ -188,7 +164,7 @@ def start(judge_id: int) -> Response:
         return make_response(page, 422)
     try:
         with access.writing() as (session, owner):
-            judge = machine_judges.find(session, owner.study, judge_id)
+            judge = judges.find(session, owner.study, judge_id)
             begun = calls.start(session, judge, _endpoint(), form.terms(), access.now())
             at_once = begun.at_once
             session.commit()
@@ -202,7 +178,7 @@ def start(judge_id: int) -> Response:
 def stop(judge_id: int) -> Response:
     """Stop a judge; the answers to calls on their way are still stored."""
     with access.writing() as (session, owner):
-        judge = machine_judges.find(session, owner.study, judge_id)
+        judge = judges.find(session, owner.study, judge_id)
         calls.stop(session, judge, access.now())
         session.commit()
     return _back(judge_id)
@@ -212,7 +188,7 @@ def stop(judge_id: int) -> Response:
 def resume(judge_id: int) -> Response:
     """Go on with a session on which nobody works any more."""
     with access.writing() as (session, owner):
-        judge = machine_judges.find(session, owner.study, judge_id)
+        judge = judges.find(session, owner.study, judge_id)
         found = calls.running(session, judge.rater_id)
     if found is not None:
         _wake(judge_id, found.at_once)
@@ -240,24 +216,22 @@ def _endpoint() -> JudgeEndpoint | None:
     return found
 
 
-def _configured() -> Configured | None:
-    endpoint = _endpoint()
-    if endpoint is None:
-        return None
-    try:
-        address, wrong = public_address(machine_judges.address(endpoint)), False
-    except machine_judges.UnusableEndpoint:
-        address, wrong = "", True  # it may hold a password, and is not repeated
-    return Configured(address, endpoint.model, endpoint.key_variable, wrong)
+def _configured() -> dict[str, Any]:
+    """The configured endpoint, and its address without secrets, "" where it is unusable."""
+    endpoint, address = _endpoint(), ""
+    if endpoint is not None:
+        with suppress(UnusableEndpoint):  # it may hold a password, and is not repeated
+            address = public_address(judges.address(endpoint))
+    return {"endpoint": endpoint, "address": address}
 
 
 def _new(name: str, chosen: str, prompt: str, errors: dict[str, str]) -> str:
-    endpoint = _configured()
-    if endpoint is None or endpoint.wrong:
+    configured = _configured()
+    if not configured["address"]:
         raise NotConfigured
     return render_template(
         "machine_judges/new.html",
-        endpoint=endpoint,
+        **configured,
         name=name,
         language=chosen,
         languages=prompts.LANGUAGES,
@@ -266,51 +240,45 @@ def _new(name: str, chosen: str, prompt: str, errors: dict[str, str]) -> str:
     )
 
 
-def _new_again(form: NewJudgeForm, errors: dict[str, str]) -> Response:
-    said = (form.name.data, form.language.data or "id", form.prompt.data)
-    return make_response(_new(*said, errors), 422)
-
-
 def _work(judge_id: int) -> Response:
     with access.reading() as (session, owner):
-        judge = machine_judges.find(session, owner.study, judge_id)
-        lines = machine_judges.lines(session, owner.study)
+        judge = judges.find(session, owner.study, judge_id)
         work = calls.work(session, judge, access.now())
     if work.current is None:
         return htmx.reload()
-    return make_response(
-        render_template(
-            "machine_judges/_work.html",
-            judge=_line(lines, judge_id),
-            work=work,
-            current=_shown(work.current),
-        )
-    )
+    shown = _shown(work.current)
+    part = "machine_judges/_work.html"
+    return make_response(render_template(part, judge_id=judge_id, work=work, current=shown))
 
 
 def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool) -> str:
     with access.reading() as (session, owner):
-        judge = machine_judges.find(session, owner.study, judge_id)
-        lines = machine_judges.lines(session, owner.study)
+        judge = judges.find(session, owner.study, judge_id)
         work = calls.work(session, judge, access.now())
         why_not = _why_not(judge, work)
         if work.earlier and not any(field.raw_data for field in form):
-            form = terms_of(work.earlier[0])
-        estimate = None
+            last = work.earlier[0].line
+            form = TermsForm(
+                prompt_price=last.prompt_price,
+                completion_price=last.completion_price,
+                currency=last.currency,
+            )
+        estimate = expected = None
         if not (why_not or errors or work.current):
-            most = form.terms().most_calls if asked else None
-            estimate = prompts.estimate(session, judge, most)
+            terms = form.terms()
+            estimate = prompts.estimate(session, judge, terms.most_calls if asked else None)
+            expected = _cost(estimate.prompt_tokens, estimate.completion_tokens, terms)
         guidelines = studies.guidelines(owner.study, judge.language).strip()
         return render_template(
             "machine_judges/judge.html",
-            judge=_line(lines, judge_id),
-            version=judge,
+            judge=judge,
+            judge_id=judge_id,
             work=work,
             current=_shown(work.current),
-            earlier=tuple(shown for one in work.earlier if (shown := _shown(one))),
-            failed=tuple((one, _why(one.code)) for one in work.failed),
+            earlier=tuple(map(_shown, work.earlier)),
+            sentences=calls.SENTENCES,
             estimate=estimate,
-            expected=_expected(estimate, form) if estimate else None,
+            expected=expected,
             form=form,
             errors=errors,
             agreed=typed(form) if asked and estimate else {},
@@ -321,61 +289,44 @@ def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool
         )
 
 
-def _line(lines: tuple[JudgeLine, ...], judge_id: int) -> JudgeLine:
-    return next(one for one in lines if one.id == judge_id)
-
-
 def _why_not(judge: MachineJudge, work: Work) -> str:
-    endpoint = _configured()
+    configured = _configured()
+    endpoint, address = configured["endpoint"], configured["address"]
     if endpoint is None:
         return gettext("No endpoint is configured, so it cannot go on.")
     if judge.rater.removed_at is not None:
         return gettext("It was removed, so it no longer judges.")
-    if (endpoint.address, endpoint.model) != (judge.endpoint, judge.model):
+    if (address, endpoint.model) != (judge.endpoint, judge.model):
         return gettext(
             "%(model)s at %(address)s is configured, which is not this judge. Make a new one.",
             model=endpoint.model,
-            address=endpoint.address or "-",
+            address=address or "-",
         )
     if not work.left:
         return gettext("It has judged every card of the study.")
     return ""
 
 
-def _expected(estimate: TokenEstimate, form: TermsForm) -> dict[str, Any]:
-    terms = form.terms()
-    return _cost(
-        estimate.prompt_tokens,
-        estimate.completion_tokens,
-        (terms.prompt_price, terms.completion_price, terms.currency),
-    )
-
-
-def _shown(found: SessionLine | None) -> dict[str, Any] | None:
+def _shown(found: SessionNow | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    price = (found.prompt_price, found.completion_price, found.currency)
+    line, why = found.line, found.line.why
     return {
-        "line": found,
-        "estimated": _cost(found.estimated_prompt_tokens, found.estimated_completion_tokens, price),
-        "used": _cost(found.prompt_tokens, found.completion_tokens, price),
-        "why": _why(found.why or ""),
+        "line": line,
+        "state": found.state,
+        "judged": found.judged,
+        "estimated": _cost(line.estimated_prompt_tokens, line.estimated_completion_tokens, line),
+        "used": _cost(line.prompt_tokens, line.completion_tokens, line),
+        "why": gettext(calls.SENTENCES[why]) if why else "",
     }
 
 
-def _why(code: str) -> str:
-    return gettext(calls.SENTENCES[code]) if code else ""
-
-
-def _cost(
-    prompt: int, completion: int, price: tuple[float | None, float | None, str]
-) -> dict[str, Any]:
-    money = prompts.cost(prompt, completion, price[0], price[1])
-    told = "" if money is None else f"{notation.money(money)} {price[2]}".strip()
+def _cost(prompt: int, completion: int, terms: Terms | MachineSession) -> dict[str, str]:
+    money = prompts.cost(prompt, completion, terms.prompt_price, terms.completion_price)
     return {
         "prompt_tokens": notation.number(prompt),
         "completion_tokens": notation.number(completion),
-        "money": told,
+        "money": "" if money is None else f"{notation.money(money)} {terms.currency}".strip(),
     }
 
 
@@ -390,12 +341,12 @@ def show_beside(judge_id: int) -> str:
     with access.reading() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         found = judges.beside_people(session, owner.study, judge)
-        lines = judges.lines(session, owner.study)
     apart = tuple(card for card in found.cards if card.is_apart)
     others = tuple(card for card in found.cards if not card.is_apart)
     return render_template(
         "machine_judges/agreement.html",
-        judge=next(one for one in lines if one.id == judge_id),
+        judge=judge,
+        judge_id=judge_id,
         found=found,
         fewest=FEWEST_SHARED,
         verdicts=tuple(Relevance),
@@ -403,7 +354,7 @@ def show_beside(judge_id: int) -> str:
             (said, tuple(found.table.get((said, people), 0) for people in Relevance))
             for said in Relevance
         ),
-        people=[(one.name, "", one.agreement) for one in found.people],
+        people=[(name, "", one) for name, one in found.people],
         apart=apart[:FIRST_SHOWN],
         apart_too=apart[FIRST_SHOWN:],
         others=others[:MOST_SHOWN],
