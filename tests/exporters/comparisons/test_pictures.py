@@ -119,7 +119,7 @@ def test_a_run_that_is_not_rated_has_no_dot_and_a_dash() -> None:
 
 def test_a_partial_run_has_hollow_dots_and_a_key() -> None:
     svg = parsed(pictures.draw_intervals(three_runs(), PRINT).markup)
-    hollow = [dot for dot in svg.iter(f"{SVG}circle") if dot.get("fill") == PRINT.colours["paper"]]
+    hollow = [dot for dot in svg.iter(f"{SVG}circle") if dot.get("fill") == PRINT["paper"]]
 
     assert hollow
     assert "Hollow dot" in " ".join(said(svg))
@@ -132,7 +132,7 @@ def test_wins_ties_and_losses_differ_in_shape() -> None:
 
     assert [line.get("stroke-dasharray") for line in joins] == [None, "4 3"]
     triangles = [m for m in svg.iter("polygon") if len(m.get("points", "").split()) == 3]
-    assert [m.get("fill") for m in triangles[2:]] == [PRINT.colours["accent"], "none"]
+    assert [m.get("fill") for m in triangles[2:]] == [PRINT["accent"], "none"]
 
 
 def test_a_false_negative_counts_as_zero_and_questions_without_a_pair_are_counted() -> None:

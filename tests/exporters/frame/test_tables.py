@@ -1,26 +1,100 @@
-"""The cells of a report: what is shown, and the values behind it."""
+"""Cells of reports, texts in LaTeX, workbooks, and scripts joined into one."""
 
 from __future__ import annotations
 
-from webapp.exporters.frame.tables import Cell, stacked, whole_number, word, word_or_dash
+import io
+import subprocess
+import sys
+from typing import Any
+
+import openpyxl
+import pytest
+
+from tests.exporters.reports import CORRECT_EMPTY, report, row
+from webapp.exporters.exports.csv_ratings import RATED_COLUMNS
+from webapp.exporters.frame.latex import escaped
+from webapp.exporters.frame.scripts import as_one, imported
+from webapp.exporters.frame.spreadsheets import rated_xlsx
+from webapp.exporters.frame.tables import Cell, stacked, whole_number, word_or_dash
 from webapp.i18n import speaking
+from webapp.metrics.judging.figures import RunReport
 
 
-def test_a_cell_keeps_the_value_behind_its_text() -> None:
-    with speaking("id"):
-        assert whole_number(12_345) == Cell("12.345", (12_345,))
+def test_a_cell_keeps_the_values_behind_its_text() -> None:
+    assert whole_number(12_345) == Cell("12.345", (12_345,))
     with speaking("en"):
         assert whole_number(12_345) == Cell("12,345", (12_345,))
-    assert word("hybrid") == Cell("hybrid", ("hybrid",))
-
-
-def test_nothing_to_say_is_a_dash_with_no_value() -> None:
     assert word_or_dash(None) == Cell("-", (None,))
-    assert word_or_dash("exact") == Cell("exact", ("exact",))
-
-
-def test_lines_are_one_text_where_lines_are_not_shown() -> None:
     cell = stacked(("0.80", "n = 5"), (0.8, 5))
-
     assert (cell.text, cell.lines, cell.values) == ("0.80 n = 5", ("0.80", "n = 5"), (0.8, 5))
-    assert stacked(("a", "b"), ("a", "b"), between=", ").text == "a, b"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("50% & $5 #1", r"50\% \& \$5 \#1"),
+        (r"\input{x}", r"\textbackslash{}input\{x\}"),
+        ("a_b", r"a\_\allowbreak{}b"),
+        ("a--b", "a-{}-b"),  # two hyphens would become a dash
+        ("don''t", "don'{}'t"),
+        ("[1] *", "{[}1{]} {*}"),
+        ("10⁻⁷", "10$^{-7}$"),
+        ("é ž", "é ž"),
+        ("e\u0301", "é"),  # one letter, however it was typed
+        ("“x”–€", "“x”–€"),
+        ("混", r"\otherscript{混}"),
+        ("a\r\nb\u2028c", "a b c"),
+    ],
+)
+def test_a_text_is_written_as_latex_prints_it(text: str, written: str) -> None:
+    assert escaped(text) == written
+
+
+def cells(found: RunReport) -> list[list[Any]]:
+    sheet = openpyxl.load_workbook(io.BytesIO(rated_xlsx(found)))["ratings"]
+    return [[(cell.value, cell.data_type) for cell in line] for line in sheet.iter_rows()]
+
+
+def test_the_workbook_has_the_cells_of_the_csv_with_numbers_as_numbers() -> None:
+    header, listed, empty, unrated = cells(
+        report(row("NRR", 1, quality=4), row(CORRECT_EMPTY, 2), row("R.", 3))
+    )
+
+    assert [value for value, _ in header] == list(RATED_COLUMNS)
+    assert [value for value, _ in listed[3:]] == [3, 2, 2, 2 / 3, 2 / 3, 0.5, 1, 4, None]
+    assert [value for value, _ in empty[3:]] == [0, 0, None, None, None, 0, 1, 0, "no data exists"]
+    assert [value for value, _ in unrated[3:]] == [2, *[None] * 8]
+    assert {kind for _, kind in listed[3:]} == {"n"}
+
+
+def test_no_cell_is_a_formula_or_an_error() -> None:
+    notes = ["=1+1", "@SUM(A1)", "#N/A", "bell\x07"]
+    rows = cells(report(*(row("R", n, notes=text) for n, text in enumerate(notes))))[1:]
+
+    assert [line[-1] for line in rows] == [
+        ("'=1+1", "s"),
+        ("'@SUM(A1)", "s"),
+        ("#N/A", "s"),
+        ("bell", "s"),
+    ]
+
+
+def test_loading_the_exporters_loads_no_pandas() -> None:
+    code = "import sys, webapp.exporters.frame.spreadsheets; print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
+
+
+def test_each_module_is_a_function_that_returns_its_exports() -> None:
+    first = "const own = 1;\nexport function keep(name) {}\nexport const LIMIT = own;"
+    second = 'import { keep, LIMIT } from "../frame/memory.js";\nkeep(LIMIT);'
+
+    assert imported(second) == ["../frame/memory.js"]
+    assert as_one({"memory.js": first, "page.js": second}) == (
+        "const parts = {};\n"
+        'parts["memory.js"] = (() => {\nconst own = 1;\nfunction keep(name) {}\n'
+        "const LIMIT = own;\nreturn { keep, LIMIT };\n})();\n"
+        'parts["page.js"] = (() => {\nconst { keep, LIMIT } = parts["memory.js"];\nkeep(LIMIT);\n'
+        "return {  };\n})();"
+    )

@@ -377,7 +377,7 @@ def _bars(canvas: Canvas, found: Pairs, top: float) -> float:
         if step > 0:
             canvas.box(corner, size, fill="accent")
         elif step < 0:
-            canvas.box(corner, size, stroke="bad", look="hatched")
+            canvas.box(corner, size, stroke="bad", hatched=True)
         else:
             canvas.box(corner, size, stroke="edge")
         centre, said = left + size[0] / 2, notation.number(steps[step])

@@ -45,19 +45,15 @@ _PIECES = re.compile(r"[^\s_/-]*[\s_/-]+|[^\s_/-]+")
 
 
 def width(text: str, size: float) -> float:
-    """Return the most room that `text` takes at a font size.
-
-    >>> width("", 12), width("ill", 12) < width("WWW", 12)
-    (0.0, True)
-    """
+    """Return the most room that `text` takes at a font size."""
     return WIDER * size * sum(map(_advance, text))
 
 
 def fitted(text: str, size: float, room: float) -> str:
     """Return `text`, cut with an ellipsis where `room` is too small; never longer than it.
 
-    >>> fitted("vector_only", 12, 200), fitted("vector_only", 12, 45)
-    ('vector_only', 'vect…')
+    >>> fitted("vector_only", 12, 45)
+    'vect…'
     """
     if width(text, size) <= room:
         return text
@@ -103,42 +99,29 @@ def _advance(letter: str) -> float:
     return _WIDTHS.get(base, OTHERS)
 
 
-WIDE = 720
-"""As wide as the text of a page, and of a printed sheet; a phone scrolls it sideways."""
-
+WIDE = 720  # as the text of a page, and of a printed sheet; a phone scrolls it sideways
 SMALL = 11.0
 NORMAL = 12.0
 LARGE = 14.0
-LINE = 1.4
-"""From one line of text to the next, as a multiple of its size."""
-
+LINE = 1.4  # from one line of text to the next, as a multiple of its size
 FONTS = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif"
 
 Point = tuple[float, float]
+Palette = Mapping[str, str]
+"""The colours of a picture by their names."""
 
+PRINT: Palette = {
+    "ink": "#1c2226",
+    "soft": "#56616a",
+    "rule": "#dcdfdd",
+    "edge": "#87919a",
+    "accent": "#0b5f6b",
+    "bad": "#a3271d",
+    "paper": "#ffffff",
+}
+"""The light page's colours on white and a font, for files that are opened by themselves."""
 
-class Palette(Struct, frozen=True):
-    """The colours of a picture by their names; a file has `fonts` too, and is filled with paper."""
-
-    colours: Mapping[str, str]
-    fonts: str | None = None
-
-
-PRINT = Palette(
-    {
-        "ink": "#1c2226",
-        "soft": "#56616a",
-        "rule": "#dcdfdd",
-        "edge": "#87919a",
-        "accent": "#0b5f6b",
-        "bad": "#a3271d",
-        "paper": "#ffffff",
-    },
-    FONTS,
-)
-"""The light page's colours on white, for files that are opened by themselves."""
-
-PAGE = Palette({name: f"var(--{name})" for name in PRINT.colours})
+PAGE: Palette = {name: f"var(--{name})" for name in PRINT}
 """The page's own colours and font: light and dark without a second picture."""
 
 
@@ -153,12 +136,10 @@ class Picture(Struct, frozen=True):
 
     @property
     def markup(self) -> str:
-        """The picture as SVG markup, the same bytes for the same picture."""
         return ET.tostring(self.svg, encoding="unicode")
 
     def __html__(self) -> str:
-        """The markup as templates take it: built as a tree, with every text in it escaped."""
-        return self.markup
+        return self.markup  # built as a tree, with every text in it escaped
 
 
 class Canvas:
@@ -188,21 +169,18 @@ class Canvas:
         *,
         fill: str = "",
         stroke: str = "",
-        look: str = "",
-        shade: float = 1,
+        hatched: bool = False,
     ) -> None:
-        """Draw a rectangle from its top left corner.
-
-        Its `look` may be "dashed" or "hatched", its filling thinned to a `shade` of its colour.
-        """
+        """Draw a rectangle from its top left corner; slanted lines show it without colour."""
         places = dict(zip(("x", "y", "width", "height"), (*corner, *size), strict=True))
-        mark = self._mark("rect", places, fill or "none", stroke)
-        if shade < 1:
-            mark.set("fill-opacity", _number(shade))
-        if look == "dashed":
-            mark.set("stroke-dasharray", "3 3")
-        if look == "hatched":
-            self._hatch(corner, size, stroke)
+        self._mark("rect", places, fill or "none", stroke)
+        (left, top), (width, height) = corner, size
+        step = offset = 5.0
+        while hatched and offset < width + height:
+            start = (left + max(0.0, offset - height), top + min(offset, height))
+            end = (left + min(offset, width), top + max(0.0, offset - width))
+            self.line(start, end, stroke=stroke)
+            offset += step
 
     def shape(self, points: Sequence[Point], *, fill: str = "", stroke: str = "") -> None:
         """Draw a closed shape through `points`."""
@@ -281,20 +259,11 @@ class Canvas:
         )
         ET.SubElement(svg, "title", {"id": f"{ids}-title"}).text = said
         ET.SubElement(svg, "desc", {"id": f"{ids}-desc"}).text = told
-        if self.palette.fonts:
-            svg.set("font-family", self.palette.fonts)
-            ET.SubElement(svg, "rect", {**size, "fill": self.palette.colours["paper"]})
+        if self.palette is PRINT:
+            svg.set("font-family", FONTS)
+            ET.SubElement(svg, "rect", {**size, "fill": self.palette["paper"]})
         svg.extend(self._marks)
         return Picture(said, told, self.width, height, svg)
-
-    def _hatch(self, corner: Point, size: Point, stroke: str) -> None:
-        (left, top), (width, height) = corner, size
-        step, offset = 5.0, 5.0
-        while offset < width + height:
-            start = (left + max(0.0, offset - height), top + min(offset, height))
-            end = (left + min(offset, width), top + max(0.0, offset - width))
-            self.line(start, end, stroke=stroke)
-            offset += step
 
     def _mark(
         self, tag: str, numbers: Mapping[str, float], fill: str = "", stroke: str = ""
@@ -302,7 +271,7 @@ class Canvas:
         mark = ET.Element(tag)
         for name, colour in (("fill", fill), ("stroke", stroke)):
             if colour:
-                mark.set(name, self.palette.colours.get(colour, colour))
+                mark.set(name, self.palette.get(colour, colour))
         for name, number in numbers.items():
             mark.set(name, _number(number))
         self._marks.append(mark)
@@ -314,8 +283,6 @@ def _number(value: float) -> str:
 
 
 FONT = "Arimo"
-SHARPNESS = 2.0
-"""A PNG has so many pixels for each unit, so that it stays sharp on paper."""
 
 
 def svg_file(picture: Picture) -> bytes:
@@ -328,12 +295,13 @@ def png_file(picture: Picture) -> bytes:
     import resvg_py  # this and the PDF writer are loaded when somebody asks for such a file
 
     picture.svg.set("font-family", FONT)
-    markup, fonts = picture.markup, [_font_file()]
-    return bytes(
-        resvg_py.svg_to_bytes(
-            svg_string=markup, zoom=SHARPNESS, font_files=fonts, skip_system_fonts=True
-        )
+    drawn = resvg_py.svg_to_bytes(
+        svg_string=picture.markup,
+        zoom=2.0,  # pixels for each unit, so that it stays sharp on paper
+        font_files=[_font_file()],
+        skip_system_fonts=True,
     )
+    return bytes(drawn)
 
 
 def pdf_file(picture: Picture) -> bytes:

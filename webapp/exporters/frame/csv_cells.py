@@ -32,7 +32,6 @@ class CsvStyle(StrEnum):
 
     @property
     def delimiter(self) -> str:
-        """The separator of the cells."""
         return ";" if self is CsvStyle.EXCEL else ","
 
     def number(self, text: str) -> str:
@@ -90,8 +89,8 @@ PROBABILITIES = frozenset({"p", "p_holm"})
 """Keys of p-values: of these four digits are kept, since very small ones matter."""
 
 
-def rounded(value: Any) -> Any:
-    """Return a JSON document with every figure to four decimals.
+def rounded(value: Any, key: object = None) -> Any:
+    """Return a JSON document, or the value of a key in one, with every figure to four decimals.
 
     Files whose figures are recomputed exactly hold them unrounded.
 
@@ -99,13 +98,9 @@ def rounded(value: Any) -> Any:
     {'value': 0.8, 'n': 3, 'bounds': [0.3333, None], 'p': 9.537e-07}
     """
     if isinstance(value, Mapping):
-        return {key: _rounded(key, one) for key, one in value.items()}
+        return {key: rounded(one, key) for key, one in value.items()}
     if isinstance(value, list):
         return [rounded(one) for one in value]
-    return round(value, DECIMALS) if isinstance(value, float) else value
-
-
-def _rounded(key: object, value: Any) -> Any:
-    if key in PROBABILITIES and isinstance(value, float):
-        return float(f"{value:.{DECIMALS}g}")
-    return rounded(value)
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{DECIMALS}g}") if key in PROBABILITIES else round(value, DECIMALS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from webapp.exporters.frame.tables import Column, Document, Section, Table
+from webapp.exporters.frame.tables import Column, Document, Table
 from webapp.i18n import gettext
 from webapp.printable import printable_line
 
@@ -48,8 +48,8 @@ _TOKENS = re.compile(
     re.DOTALL,
 )
 LATIN = 0x17F
+# Of the letters up to ``LATIN``, those that LaTeX's files for the T1 encoding leave out.
 UNKNOWN = frozenset("\u0126\u0127\u0138\u013f\u0140\u0149\u0166\u0167\u017f")
-"""Of the letters up to ``LATIN``, those that LaTeX's files for the T1 encoding leave out."""
 QUOTES_AND_DASHES = frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u20ac")
 
 
@@ -75,23 +75,13 @@ def _token(found: re.Match[str]) -> str:
     return letter if known else rf"\otherscript{{{letter}}}"
 
 
-MOST_ROWS = 14
-"""A table with more rows may break over pages, which a float may not."""
-
-LINE, SMALL_LINE = 118, 138
-"""The letters that fill a line at a table's size, and at the smaller one, gaps included."""
-
-GAP = 1.5
-"""The gap between two columns, in letters."""
-
-ROOM = 1.25
-"""How much wider than its letters a column may be, as capitals and digits are wider than most."""
-
-LONG_WORD, WIDEST = 14, 40
-"""Words longer than the first may break after "_"; no column gets more letters than the second."""
-
-
-PACKAGES = ("array", "booktabs", "longtable")
+MOST_ROWS = 14  # a table with more rows may break over pages, which a float may not
+LINE, SMALL_LINE = 118, 138  # the letters of a line at a table's size, and at the smaller one
+GAP = 1.5  # between two columns, in letters
+ROOM = 1.25  # capitals and digits are wider than most letters
+LONG_WORD = 14  # longer words may break after "_"
+WIDEST = 40  # no column gets more letters
+PACKAGES = "array,booktabs,longtable"
 
 # \@nodocument is \relax once a document has begun, so the frame is skipped by \input.
 BEGINNING = r"""\expandafter\ifx\csname @nodocument\endcsname\relax\else
@@ -108,115 +98,73 @@ END = r"""\ifdefined\wholedocument\expandafter\wholedocument\fi"""
 
 def latex(found: Document) -> bytes:
     r"""Return a document as LaTeX that compiles by itself and can be put into another."""
-    packages = ",".join(PACKAGES)
     parts = [
-        f"% \\input needs \\usepackage{{{packages}}} in the preamble.",
-        BEGINNING.replace("PACKAGES", packages),
+        f"% \\input needs \\usepackage{{{PACKAGES}}} in the preamble.",
+        BEGINNING.replace("PACKAGES", PACKAGES),
         OTHER_SCRIPTS,
-        *_body(found),
-        END,
+        rf"\section*{{{escaped(found.title)}}}",
+        rf"\noindent {escaped(found.subtitle)}",
     ]
-    return ("\n".join(parts) + "\n").encode()
-
-
-def _body(found: Document) -> Iterator[str]:
-    yield rf"\section*{{{escaped(found.title)}}}"
-    yield rf"\noindent {escaped(found.subtitle)}"
     for section in found.sections:
-        yield from _section(section)
+        parts += ["", rf"\subsection*{{{escaped(section.title)}}}"]
+        if section.sentences:
+            items = [rf"  \item {escaped(sentence)}" for sentence in section.sentences]
+            parts += [r"\begin{itemize}", *items, r"\end{itemize}"]
+        for table in section.tables:
+            parts += ["", *_table(table)]
+    return ("\n".join([*parts, END]) + "\n").encode()
 
 
-def _section(section: Section) -> Iterator[str]:
-    yield ""
-    yield rf"\subsection*{{{escaped(section.title)}}}"
-    if section.sentences:
-        yield r"\begin{itemize}"
-        for sentence in section.sentences:
-            yield rf"  \item {escaped(sentence)}"
-        yield r"\end{itemize}"
-    for table in section.tables:
-        yield ""
-        yield from _long(table) if len(table.rows) > MOST_ROWS else _float(table)
-
-
-def _float(table: Table) -> Iterator[str]:
-    yield r"\begin{table}[!htbp]"
-    yield rf"\centering{_size(table)}"
-    yield rf"\caption{{{escaped(table.title)}}}\label{{{_label(table)}}}"
-    yield rf"\begin{{tabular}}{{{_columns(table)}}}"
-    yield r"\toprule"
-    yield _row(column.heading for column in table.columns)
-    yield r"\midrule"
-    yield from _rows(table)
-    yield r"\bottomrule"
-    yield r"\end{tabular}"
-    yield from _notes(table)
-    yield r"\end{table}"
-
-
-def _long(table: Table) -> Iterator[str]:
+def _table(table: Table) -> Iterator[str]:
+    letters = [_letters(table, place) for place in range(len(table.columns))]
+    line = LINE if sum(word + GAP for word, _ in letters) <= LINE else SMALL_LINE
+    size = r"\footnotesize" if line == LINE else r"\scriptsize"
+    size += r"\setlength{\tabcolsep}{3pt}"
+    label = "tab:comparison-" + table.name.replace("_", "-")
+    caption = rf"\caption{{{escaped(table.title)}}}\label{{{label}}}"
+    columns = "@{}" + "".join(map(_column, table.columns, _shares(letters, line))) + "@{}"
     header = _row(column.heading for column in table.columns)
-    yield rf"{{{_size(table)}"
-    yield rf"\begin{{longtable}}{{{_columns(table)}}}"
-    yield rf"\caption{{{escaped(table.title)}}}\label{{{_label(table)}}}\\"
+    rows = [_row(cell.text for cell in row) for row in table.rows]
+    notes = [
+        rf"\par\smallskip\noindent\parbox{{\linewidth}}{{\scriptsize {escaped(note)}}}"
+        for note in table.notes
+    ]
+    if len(rows) <= MOST_ROWS:
+        yield r"\begin{table}[!htbp]"
+        yield rf"\centering{size}"
+        yield caption
+        yield rf"\begin{{tabular}}{{{columns}}}"
+        yield from (r"\toprule", header, r"\midrule", *rows, r"\bottomrule")
+        yield from (r"\end{tabular}", *notes, r"\end{table}")
+        return
+    continued = escaped(gettext("continued on the next page"))
+    yield rf"{{{size}"
+    yield rf"\begin{{longtable}}{{{columns}}}"
+    yield rf"{caption}\\"
     yield rf"\toprule {header}\midrule\endfirsthead"
     yield rf"\toprule {header}\midrule\endhead"
-    yield rf"\midrule\multicolumn{{{len(table.columns)}}}{{r}}{{{_continued()}}}\\\endfoot"
-    yield r"\bottomrule\endlastfoot"
-    yield from _rows(table)
-    yield r"\end{longtable}"
-    yield from _notes(table)
-    yield "}"
+    yield rf"\midrule\multicolumn{{{len(table.columns)}}}{{r}}{{{continued}}}\\\endfoot"
+    yield from (r"\bottomrule\endlastfoot", *rows, r"\end{longtable}", *notes, "}")
 
 
-def _continued() -> str:
-    return escaped(gettext("continued on the next page"))
-
-
-def _rows(table: Table) -> Iterator[str]:
-    for row in table.rows:
-        yield _row(cell.text for cell in row)
-
-
-def _row(texts: Iterator[str]) -> str:
+def _row(texts: Iterable[str]) -> str:
     return " & ".join(map(escaped, texts)) + r" \\"
 
 
-def _notes(table: Table) -> Iterator[str]:
-    for note in table.notes:
-        yield rf"\par\smallskip\noindent\parbox{{\linewidth}}{{\scriptsize {escaped(note)}}}"
-
-
-def _line(table: Table) -> int:
-    words = sum(_letters(table, place)[0] + GAP for place in range(len(table.columns)))
-    return LINE if words <= LINE else SMALL_LINE
-
-
-def _size(table: Table) -> str:
-    size = r"\footnotesize" if _line(table) == LINE else r"\scriptsize"
-    return rf"{size}\setlength{{\tabcolsep}}{{3pt}}"
-
-
-def _columns(table: Table) -> str:
-    words, texts = zip(
-        *(_letters(table, place) for place in range(len(table.columns))), strict=True
-    )
+def _shares(letters: Sequence[tuple[int, int]], line: float) -> list[float]:
+    """The columns as shares of the line, each with its gap; a small table does not fill it."""
+    words, texts = zip(*letters, strict=True)
     gaps = GAP * len(words)
     widths = [text * ROOM for text in texts]
-    if max(texts) >= WIDEST or sum(widths) + gaps > _line(table):
-        widths = _filling(words, texts, _line(table) - gaps)
-    line = max(_line(table), sum(widths) + gaps)
-    shares = ((width + GAP) / line for width in widths)
-    return "@{}" + "".join(map(_column, table.columns, shares)) + "@{}"
-
-
-def _filling(words: Sequence[int], texts: Sequence[int], line: float) -> list[float]:
-    rest = max(0.0, line - sum(words))
-    longer = sum(texts) - sum(words)
-    return [
-        word + rest * (text - word) / longer if longer else float(word)
-        for word, text in zip(words, texts, strict=True)
-    ]
+    if max(texts) >= WIDEST or sum(widths) + gaps > line:
+        # Room for the longest word of each column, then for the rest of its text.
+        rest, longer = max(0.0, line - gaps - sum(words)), sum(texts) - sum(words)
+        widths = [
+            word + rest * (text - word) / longer if longer else float(word)
+            for word, text in letters
+        ]
+    line = max(line, sum(widths) + gaps)
+    return [(width + GAP) / line for width in widths]
 
 
 def _letters(table: Table, place: int) -> tuple[int, int]:
@@ -224,26 +172,15 @@ def _letters(table: Table, place: int) -> tuple[int, int]:
 
     A cell of a column of numbers counts as one word: it reads badly in two lines.
     """
-    heading = table.columns[place].heading
-    cells = [row[place].text for row in table.rows]
-    whole = cells if table.columns[place].numeric else []
-    words = [word for text in (heading, *cells) for word in _words(text)]
-    word = min(WIDEST, max(len(text) for text in (*words, *whole)) + 1)
-    text = min(WIDEST, max(len(text) for text in (heading, *cells)) + 1)
-    return word, max(word, text)
-
-
-def _words(text: str) -> Iterator[str]:
-    yield ""
-    for word in text.split():
-        yield from word.split("_") if len(word) > LONG_WORD else [word]
+    texts = [table.columns[place].heading, *(row[place].text for row in table.rows)]
+    words = texts[1:] if table.columns[place].numeric else []
+    for word in " ".join(texts).split():
+        words += word.split("_") if len(word) > LONG_WORD else [word]
+    longest = min(WIDEST, max(map(len, words), default=0) + 1)
+    return longest, max(longest, min(WIDEST, max(map(len, texts)) + 1))
 
 
 def _column(column: Column, share: float) -> str:
     side = "raggedleft" if column.numeric else "raggedright"
     width = rf"\dimexpr{share:.4f}\linewidth-2\tabcolsep\relax"
     return rf">{{\{side}\arraybackslash}}p{{{width}}}"
-
-
-def _label(table: Table) -> str:
-    return "tab:comparison-" + table.name.replace("_", "-")

@@ -5,18 +5,16 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 from msgspec import Struct
 
 from webapp.exporters.exports.csv_ratings import RATED_COLUMNS, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, neutralised
-from webapp.exporters.frame.tables import Column, Document, Table
+from webapp.exporters.frame.tables import Document, Table
 from webapp.i18n import gettext
 from webapp.metrics.judging.figures import RunReport
-
-SHEET = "ratings"
 
 # XML has no place for these, and a workbook is XML.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -39,8 +37,7 @@ def rated_xlsx(report: RunReport) -> bytes:
 
     Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
     """
-    rows = [list(row) for row in rated_rows(report)]
-    return workbook([Sheet(SHEET, RATED_COLUMNS, rows)])
+    return workbook([Sheet("ratings", RATED_COLUMNS, [*rated_rows(report)])])
 
 
 def workbook(sheets: Sequence[Sheet]) -> bytes:
@@ -65,56 +62,44 @@ def workbook(sheets: Sequence[Sheet]) -> bytes:
 
 
 def _undated(data: bytes) -> bytes:
+    """The same workbook without the time and system of its making."""
     buffer = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(data)) as dated,
         zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as undated,
     ):
-        for entry in dated.infolist():
-            content = dated.read(entry)
-            if entry.filename == "docProps/core.xml":
+        for name in dated.namelist():
+            content = dated.read(name)
+            if name == "docProps/core.xml":
                 content = _TIMES.sub(EPOCH, content)
-            undated.writestr(_entry(entry.filename), content)
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 0
+            undated.writestr(entry, content)
     return buffer.getvalue()
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.create_system = 0  # else it says which system made it
-    return entry
 
 
 def _value(cell: Cell) -> Cell:
     return neutralised(_CONTROLS.sub("", cell)) if isinstance(cell, str) else cell
 
 
-TEXT_SHEET = "report"
-
-
 def tables_workbook(found: Document) -> bytes:
     """Return a document as a workbook."""
-    tables = [table for section in found.sections for table in section.tables]
-    return workbook([_said(found), *map(_sheet, tables)])
-
-
-def _said(found: Document) -> Sheet:
     rows = [(found.subtitle, "")]
     for section in found.sections:
         rows += [(section.title, sentence) for sentence in section.sentences]
-    return Sheet(TEXT_SHEET, (found.title, gettext("Text")), rows)
+    sheets = [Sheet("report", (found.title, gettext("Text")), rows)]
+    return workbook(
+        [*sheets, *(_sheet(table) for section in found.sections for table in section.tables)]
+    )
 
 
 def _sheet(table: Table) -> Sheet:
-    columns = [heading for column in table.columns for heading in _headings(column)]
+    """The table with one column per value, so that a spreadsheet can reckon with each."""
+    columns: list[str] = []
+    for column in table.columns:
+        columns += [f"{column.heading}: {part}" for part in column.parts] or [column.heading]
     rows = [[value for cell in row for value in cell.values] for row in table.rows]
     blank = [""] * (len(columns) - 1)
     notes = [[note, *blank] for note in ("", table.title, *table.notes)]
     return Sheet(table.name, columns, [*rows, *notes])
-
-
-def _headings(column: Column) -> Iterator[str]:
-    if not column.parts:
-        yield column.heading
-    for part in column.parts:
-        yield f"{column.heading}: {part}"

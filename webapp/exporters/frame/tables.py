@@ -7,7 +7,7 @@ behind it, which spreadsheets keep.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -91,17 +91,14 @@ class Document(Struct, frozen=True):
 
 
 def word(text: str) -> Cell:
-    """Return a cell of words."""
     return Cell(text, (text,))
 
 
 def word_or_dash(text: str | None) -> Cell:
-    """Return a cell of words, of "-" where there are none."""
     return Cell(text or notation.UNDEFINED, (text,))
 
 
 def whole_number(value: int) -> Cell:
-    """Return a cell of a whole number."""
     return Cell(notation.number(value), (value,))
 
 
@@ -126,7 +123,17 @@ def markdown(found: Document) -> bytes:
     """Return a document as Markdown."""
     parts = [f"# {escaped(found.title)}", f"**{escaped(found.subtitle)}**"]
     for section in found.sections:
-        parts += _section(section)
+        parts.append(f"## {escaped(section.title)}")
+        if section.sentences:
+            parts.append("\n".join(f"- {escaped(sentence)}" for sentence in section.sentences))
+        for table in section.tables:
+            header = [inline(column.heading) for column in table.columns]
+            rule = ["---:" if column.numeric else "---" for column in table.columns]
+            rows = ([inline(cell.text) for cell in row] for row in table.rows)
+            lines = (f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+            parts += [f"### {escaped(table.title)}", "\n".join(lines)]
+            if table.notes:
+                parts.append("\n>\n".join(f"> {escaped(note)}" for note in table.notes))
     return ("\n\n".join(parts) + "\n").encode()
 
 
@@ -147,26 +154,5 @@ def escaped(text: str) -> str:
     >>> escaped("# no heading"), escaped("1. no list")
     ('\\# no heading', '1\\. no list')
     """
-    return _BLOCK.sub(_literal, inline(text))
-
-
-def _literal(found: re.Match[str]) -> str:
-    return f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}"
-
-
-def _section(section: Section) -> Iterator[str]:
-    yield f"## {escaped(section.title)}"
-    if section.sentences:
-        yield "\n".join(f"- {escaped(sentence)}" for sentence in section.sentences)
-    for table in section.tables:
-        yield f"### {escaped(table.title)}"
-        yield _table(table)
-        if table.notes:
-            yield "\n>\n".join(f"> {escaped(note)}" for note in table.notes)
-
-
-def _table(table: Table) -> str:
-    header = [inline(column.heading) for column in table.columns]
-    rule = ["---:" if column.numeric else "---" for column in table.columns]
-    rows = ([inline(cell.text) for cell in row] for row in table.rows)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+    # The mark after a number, else the mark itself.
+    return _BLOCK.sub(lambda m: f"{m[0]}\\" if m[0].isdigit() else f"\\{m[0]}", inline(text))
