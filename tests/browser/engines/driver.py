@@ -58,37 +58,29 @@ class CommandRefused(Exception):
 
 
 class Driver(ABC):
-    """One tab of one browser."""
-
     @abstractmethod
     def send(self, command: str, body: Mapping[str, Any], element: str | None = None) -> Any:
         """Send one command, about an element where there is one; return its value."""
 
     def open(self, address: str) -> None:
-        """Go to an address; returns once the page is loaded."""
         self.send("url", {"url": address})
 
     def reload(self) -> None:
-        """Load the page anew, as its reader does; Marionette's own way passes workers by."""
         self.run("globalThis.isOld = true; location.reload()")
         self.expect("globalThis.isOld === undefined && document.readyState === 'complete'")
 
     def run(self, script: str, *arguments: object) -> Any:
-        """Return what the body of a function in the page returns."""
         return self.send("execute/sync", {"script": script, "args": list(arguments)})
 
     def settled(self, script: str, *arguments: object) -> Any:
-        """Return what the promise that a function's body returns comes to."""
         waiting = f"const done = arguments[arguments.length - 1];(async () => {{{script}}})()"
         waiting += ".then(done, (error) => done(`failed: ${error}`));"
         return self.send("execute/async", {"script": waiting, "args": list(arguments)})
 
     def click(self, selector: str) -> None:
-        """Click the middle of an element, as a mouse does."""
         self.send("click", {}, self._element(selector))
 
     def tap(self, selector: str) -> None:
-        """Touch an element with a finger."""
         origin = {ELEMENT: self._element(selector)}
         self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center'})", selector)
         finger = {
@@ -104,13 +96,10 @@ class Driver(ABC):
         self.send("actions", {"actions": [finger]})
 
     def press(self, *keys: str) -> None:
-        """Press keys one after the other, wherever the focus is."""
         steps = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self.send("actions", {"actions": [{"type": "key", "id": "keys", "actions": steps}]})
 
     def expect(self, script: str, *arguments: object, equals: object = True) -> None:
-        """Wait until an expression in the page has a value."""
-
         def found() -> Any:
             with suppress(CommandRefused):  # the page is just being left
                 return self.run(f"return {script}", *arguments)
@@ -118,7 +107,6 @@ class Driver(ABC):
         until(lambda: found() == equals, f"{script} is not {equals!r}")
 
     def expect_settled(self, script: str, *, equals: object) -> None:
-        """Wait until the promise of a function's body comes to a value."""
         until(lambda: self.settled(script) == equals, f"{script} is not {equals!r}")
 
     def _element(self, selector: str) -> str:
@@ -127,8 +115,6 @@ class Driver(ABC):
 
 
 class WebKit(Driver):
-    """A tab of WebKitGTK's small browser, driven over HTTP."""
-
     def __init__(self, address: str) -> None:
         self._http = httpx.Client(base_url=address, timeout=PATIENCE, trust_env=False)
         options = {"binary": browser_of_webkit(), "args": ["--automation"]}
@@ -137,12 +123,10 @@ class WebKit(Driver):
         self._session = f"session/{begun['sessionId']}"
 
     def send(self, command: str, body: Mapping[str, Any], element: str | None = None) -> Any:
-        """Send one command, about an element where there is one; return its value."""
         about = f"element/{element}/" if element else ""
         return self._ask(f"{self._session}/{about}{command}", body)
 
     def close(self) -> None:
-        """End the browser."""
         self._http.delete(self._session)
         self._http.close()
 
@@ -154,8 +138,6 @@ class WebKit(Driver):
 
 
 class Firefox(Driver):
-    """A tab of Firefox, driven on its own socket."""
-
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self._stream = self._socket.makefile("rb")
@@ -164,13 +146,11 @@ class Firefox(Driver):
         self._ask("WebDriver:NewSession", {})
 
     def send(self, command: str, body: Mapping[str, Any], element: str | None = None) -> Any:
-        """Send one command, about an element where there is one; return its value."""
         about = {"id": element} if element else {}
         answer = self._ask(MARIONETTE[command], {**body, **about})
         return answer.get("value") if isinstance(answer, dict) else answer
 
     def close(self) -> None:
-        """Let go of the browser, which its process's owner ends."""
         self._stream.close()
         self._socket.close()
 
@@ -192,19 +172,16 @@ class Firefox(Driver):
 
 
 def program(names: tuple[str, ...]) -> str | None:
-    """The path of the first of these programs that is installed."""
     return next((path for name in names if (path := shutil.which(name))), None)
 
 
 def browser_of_webkit() -> str:
-    """The path of the small browser that comes with WebKitGTK's driver."""
     found = sorted(Path("/usr/lib").glob("**/webkit2gtk-4*/MiniBrowser"))
     return str(found[-1]) if found else "MiniBrowser"
 
 
 @contextmanager
 def firefox(folder: Path) -> Iterator[Driver]:
-    """A fresh Firefox whose profile lies in `folder`."""
     path = program(FIREFOX)
     assert path
     profile = folder / "firefox"
@@ -223,7 +200,6 @@ def firefox(folder: Path) -> Iterator[Driver]:
 
 @contextmanager
 def webkit(folder: Path) -> Iterator[Driver]:
-    """A fresh WebKitGTK whose data lie in `folder`."""
     path, screen = program(WEBKIT), program(SCREEN)
     assert path
     assert screen
@@ -241,8 +217,6 @@ def webkit(folder: Path) -> Iterator[Driver]:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A browser that others are built on: the programs it needs, and how it is started."""
-
     programs: Sequence[tuple[str, ...]]
     packages: tuple[str, ...]
     started: Callable[[Path], AbstractContextManager[Driver]]
@@ -255,7 +229,6 @@ ENGINES = {
 
 
 def missing(name: str) -> str | None:
-    """Why an engine cannot be started here; ``None`` where it can."""
     engine = ENGINES[name]
     if all(map(program, engine.programs)):
         return None
@@ -263,7 +236,6 @@ def missing(name: str) -> str | None:
 
 
 def _display(ending: ExitStack, screen: str, folder: Path) -> str:
-    """Start a screen in memory; return its name."""
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as said:
         arguments = [screen, "-displayfd", str(writing), "-screen", "0", "1280x1000x24"]
@@ -291,7 +263,6 @@ def _started(
 
 
 def until(is_so: Callable[[], bool], otherwise: str) -> None:
-    """Wait until something is so, for a minute at most."""
     deadline = time.monotonic() + PATIENCE
     while not is_so():
         assert time.monotonic() < deadline, otherwise
@@ -299,7 +270,6 @@ def until(is_so: Callable[[], bool], otherwise: str) -> None:
 
 
 def _port(profile: Path) -> int | None:
-    """The port that Firefox writes into its profile once it listens."""
     with suppress(OSError, ValueError):
         return int((profile / "MarionetteActivePort").read_text("ascii"))
     return None

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.browser.engines.driver import ENGINES, ENTER, ESCAPE, Driver, missing, until
-from tests.browser.plans import plan, stored
-from tests.browser.rating_page import FOCUS, SAVED, UNSAVED
+from tests.browser.plans import stored
+from tests.browser.rating_page import SAVED, UNSAVED
 from tests.browser.server import Server
 from tests.cli.relevansi import relevansi
 
 pytestmark = pytest.mark.browser
 
-QUESTIONS = 10
 STATE = "document.querySelector(`[data-state-of='${arguments[0]}']`)?.textContent.trim()"
 QUESTION = "document.querySelector('#question')?.dataset.query"
 SCRIPTED = "document.documentElement.className === 'scripted'"
@@ -39,7 +38,6 @@ for (const kind of ["click", "submit"]) {
 
 @pytest.fixture(name="driver", params=ENGINES)
 def _driver(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Driver]:
-    """A fresh browser; where it is not installed, `nox -s browsers` fails and others skip."""
     if why := missing(request.param):
         (pytest.fail if os.environ.get("RELEVANSI_ALL_ENGINES") else pytest.skip)(why)
     folder = tmp_path / "browser"
@@ -51,7 +49,6 @@ def _driver(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Driver]:
 def test_a_rater_works_in_another_engine(
     driver: Driver, own_server: Server, run_id: str, tmp_path: Path
 ) -> None:
-    """By keyboard, finger and forms, without a server and back, reading figures, on one file."""
     one_file = tmp_path / "rate.html"
     done = relevansi(own_server.instance, "export", run_id, "--format", "html", "-o", one_file)
     assert done.returncode == 0, done.stderr
@@ -72,30 +69,7 @@ def test_a_rater_works_in_another_engine(
     assert clicks == ["1", "0", "1", "1", "0"]
 
 
-@pytest.mark.journey
-def test_questions_are_rated_by_keyboard_in_another_engine(
-    driver: Driver, own_server: Server, run_id: str
-) -> None:
-    """The first ten questions of a run, each key once its place has focus."""
-    planned = plan(own_server, run_id)[:QUESTIONS]
-    driver.open(f"{own_server.url}/runs/{run_id}/queries/{planned[0].query_id}")
-    for question in planned:
-        driver.expect(QUESTION, equals=str(question.query_id))
-        for key, place in question.keys:
-            driver.expect(f"({FOCUS})()", equals=place)
-            driver.press(key)
-    clicks = sum(len(question.keys) for question in planned)
-    until(lambda: len(own_server.events()) == clicks, "clicks are missing in the log")
-
-    found = stored(own_server, run_id)[:QUESTIONS]
-    for was, question in zip(found, planned, strict=True):
-        assert (was.relevance, was.quality, was.empty_outcome) == (
-            question.relevance, question.quality, question.empty_outcome,
-        )  # fmt: skip
-
-
 def rates_by_keyboard_and_finger(driver: Driver, run: str) -> None:
-    """A verdict by a key, the next by a touch: both are saved."""
     driver.open(f"{run}/queries/1")
     driver.expect(SCRIPTED)
     driver.press("y")
@@ -105,7 +79,6 @@ def rates_by_keyboard_and_finger(driver: Driver, run: str) -> None:
 
 
 def types_notes_and_reloads(driver: Driver, run: str) -> None:
-    """What was typed is there and saved."""
     driver.open(f"{run}/queries/4")
     driver.expect(SCRIPTED)
     driver.press(*"njauh")
@@ -115,7 +88,6 @@ def types_notes_and_reloads(driver: Driver, run: str) -> None:
 
 
 def rates_without_a_server_and_sends_it_later(driver: Driver, server: Server, run: str) -> None:
-    """The page and the next question are kept; a reload is answered; all is sent in the end."""
     driver.expect_settled(COPIES, equals=4)
     server.kill()
     driver.tap('#rank-3 button[value="1"]')
@@ -134,14 +106,12 @@ def rates_without_a_server_and_sends_it_later(driver: Driver, server: Server, ru
 
 
 def answered(driver: Driver, address: str) -> bool:
-    """Whether the server itself answers: one that is slow for a while is stood in for by a copy."""
     driver.open(address)
     driver.expect(SCRIPTED)
     return bool(driver.run("return !('offline' in document.documentElement.dataset)"))
 
 
 def rates_by_forms_alone(driver: Driver, run: str) -> None:
-    """With no script listening, a button sends its form, and the page comes back with it."""
     driver.open(f"{run}/queries/10")
     driver.expect(SCRIPTED)
     driver.run(DEAF)
@@ -152,7 +122,6 @@ def rates_by_forms_alone(driver: Driver, run: str) -> None:
 
 
 def reads_what_a_figure_means(driver: Driver, run: str) -> None:
-    """The name of a figure opens its explanation, by mouse and by finger, where it can be read."""
     driver.open(run)
     for choose in (driver.click, driver.tap):
         driver.expect("document.querySelector(':popover-open') === null")
@@ -163,7 +132,6 @@ def reads_what_a_figure_means(driver: Driver, run: str) -> None:
 
 
 def rates_on_one_file(driver: Driver, page: Path) -> None:
-    """The page without a server keeps a verdict through a reload."""
     driver.open(page.as_uri())
     driver.expect("document.activeElement.id === 'rater'")
     driver.press(*"Ani", ENTER)

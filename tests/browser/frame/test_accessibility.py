@@ -1,20 +1,12 @@
-"""People with other senses, or without a mouse, can use every page: WCAG 2.2 AA and more.
-
-Every page is looked at in ``test_every_page``.
-"""
+"""Focus and announcements for people with other senses; `test_every_page` looks at every page."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import faults
-from tests.browser.forked import ForkedServer
 from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server
 
@@ -28,34 +20,6 @@ WATCH_FOCUS = """() => {
   };
   look();
 }"""
-
-
-def test_axe_finds_nothing_on_the_first_page_of_an_empty_study(
-    empty_server: Server, open_tab: Callable[..., Page]
-) -> None:
-    """The drop zone and the ways to begin, and the empty list of runs."""
-    for path, locale in (("/", "id-ID"), ("/runs/", "en-GB")):
-        page = open_tab(locale=locale, reduced_motion="reduce")
-        page.goto(empty_server.url + path)
-        assert faults(page) == []
-
-
-def test_axe_finds_nothing_when_the_server_fails(
-    open_tab: Callable[..., Page], tmp_path: Path
-) -> None:
-    """A fault is told on a page of its own, without a traceback."""
-    server = ForkedServer(tmp_path / "instance")
-    server.start()
-    with sqlite3.connect(tmp_path / "instance" / "relevansi.sqlite") as connection:
-        connection.execute("DROP TABLE studies")
-    connection.close()
-    page = open_tab()
-    answer = page.goto(server.url)
-    assert answer is not None
-    assert answer.status == 500
-    assert "Traceback" not in page.content()
-    assert faults(page) == []
-    server.stop()
 
 
 def test_focus_and_announcements_survive_every_key(server: Server, run_id: str, page: Page) -> None:

@@ -1,13 +1,17 @@
-"""Claims about a phone of 390 by 844 pixels, held in one hand: what is seen without scrolling."""
+"""A phone of 390 by 844 pixels, held in one hand; links that are shared; guides on paper."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from io import BytesIO
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
+from pypdf import PdfReader
 
+from tests.browser.axe import PHONES
+from tests.browser.pages import Study, visit
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -33,22 +37,6 @@ SEEN = """() => {
     key: getComputedStyle(document.querySelector(".card .verdict button"), "::after").content,
   };
 }"""
-ROWS = """(selector) => new Set(
-  [...document.querySelectorAll(selector)].map((link) => link.getBoundingClientRect().top)).size"""
-
-
-@pytest.mark.parametrize("locale", ["id-ID", "en-US"])
-def test_the_parts_of_the_study_are_one_row(
-    server: Server, open_tab: Callable[..., Page], locale: str
-) -> None:
-    """On a phone, and on the narrowest one that is still sold."""
-    page = open_tab(viewport=PHONE, locale=locale)
-    page.goto(f"{server.url}/agreement")
-    assert page.locator(".parts a").count() == 4
-    for width in (390, 360):
-        page.set_viewport_size({"width": width, "height": 844})
-        assert page.evaluate(ROWS, ".parts a") == 1
-        assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
@@ -71,58 +59,6 @@ def test_a_phone_folds_what_wide_screens_and_paper_show_at_once(
     expect(folded).to_be_visible()
     expect(summary).to_be_hidden()
     expect(chapter).to_be_hidden()
-
-
-def test_the_index_of_figures_opens_the_fold_of_a_figure(
-    server: Server, open_tab: Callable[..., Page]
-) -> None:
-    """The page is a reference of some fifty figures: on a phone it is its own index."""
-    page = open_tab(viewport=PHONE)
-    page.goto(f"{server.url}/measures/")
-    assert page.evaluate("document.documentElement.scrollHeight") < 5 * PHONE["height"]
-    page.locator(".contents summary").click()
-    page.get_by_role("link", name="MRR", exact=True).click()
-    heading = page.locator(".measure:has(:target) h3")
-    expect(heading).to_contain_text("MRR")
-    expect(heading).to_be_in_viewport()
-    page.goto(f"{server.url}/measures/#agreement")
-    chapter = page.locator(".chapter:has(> .fold > .anchor:target)")
-    expect(chapter.locator("h2")).to_be_in_viewport()
-    expect(chapter.locator(".measure").first).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    "name", ["thesis", "operators", "machine-judge", "benchmarks", "faults", "planning-coverage"]
-)
-def test_the_tables_of_a_guide_fit_the_narrowest_phone(
-    server: Server, open_tab: Callable[..., Page], name: str
-) -> None:
-    page = open_tab(viewport={"width": 360, "height": 780})
-    page.goto(f"{server.url}/help/{name}")
-    tables = page.locator(".guide table")
-    assert tables.count() > 0
-    assert all(tables.evaluate_all("(all) => all.map((one) => one.scrollWidth <= one.clientWidth)"))
-
-
-def test_the_text_of_a_guide_stands_still_while_its_pictures_come(
-    server: Server, open_tab: Callable[..., Page]
-) -> None:
-    """But for a fraction of a pixel for each, by which whole numbers differ from their shape."""
-    page = open_tab(viewport=PHONE)
-    waiting: list[Route] = []
-    page.route("**/screenshots/*", lambda route: waiting.append(route))  # noqa: PLW0108
-    page.goto(f"{server.url}/help/raters", wait_until="domcontentloaded")
-    pictures, guide = page.locator(".guide img"), page.locator("article")
-    pictures.evaluate_all("(all) => all.forEach((one) => (one.loading = 'eager'))")
-    height = "(one) => one.getBoundingClientRect().height"
-    before = guide.evaluate(height)
-
-    for route in waiting:
-        route.continue_()
-    pictures.evaluate_all("(all) => Promise.all(all.map((one) => one.decode()))")
-
-    assert len(waiting) == pictures.count() > 0
-    assert abs(guide.evaluate(height) - before) < pictures.count()
 
 
 @pytest.mark.parametrize("place", ["server", "blind_server"])
@@ -157,28 +93,6 @@ def test_the_question_and_its_first_card_are_on_the_first_screen(
     assert page.evaluate(next_card) == before
     page.locator("[data-undo-form] button").tap()
     expect(page.locator(".card").first).to_have_attribute("data-verdict", "")
-
-
-def test_the_categories_of_a_run_fit_its_page(
-    server: Server, run_id: str, open_tab: Callable[..., Page]
-) -> None:
-    """At each width the table is inside its page, with each category in words and as it is."""
-    page = open_tab(viewport=PHONE)
-    page.goto(f"{server.url}/runs/{run_id}?part=categories")
-    table = page.locator(".figures.many")
-    expect(table.locator("tbody th").first).to_contain_text("location_simple")
-    expect(table.locator("tbody th").first).to_contain_text("Lokasi")
-    for width in (360, 390, 768, 1024, 1281, 1440):
-        page.set_viewport_size({"width": width, "height": 844})
-        box = page.evaluate("""() => {
-          const table = document.querySelector(".figures.many");
-          const page = table.closest("section").getBoundingClientRect();
-          const cells = [...table.querySelectorAll("tbody th, tbody td")];
-          return [page.right, Math.max(...cells.map((cell) => cell.getBoundingClientRect().right)),
-            Math.max(...cells.map((cell) => cell.scrollWidth - cell.clientWidth))];
-        }""")
-        assert box[1] <= box[0] + 1, width
-        assert box[2] <= 0, width
 
 
 def tops(table: Locator) -> set[float]:
@@ -224,16 +138,52 @@ def test_the_questions_of_a_run_stand_in_blocks_and_are_still_a_table(
     assert len(tops(table)) == 1
 
 
-def test_the_filter_shows_what_is_chosen_and_a_button_to_apply_it(
-    server: Server, run_id: str, open_tab: Callable[..., Page]
+def test_verdicts_grades_and_outcomes_are_large_enough_for_a_thumb(
+    study: Study, open_tab: Callable[..., Page]
 ) -> None:
-    page = open_tab(viewport=PHONE)
-    page.goto(f"{server.url}/runs/{run_id}/queries/2?open=1")
-    apply = page.locator(".filter .apply").bounding_box()
-    chosen = page.locator(".filter select").bounding_box()
-    assert apply is not None
-    assert chosen is not None
-    assert chosen["width"] > 200  # "Lokasi, harga, spesifikasi"
-    assert apply["height"] >= 44
-    assert apply["x"] + apply["width"] <= PHONE["width"]
-    expect(page.locator(".filter .apply")).to_have_css("border-top-width", "1px")
+    phone = open_tab(viewport=PHONE, has_touch=True, reduced_motion="reduce")
+    for name, targets in (
+        ("rating: cards", ".verdict button[aria-pressed], .scale label, #walk .way"),
+        ("rating: empty list", "#outcome button"),
+    ):
+        visit(phone, study, name)
+        for width in PHONES:
+            phone.set_viewport_size({"width": width, "height": 844})
+            boxes = [one.bounding_box() for one in phone.locator(targets).all()]
+            assert boxes
+            for box in boxes:
+                assert box is not None
+                assert min(box["width"], box["height"]) >= 44, (name, width, box)
+
+
+def test_a_new_link_is_copied_and_shared_by_a_button(
+    study: Study, open_tab: Callable[..., Page]
+) -> None:
+    """The device gets exactly the address that is shown."""
+    page = open_tab()
+    page.add_init_script("""
+      Object.defineProperty(navigator, "clipboard", {
+        value: { writeText: async (text) => { window.copied = text; } },
+      });
+      navigator.share = async ({ url }) => { window.shared = url; };
+    """)
+    visit(page, study, "raters with a new link")
+    address = page.locator(".address").inner_text()
+    page.get_by_role("button", name="Salin tautan").click()
+    expect(page.locator("[data-handing] [role=status]")).to_have_text("Tersalin")
+    page.get_by_role("button", name="Bagikan").click()
+
+    assert page.evaluate("[window.copied, window.shared]") == [address, address]
+
+
+@pytest.mark.parametrize("locale", ["id-ID", "en-GB"])
+def test_the_guide_for_raters_is_printed_on_one_sheet_with_its_pictures(
+    server: Server, open_tab: Callable[..., Page], locale: str
+) -> None:
+    page = open_tab(locale=locale)
+    page.goto(f"{server.url}/help/raters")
+
+    (sheet,) = PdfReader(BytesIO(page.pdf(format="A4"))).pages
+
+    assert len(sheet.images) == 3
+    assert page.locator(".guide img").count() == 3

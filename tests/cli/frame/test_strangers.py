@@ -74,6 +74,9 @@ def test_a_body_above_the_largest_upload_is_refused(server: Server) -> None:
 def test_headers_too_long_and_odd_hosts_are_refused(server: Server) -> None:
     longest = "X: " + "x" * (17 * 2**10)
     long = answer(server, f"GET / HTTP/1.1\r\n{HOST}{longest}\r\n")
+    for header in ("Forwarded", "Via", "X-Real-IP", "X-Forwarded-For", "X-Forwarded-Host"):
+        passed_on = answer(server, f"GET / HTTP/1.1\r\n{HOST}{header}: 192.0.2.1\r\n")
+        assert passed_on.startswith("HTTP/1.1 403 ")  # the server does not hide what tells it
     odd = answer(server, "GET /healthz HTTP/1.1\r\nHost: a..b\r\n")
 
     assert long == "" or long.partition(" ")[2].startswith("431 ")
