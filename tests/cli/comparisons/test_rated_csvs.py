@@ -67,7 +67,7 @@ def test_a_figure_that_the_counts_leave_open_is_named_with_its_question(
     done = relevansi(tmp_path / "i", "compare", "--input", two[0], open_one)
 
     assert "The counts of vector leave Precision@5 open for question 2" in done.stdout
-    assert "vector.csv, line 3: precision_at_5 is blank" in done.stderr
+    assert "vector.csv, line 3: the counts leave precision_at_5 open" in done.stderr
 
 
 def test_rated_files_of_other_questions_are_refused_with_the_questions_that_differ(

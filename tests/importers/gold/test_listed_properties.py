@@ -12,7 +12,7 @@ from webapp.i18n import speaking
 from webapp.importers.gold import gold_questions, listed_properties
 from webapp.importers.gold.listed_properties import ListedResults, facts_of
 from webapp.importers.runs import problems
-from webapp.importers.runs.problems import NoReadableQuery, UnknownRunFormat, UnusableQuestions
+from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat, UnusableQuestions
 from webapp.metrics.gold.constraint_rules import CardFacts, Range
 
 
@@ -112,7 +112,7 @@ def test_another_file_is_refused(document: object) -> None:
 
 
 def test_a_file_without_one_entry_that_can_be_used_is_refused() -> None:
-    with pytest.raises(NoReadableQuery):
+    with pytest.raises(ImportRefused):
         read({"query_id": "x", "properties": []})
 
 

@@ -67,9 +67,3 @@ def told(run: ReadRun) -> str:
     (problem,) = run.problems
     with speaking("en"):
         return message(problem)
-
-
-def message_in_english(run: ReadRun, position: int) -> str:
-    """One problem of `run` in English."""
-    with speaking("en"):
-        return message(run.problems[position])

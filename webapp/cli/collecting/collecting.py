@@ -192,10 +192,10 @@ def _questions(file: Path | None) -> Sequence[ReadQuestion]:
     from webapp.importers.runs import problems, questions
 
     path = file or resource("seeds") / "questions.json"
-    found = questions.read(path.name, path.read_bytes())
-    for remark in problems.remarks(found.remarks):
+    found, remarks = questions.read(path.name, path.read_bytes())
+    for remark in problems.remarks(remarks):
         say(f"relevansi: {remark.text}", err=True)
-    return found.questions
+    return found
 
 
 def _resumed(plan: CollectionPlan, output: Path) -> Collection | None:

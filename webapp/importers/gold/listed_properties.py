@@ -22,7 +22,7 @@ from webapp.importers.runs.json_documents import (
     read_object,
 )
 from webapp.importers.runs.prices import exact_number, said, says_nothing
-from webapp.importers.runs.problems import NoReadableQuery, UnknownRunFormat, error, warning
+from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat, error, warning
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.gold.constraint_rules import CardFacts
 from webapp.records import Problem
@@ -77,7 +77,7 @@ def read(name: str, data: bytes) -> ListedResults:
             continue
         cards[entry.query_id] = _cards(name, place, entry, problems)
     if top.results and not cards:
-        raise NoReadableQuery(error("no_readable_query", name), *problems)
+        raise ImportRefused(error("no_readable_query", name), *problems)
     return ListedResults(name, cards, tuple(problems))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -17,7 +17,7 @@ from pydantic import Field
 from webapp.importers.runs import property_cards
 from webapp.importers.runs.json_documents import FromFile, Whole, Words, load, read_object
 from webapp.importers.runs.prices import said
-from webapp.importers.runs.problems import NoReadableQuery, UnknownRunFormat, error, warning
+from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat, error, warning
 from webapp.importers.runs.property_particulars import (
     LONGEST_TEXT,
     fill,
@@ -26,7 +26,7 @@ from webapp.importers.runs.property_particulars import (
     read_properties,
 )
 from webapp.importers.runs.questions import context_dependent, looks_like
-from webapp.records import Card, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
+from webapp.records import Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 
 _METHOD = re.compile(r"(?<![a-z])(?:hybrid|api_only|vector_only)(?![a-z])")
 _LLM_NAMES = {
@@ -42,27 +42,28 @@ _LONGEST_REASON = 200
 """Characters of an error that a message repeats; the query keeps all of it."""
 
 
-def check_labels(name: str, search_method: str | None, llm: str | None) -> Iterator[Problem]:
-    """Warnings where the file's labels contradict its own name or the folders it lies in."""
+def _check_labels(name: str, search_method: str | None, llm: str | None) -> Iterator[Problem]:
     place = "/".join(re.split(r"[/\\]", _plain(name))[-3:])
-    methods = set(_METHOD.findall(place))
-    label = _plain(search_method or "")
-    if search_method and methods and not any(label.startswith(method) for method in methods):
-        found = ", ".join(sorted(methods))
-        yield warning("method_differs", name, {"label": search_method, "found": found})
+    methods = sorted(set(_METHOD.findall(place)))
+    if search_method and methods and not _plain(search_method).startswith(tuple(methods)):
+        labels = {"label": search_method, "found": ", ".join(methods)}
+        yield warning("method_differs", name, labels)
     llms = {_LLM_NAMES[found] for found in _LLM.findall(place)}
-    if llm and llms and llms.isdisjoint(_families(llm)):
+    families = {_LLM_NAMES[one] for one in _LLM.findall(_plain(llm or ""))} or {_plain(llm or "")}
+    if llm and llms and llms.isdisjoint(families):
         yield warning("llm_differs", name, {"label": llm, "found": ", ".join(sorted(llms))})
 
 
-def check_total(
+def _check_total(
     name: str, queries: Sequence[ReadQuery], total: int | None, successful: int | None
 ) -> Iterator[Problem]:
-    """Warnings where questions are missing and where the file's own sums are wrong."""
     ids = {query.query_id for query in queries}
     if total is not None and total != len(ids):
         yield warning("total_differs", name, {"total": total, "count": len(ids)})
-    missing = _missing(ids, total)
+    # The missing numbers: those of 1 to `total`, else between the numbers there are.
+    counted_from_one = total is not None and ids <= set(range(1, min(total, _MOST_GAPS) + 1))
+    first, last = (1, total or 0) if counted_from_one else (min(ids), max(ids))
+    missing = sorted(set(range(first, last + 1)) - ids) if last - first < _MOST_GAPS else []
     if missing:
         yield warning("questions_missing", name, {"ids": _listed(missing)})
     done = sum(query.state is not QueryState.FAILED for query in queries)
@@ -70,60 +71,36 @@ def check_total(
         yield warning("successful_differs", name, {"claimed": successful, "count": done})
 
 
-def check_query(name: str, query: ReadQuery) -> Iterator[Problem]:
-    """Warnings about one answer: its call, its count, its cards."""
-    number = query.query_id
+def _check_query(query: ReadQuery) -> Iterator[tuple[str, dict[str, str | int]]]:
+    claimed, cards = query.claimed_count, query.cards
     if not query.category:
-        yield warning("category_missing", name, query_id=number)
+        yield "category_missing", {}
     if query.state is QueryState.FAILED:
-        code = "call_failed" if query.error else "call_failed_unexplained"
-        yield warning(code, name, {"error": (query.error or "")[:_LONGEST_REASON]}, query_id=number)
-    elif query.state is QueryState.UNREADABLE and query.claimed_count:
-        claimed = {"claimed": query.claimed_count}
-        yield warning("answer_unreadable", name, claimed, query_id=number)
+        yield "call_failed", {"error": (query.error or "-")[:_LONGEST_REASON]}
+    elif query.state is QueryState.UNREADABLE and claimed:
+        yield "answer_unreadable", {"claimed": claimed}
     # A count of 0 beside cards is that of a chatbot which counts a list that it does not fill.
-    elif query.claimed_count and query.claimed_count != len(query.cards):
-        counts = {"claimed": query.claimed_count, "count": len(query.cards)}
-        yield warning("count_differs", name, counts, query_id=number)
-    yield from _check_cards(name, number, query.cards)
-    listed = query.extra.get("properties")
-    longest = longest_description(listed) if isinstance(listed, list) else 0
-    if longest > LONGEST_TEXT:
-        sizes = {"count": longest, "shown": LONGEST_TEXT}
-        yield warning("description_long", name, sizes, query_id=number)
-
-
-def _check_cards(name: str, number: int, cards: Sequence[Card]) -> Iterator[Problem]:
+    elif claimed and claimed != len(cards):
+        yield "count_differs", {"claimed": claimed, "count": len(cards)}
     ranks: dict[str, list[int]] = {}
     for rank, card in enumerate(cards, start=1):
         ranks.setdefault(identity(card), []).append(rank)
-    for same in ranks.values():
-        if len(same) > 1:
-            title = cards[same[0] - 1].title
-            listed = {"title": title, "ranks": _listed(same)}
-            yield warning("card_repeated", name, listed, query_id=number)
+    for first, *others in ranks.values():
+        if others:
+            title = cards[first - 1].title
+            yield "card_repeated", {"title": title, "ranks": _listed([first, *others])}
     without = [rank for rank, card in enumerate(cards, start=1) if not card.slug]
     if without:
-        yield warning("card_without_slug", name, {"ranks": _listed(without)}, query_id=number)
+        yield "card_without_slug", {"ranks": _listed(without)}
+    listed = query.extra.get("properties")
+    longest = longest_description(listed) if isinstance(listed, list) else 0
+    if longest > LONGEST_TEXT:
+        yield "description_long", {"count": longest, "shown": LONGEST_TEXT}
 
 
-def _missing(ids: set[int], total: int | None) -> list[int]:
-    if not ids:
-        return []
-    counted_from_one = total is not None and ids <= set(range(1, min(total, _MOST_GAPS) + 1))
-    first, last = (1, total or 0) if counted_from_one else (min(ids), max(ids))
-    return sorted(set(range(first, last + 1)) - ids) if last - first < _MOST_GAPS else []
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    numbers = list(numbers)
+def _listed(numbers: Sequence[int]) -> str:
     shown = ", ".join(map(str, numbers[:20]))
     return f"{shown}, ..." if len(numbers) > 20 else shown
-
-
-def _families(llm: str) -> set[str]:
-    found = {_LLM_NAMES[name] for name in _LLM.findall(_plain(llm))}
-    return found or {_plain(llm)}
 
 
 def _plain(label: str) -> str:
@@ -173,11 +150,6 @@ class AnsweredQuestionInFile(FromFile):
     context_dependent: bool | None = None
     properties: list[Any] | None = None
 
-    @property
-    def failed(self) -> bool:
-        """Whether the call itself failed: stated by the entry, or an error without ``success``."""
-        return self.success is False or (self.success is None and bool(self.error))
-
 
 def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
     """The run in the file `name` (a path or a bare name), with all its problems.
@@ -195,12 +167,18 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
     queries, wrong_entries = _queries(name, top.results, file_format, tell)
     problems = (*numbers, *wrong_top, *wrong_entries)
     if not queries:
-        raise NoReadableQuery(_nothing_readable(name, top), *problems)
-    method, llm = _label(top.search_method or top.method), _label(top.llm)
+        code = "no_readable_query" if top.results else "no_queries"
+        raise ImportRefused(error(code, name), *problems)
+    method = said(top.search_method or top.method or "") or None
+    llm = said(top.llm or "") or None
     checks = (
-        *check_labels(name, method, llm),
-        *check_total(name, queries, top.total_questions, top.successful),
-        *(problem for query in queries for problem in check_query(name, query)),
+        *_check_labels(name, method, llm),
+        *_check_total(name, queries, top.total_questions, top.successful),
+        *(
+            warning(code, name, details, query_id=query.query_id)
+            for query in queries
+            for code, details in _check_query(query)
+        ),
     )
     return ReadRun(
         file_format=file_format,
@@ -235,26 +213,16 @@ def question_key(text: str) -> str:
 
 def _recognise(name: str, document: object) -> str:
     results = document.get("results") if isinstance(document, dict) else None
-    if not isinstance(document, dict) or not isinstance(results, list):
-        raise UnknownRunFormat(_not_a_run(name, document))
-    keys = {key for entry in results if isinstance(entry, dict) for key in entry}
-    if results and not keys & {"response", "properties", "question"}:
-        raise UnknownRunFormat(_not_a_run(name, document))
-    counts = {
-        kind: len(top & document.keys()) + len(inner & keys)
-        for kind, (top, inner) in _MARKS.items()
-    }
-    if counts["v1"] == counts["v2"]:
+    entries = results if isinstance(results, list) else []
+    keys = {key for entry in entries if isinstance(entry, dict) for key in entry}
+    is_run = not entries or keys & {"response", "properties", "question"}
+    if not isinstance(document, dict) or not isinstance(results, list) or not is_run:
+        looks = {"found": looks_like(document), "expected": "run_file"}
+        raise UnknownRunFormat(error("unknown_format", name, looks))
+    v1, v2 = (len(top & document.keys()) + len(inner & keys) for top, inner in _MARKS.values())
+    if v1 == v2:
         return "v2" if "properties" in keys else "v1"
-    return max(counts, key=lambda kind: counts[kind])
-
-
-def _not_a_run(name: str, document: object) -> Problem:
-    return error("unknown_format", name, {"found": looks_like(document), "expected": "run_file"})
-
-
-def _nothing_readable(name: str, top: RunFileHead) -> Problem:
-    return error("no_readable_query" if top.results else "no_queries", name)
+    return "v1" if v1 > v2 else "v2"
 
 
 def _queries(
@@ -284,13 +252,26 @@ def _query(
     problems = list(wrong)
     if entry is None or not isinstance(raw, dict):
         return None, problems
-    if entry.response is None and not entry.failed and not _is_broken(problems):
-        problems.append(_no_response(name, place, entry.query_id))
+    is_broken = any(problem.details.get("outcome") == "kept_unreadable" for problem in problems)
+    failed = entry.success is False or (entry.success is None and bool(entry.error))
+    if entry.response is None and not failed and not is_broken:
+        is_broken = True
+        words = {"place": f"{place}.response", "expected": "text", "outcome": "kept_unreadable"}
+        problems.append(error("value_missing", name, words, query_id=entry.query_id))
     properties, wrong_properties = read_properties(name, place, entry.properties or ())
     problems.extend(wrong_properties)
     cards = fill(property_cards.parse(entry.response or ""), properties)
-    claim = _claim(entry, file_format)
-    state = _state(entry, cards, claim, broken=_is_broken(problems))
+    # The file's own number of results: counted, or in V2 as many as it lists.
+    counts = [entry.results_count, entry.properties_count]
+    if file_format == "v2" and entry.properties is not None:
+        counts.append(len(entry.properties))
+    claim = next((count for count in counts if count is not None), None)
+    if is_broken or (claim and not cards and not failed):
+        state = QueryState.UNREADABLE
+    elif failed:
+        state = QueryState.FAILED
+    else:
+        state = QueryState.RESULTS if cards else QueryState.EMPTY
     category = said(entry.category or "")
     return ReadQuery(
         query_id=entry.query_id,
@@ -306,41 +287,10 @@ def _query(
     ), problems
 
 
-def _state(
-    entry: AnsweredQuestionInFile, cards: Sequence[Card], claim: int | None, *, broken: bool
-) -> QueryState:
-    if broken:
-        return QueryState.UNREADABLE
-    if entry.failed:
-        return QueryState.FAILED
-    if cards:
-        return QueryState.RESULTS
-    return QueryState.UNREADABLE if claim else QueryState.EMPTY
-
-
-def _is_broken(problems: Sequence[Problem]) -> bool:
-    return any(problem.details.get("outcome") == "kept_unreadable" for problem in problems)
-
-
-def _no_response(name: str, place: str, query_id: int) -> Problem:
-    words = {"place": f"{place}.response", "expected": "text", "outcome": "kept_unreadable"}
-    return error("value_missing", name, words, query_id=query_id)
-
-
-def _claim(entry: AnsweredQuestionInFile, file_format: str) -> int | None:
-    counts = [entry.results_count, entry.properties_count]
-    if file_format == "v2" and entry.properties is not None:
-        counts.append(len(entry.properties))
-    return next((count for count in counts if count is not None), None)
-
-
 def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]:
+    # Every key that this module does not read, or that others read unchanged.
     understood = kind.model_fields.keys() - _ENTRY_KEPT_AS_IS
     return {key: value for key, value in raw.items() if key not in understood}
-
-
-def _label(value: str | None) -> str | None:
-    return said(value or "") or None
 
 
 def _text(value: object) -> str | None:

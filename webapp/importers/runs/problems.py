@@ -16,10 +16,10 @@ from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.importers.evaluations import problem_messages as of_evaluations
 from webapp.importers.gold import problem_messages as of_gold
-from webapp.importers.runs import csv_ratings
 from webapp.records import Problem, Severity
 
-FILE_MESSAGES = {
+MESSAGES = {
+    # Of a whole file, which is not used.
     "not_a_file": mark(
         "%(file)s is not a file: it is a pipe, a device or a link that leads nowhere. "
         "Save what it holds as a file and import that."
@@ -35,9 +35,9 @@ FILE_MESSAGES = {
     "not_utf8": mark(
         "%(file)s is not UTF-8 text: it looks like %(found)s. Save it as UTF-8 and try again."
     ),
-    "not_json": mark(
-        "%(file)s is not JSON: it looks like %(found)s. Expected: %(expected)s. "
-        "Choose that file instead."
+    **dict.fromkeys(
+        ("not_json", "unknown_format"),
+        mark("%(file)s looks like %(found)s. Expected: %(expected)s. Choose that file instead."),
     ),
     "json_broken": mark(
         "%(file)s is not complete JSON: reading stops in line %(line)s, column %(column)s. "
@@ -47,22 +47,11 @@ FILE_MESSAGES = {
         "%(file)s is nested more than %(limit)s levels deep, which no run file is. "
         "Check that it is the right file and export it again."
     ),
-    "unknown_format": mark(
-        "%(file)s looks like %(found)s. Expected: %(expected)s. Choose that file instead."
-    ),
-    "no_queries": mark(
-        "%(file)s holds no question: its list is empty. Run the test again and use its file."
-    ),
-    "csv_without_rows": mark(
-        "%(file)s holds no question: no line follows its first one. Export it again."
-    ),
+    "no_queries": mark("%(file)s holds no question. Run the test again, or export it again."),
     "no_readable_query": mark(
         "Not one of the questions in %(file)s can be read. Mend the file or export it again."
     ),
-}
-"""The problems that make a whole file unusable."""
-
-VALUE_MESSAGES = {
+    # Of one value or entry.
     "value_missing": mark(
         "%(file)s: %(place)s is missing; expected: %(expected)s. %(outcome)s "
         "Add it and import the file again."
@@ -82,36 +71,16 @@ VALUE_MESSAGES = {
     "question_id_repeated": mark(
         "%(file)s: %(place)s repeats question number %(query)s. Give every question its own number."
     ),
-    "question_columns_missing": mark(
-        "%(file)s: its first line lacks the columns %(columns)s. Columns that are read: %(known)s "
-        "(query_id or id is enough)."
-    ),
     "question_columns_unread": mark(
         "%(file)s: nothing reads %(columns)s. What is read: %(known)s."
     ),
-    "question_line_repeated": mark(
-        "%(file)s, line %(line)s repeats question number %(query)s. Give every question its own "
-        "number."
-    ),
-    "question_line_value_missing": mark(
-        "%(file)s, line %(line)s: %(place)s is missing; expected: %(expected)s. %(outcome)s "
-        "Fill it in and try again."
-    ),
-    "question_line_value_wrong": mark(
-        "%(file)s, line %(line)s: %(place)s is wrong; found: %(found)s; expected: %(expected)s. "
-        "%(outcome)s Correct it and try again."
-    ),
-}
-"""The problems of one value or entry."""
-
-RUN_MESSAGES = {
-    "method_differs": mark(
-        "%(file)s says its search method is %(label)s, but its name or folder says %(found)s. "
-        "Check which is right; a run can be relabelled after the import."
-    ),
-    "llm_differs": mark(
-        "%(file)s says its LLM is %(label)s, but its name or folder says %(found)s. "
-        "Check which is right; a run can be relabelled after the import."
+    # Claims of a run file that are wrong, and remarks on its answers.
+    **dict.fromkeys(
+        ("method_differs", "llm_differs"),
+        mark(
+            "%(file)s says that it is of %(label)s, but its name or folder says %(found)s. Check "
+            "which is right; a run can be relabelled after the import."
+        ),
     ),
     "questions_missing": mark(
         "%(file)s: these question numbers are not in it: %(ids)s. They count as not run; "
@@ -145,24 +114,119 @@ RUN_MESSAGES = {
         "%(file)s, question %(query)s: a description has %(count)s characters. Raters see the "
         "first %(shown)s of them; shorten it in the file if the rest matters."
     ),
-    "call_failed": mark(
-        "%(file)s, question %(query)s: the call to the chatbot failed (%(error)s). It counts "
-        "as no success; only its quality is asked. Run it again if its results should be rated."
-    ),
-    "call_failed_unexplained": mark(
-        "%(file)s, question %(query)s: the call to the chatbot failed, without a reason. It "
-        "counts as no success; only its quality is asked. Run it again if its results should be "
-        "rated."
+    **dict.fromkeys(
+        ("call_failed", "call_failed_unexplained"),
+        mark(
+            "%(file)s, question %(query)s: the call to the chatbot failed (%(error)s). It counts "
+            "as no success; only its quality is asked. Run it again if its results should be rated."
+        ),
     ),
     "answer_unreadable": mark(
         "%(file)s, question %(query)s: results claimed by the file: %(claimed)s, but no card "
         "can be read from the answer. It is shown and left out of every figure; add its cards "
         "by hand."
     ),
+    # Of ratings from a page without a server.
+    "ratings_too_new": mark(
+        "%(file)s was made by a newer version of Relevansi. Update this one, then import it again."
+    ),
+    "ratings_change_wrong": mark(
+        "%(file)s: %(place)s says nothing that can be stored, or has the event id of an earlier "
+        "change, and is left out. Download the ratings again from the page; do not edit the file."
+    ),
+    "ratings_change_edited": mark(
+        "%(file)s, question %(query)s: a change has the id of one that is stored here and says "
+        "something else. It is left out. Download the ratings again from the page; do not edit "
+        "the file."
+    ),
+    "ratings_without_rater": mark(
+        "%(file)s names no rater. Say who rated: --rater NAME, or the field in the import report."
+    ),
+    "ratings_of_no_rater": mark(
+        "%(file)s is of %(name)s, who is a machine or was removed from the study. Restore the "
+        "rater on the page of the raters, or name another one."
+    ),
+    "ratings_without_run": mark(
+        "%(file)s: the run that was rated is not in this study. Import its run file first, then "
+        "this file again."
+    ),
+    "ratings_of_two_runs": mark(
+        "%(file)s: more than one run has these very answers (%(runs)s), and the file does not "
+        "say which was rated. Delete the one too many, then import it again."
+    ),
+    "ratings_question_unknown": mark(
+        "%(file)s, question %(query)s: the run has no such question, or its list is not empty "
+        "here. What was said of it is not stored; check that the file is whole."
+    ),
+    "ratings_card_moved": mark(
+        "%(file)s, question %(query)s: “%(title)s” was rated at rank %(rank)s and is at "
+        "rank %(now)s here. Its verdict is stored for the card at this rank."
+    ),
+    "ratings_card_gone": mark(
+        "%(file)s, question %(query)s: “%(title)s” at rank %(rank)s is not a card of the run "
+        "here. Its verdict is not stored; judge it on the page."
+    ),
+    # Of rated CSVs and other tables.
+    "csv_not_utf8": mark(
+        "%(file)s, line %(line)s: this is not UTF-8 text. Save the file as “CSV UTF-8” in the "
+        "spreadsheet and try again."
+    ),
+    "csv_columns_missing": mark(
+        "%(file)s: its first line lacks the columns %(columns)s. Choose the right file, with its "
+        "first line."
+    ),
+    "csv_broken_record": mark(
+        "%(file)s, line %(line)s cannot be read (%(reason)s) and is left out. Close the "
+        "quotation mark that is open there."
+    ),
+    "csv_cell_count": mark(
+        "%(file)s, line %(line)s has %(cells)s cells instead of %(columns)s and is left out. "
+        "Put a text that holds a comma, a semicolon or a line break in quotation marks."
+    ),
+    "csv_value_missing": mark(
+        "%(file)s, line %(line)s: %(column)s is blank, so the line is left out. Fill it in."
+    ),
+    "csv_number_wrong": mark(
+        "%(file)s, line %(line)s: %(column)s is “%(value)s”, so the line is left out. Write "
+        "%(expected)s from %(lowest)s to %(highest)s, or leave it blank."
+    ),
+    "csv_figure_open": mark(
+        "%(file)s, line %(line)s: the counts leave %(figure)s open between %(lowest)s and "
+        "%(highest)s, so this question has none. Fill in %(column)s to have it counted."
+    ),
+    "csv_impossible_list": mark(
+        "%(file)s, line %(line)s: no list of %(results)s results has %(relevant)s relevant ones, "
+        "the first at rank %(rank)s and %(top)s in the first 5, so the line is left out. Check "
+        "relevant_count, first_relevant_rank and precision_at_5, and the ranks in the notes."
+    ),
+    "csv_query_repeated": mark(
+        "%(file)s, line %(line)s: question number %(query)s is in an earlier line too. "
+        "That line counts and this one is left out. Keep one of them."
+    ),
+    "csv_contradiction": mark(
+        "%(file)s, line %(line)s: %(column)s is %(given)s, but the other columns make it "
+        "%(computed)s, which is used. Check the line."
+    ),
+    "csv_figures_without_count": mark(
+        "%(file)s, line %(line)s: relevant_count is blank, so the question counts as not rated, "
+        "although %(columns)s is filled in. Fill in relevant_count if it was rated."
+    ),
+    "csv_cannot_tell_differs": mark(
+        '%(file)s counts "cannot tell" in another way than %(other)s: in one it is not relevant, '
+        "in the other left out, so their precisions cannot be compared. Export both from studies "
+        "with the same setting."
+    ),
+    "csv_perhaps_unrated": mark(
+        "%(file)s, line %(line)s: counted as rated, with nothing relevant. The original page "
+        "writes the same for a question that nobody has rated; if it is one, leave "
+        "relevant_count to success blank."
+    ),
+    **of_gold.MESSAGES,
+    **of_evaluations.MESSAGES,
 }
-"""Claims of a run file that are wrong, and remarks on its answers for its owner."""
+"""Code to message, for every code a `Problem` may carry."""
 
-OWN_WORDS = {
+WORDS = {
     "share": mark("a number from 0 to 1"),
     "amount": mark("a number from 0"),
     "offline_ratings": mark("ratings from a page without a server"),
@@ -172,6 +236,7 @@ OWN_WORDS = {
         "context_dependent"
     ),
     "number": mark("a number"),
+    "whole_number": mark("a whole number"),
     "number_in_range": mark("a whole number from 0 to 2147483647"),
     "text": mark("a text"),
     "empty_text": mark("an empty text"),
@@ -197,75 +262,10 @@ OWN_WORDS = {
     "kept_unreadable": mark("The question is kept as an unreadable answer."),
     "value_ignored": mark("The value is ignored."),
     "file_refused": mark("Nothing of the file is used."),
+    **of_gold.WORDS,
+    **of_evaluations.WORDS,
 }
 """Words that fill a message and are translated themselves."""
-
-
-RATINGS_MESSAGES = {
-    "ratings_too_new": mark(
-        "%(file)s was made by a newer version of Relevansi. Update this one, then import it again."
-    ),
-    "ratings_change_wrong": mark(
-        "%(file)s: %(place)s says nothing that can be stored, and is left out. Download the "
-        "ratings again from the page; do not edit the file."
-    ),
-    "ratings_change_repeated": mark(
-        "%(file)s: %(place)s has the event id of an earlier change, which counts, and is left out."
-    ),
-    "ratings_change_edited": mark(
-        "%(file)s, question %(query)s: a change has the id of one that is stored here and says "
-        "something else. It is left out. Download the ratings again from the page; do not edit "
-        "the file."
-    ),
-    "ratings_without_rater": mark(
-        "%(file)s names no rater. Say who rated: --rater NAME, or the field in the import report."
-    ),
-    "ratings_of_machine": mark(
-        '%(file)s is of "%(name)s", which is a machine. Give another name to import it.'
-    ),
-    "ratings_of_removed_rater": mark(
-        "%(file)s: %(name)s was removed from the study and can no longer judge. Restore them on "
-        "the page of the raters, or name another rater."
-    ),
-    "ratings_without_run": mark(
-        "%(file)s: the run that was rated is not in this study. Import its run file first, then "
-        "this file again."
-    ),
-    "ratings_of_two_runs": mark(
-        "%(file)s: more than one run has these very answers (%(runs)s), and the file does not "
-        "say which was rated. Delete the one too many, then import it again."
-    ),
-    "ratings_question_unknown": mark(
-        "%(file)s, question %(query)s: the run has no such question. Its verdicts are not "
-        "stored; check that the file is whole."
-    ),
-    "ratings_card_moved": mark(
-        "%(file)s, question %(query)s: “%(title)s” was rated at rank %(rank)s and is at "
-        "rank %(now)s here. Its verdict is stored for the card at this rank."
-    ),
-    "ratings_card_gone": mark(
-        "%(file)s, question %(query)s: “%(title)s” at rank %(rank)s is not a card of the run "
-        "here. Its verdict is not stored; judge it on the page."
-    ),
-    "ratings_nothing_to_ask": mark(
-        "%(file)s, question %(query)s: the list is not empty here, so the outcome of an empty "
-        "list is not stored."
-    ),
-}
-"""Messages of ``importers.runs.ratings`` and ``services.exports.ratings``, by their codes."""
-
-
-MESSAGES = {
-    **csv_ratings.MESSAGES,
-    **RATINGS_MESSAGES,
-    **FILE_MESSAGES,
-    **VALUE_MESSAGES,
-    **RUN_MESSAGES,
-    **of_gold.MESSAGES,
-    **of_evaluations.MESSAGES,
-}
-"""Code to message, for every code a `Problem` may carry."""
-WORDS = {**OWN_WORDS, **of_gold.WORDS, **of_evaluations.WORDS}
 
 FIRST_PLACES = 5
 _INDEX = re.compile(r"\[\d+\]")
@@ -304,10 +304,6 @@ class UnknownRunFormat(ImportRefused):
     """The JSON holds something other than the answers of a run."""
 
 
-class NoReadableQuery(ImportRefused):
-    """A run file in which not one question can be used."""
-
-
 class UnusableQuestions(ImportRefused):
     """A question file that is not a list of questions, or has a wrong one."""
 
@@ -332,6 +328,9 @@ def remarks(problems: Iterable[Problem]) -> tuple[JoinedProblem, ...]:
 def message(problem: Problem) -> str:
     """The problem, its place and its remedy, in the language in force."""
     told = {name: _told(name, value) for name, value in problem.details.items()}
+    if problem.line is not None and "place" in told:
+        line = gettext("line %(n)s", n=problem.line)
+        told["place"] = f"{line}, {told['place']}"
     places = {"file": problem.file, "line": problem.line, "query": problem.query_id}
     return gettext(MESSAGES[problem.code], **(places | told))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,13 +28,6 @@ class ReadQuestion(Struct, frozen=True):
     context_dependent: bool | None = None
 
 
-class QuestionFile(Struct, frozen=True):
-    """The questions of a file in order, and remarks on it that cost no question."""
-
-    questions: tuple[ReadQuestion, ...]
-    remarks: tuple[Problem, ...] = ()
-
-
 class QuestionInFile(FromPerson):
     """One question as the file has it."""
 
@@ -43,14 +37,16 @@ class QuestionInFile(FromPerson):
     context_dependent: bool | None = None
 
 
-class _Row(Struct, frozen=True):
+class _Row(NamedTuple):
+    """The JSON value of one question, and its place: a position, or a line of a CSV."""
+
     place: str
     value: object
     line: int | None = None
 
 
-def read(name: str, data: bytes) -> QuestionFile:
-    """The questions in the file `name`, in order, each with its own number.
+def read(name: str, data: bytes) -> tuple[tuple[ReadQuestion, ...], tuple[Problem, ...]]:
+    """The questions in the file `name`, in order, and remarks on it that cost no question.
 
     A question set with a hole in it would make other runs incomparable, so one wrong
     question refuses the file: `UnusableQuestions` carries every problem. `UnreadableFile`
@@ -59,15 +55,22 @@ def read(name: str, data: bytes) -> QuestionFile:
     rows, problems = (_csv_rows if _is_csv(data) else _json_rows)(name, data)
     questions: dict[int, ReadQuestion] = {}
     for row in rows:
-        question, wrong = _question(name, row)
-        problems.extend(wrong)
+        question = _question(name, row, problems)
         if question and question.query_id in questions:
-            problems.append(_repeated(name, row, question.query_id))
+            key = "query_id" if _has_query_id(row) else "id"
+            place = {"place": f"{row.place}.{key}".strip(".")}
+            number = question.query_id
+            repeated = error("question_id_repeated", name, place, query_id=number, line=row.line)
+            problems.append(repeated)
         elif question:
             questions[question.query_id] = question
     if problems:
         raise UnusableQuestions(*problems)
-    return QuestionFile(tuple(questions.values()), tuple(_unread(name, rows)))
+    named = [key for row in rows if isinstance(row.value, dict) for key in row.value]
+    unread = [key for key in dict.fromkeys(named) if key not in COLUMNS]
+    names = {"columns": ", ".join(unread), "known": ", ".join(COLUMNS)}
+    remarks = (warning("question_columns_unread", name, names),) if unread else ()
+    return tuple(questions.values()), remarks
 
 
 def context_dependent(said: bool | None, category: str) -> bool | None:
@@ -108,14 +111,13 @@ def _is_csv(data: bytes) -> bool:
 
 def _csv_rows(name: str, data: bytes) -> tuple[Sequence[_Row], list[Problem]]:
     table = read_table(name, data, required=("question",))
-    lacks = [] if "question" in table.columns else ["question"]
-    if not set(NUMBERS) & set(table.columns):
-        lacks.insert(0, "query_id")
-    if lacks and table.columns:
-        named = {"columns": ", ".join(lacks), "known": ", ".join(COLUMNS)}
-        raise UnusableQuestions(error("question_columns_missing", name, named, line=1))
+    lacks = [] if set(NUMBERS) & set(table.columns) else [NUMBERS[0]]
+    lacks += [] if "question" in table.columns else ["question"]
+    if table.columns and lacks:
+        named = {"columns": ", ".join(lacks)}
+        raise UnusableQuestions(error("csv_columns_missing", name, named, line=1))
     if not (table.records or table.problems):
-        raise UnusableQuestions(error("csv_without_rows", name))
+        raise UnusableQuestions(error("no_queries", name))
     rows = [_Row("", _json_value(record.cells), record.line) for record in table.records]
     return rows, list(table.problems)
 
@@ -131,44 +133,29 @@ def _json_value(cells: Mapping[str, str]) -> dict[str, object]:
     return values
 
 
-def _question(name: str, row: _Row) -> tuple[ReadQuestion | None, tuple[Problem, ...]]:
-    number, value = _number(row.value), row.value
-    if isinstance(value, dict) and number in value:
-        value = {**value, "id": value[number]}
-    entry, problems = read_object(
+def _has_query_id(row: _Row) -> bool:
+    return isinstance(row.value, dict) and "query_id" in row.value
+
+
+def _question(name: str, row: _Row, problems: list[Problem]) -> ReadQuestion | None:
+    value = row.value
+    if isinstance(value, dict) and "query_id" in value:
+        value = {**value, "id": value["query_id"]}
+    entry, wrong = read_object(
         QuestionInFile,
         value,
         file=name,
         place=row.place,
         outcomes=dict.fromkeys(("", *QuestionInFile.model_fields), "file_refused"),
     )
-    if entry is None or problems:
-        return None, tuple(_placed(problem, row, number) for problem in problems)
+    for problem in wrong:
+        key = "query_id" if _has_query_id(row) else "id"
+        place = re.sub(r"\bid$", key, str(problem.details["place"]))
+        problems.append(
+            replace(problem, line=row.line, details={**problem.details, "place": place})
+        )
+    if entry is None or wrong:
+        return None
     category = (entry.category or "").strip()
     depends = context_dependent(entry.context_dependent, category)
-    return ReadQuestion(entry.id, entry.question.strip(), category, depends), ()
-
-
-def _number(value: object) -> str:
-    return "query_id" if isinstance(value, dict) and "query_id" in value else "id"
-
-
-def _placed(problem: Problem, row: _Row, number: str) -> Problem:
-    place = re.sub(r"\bid$", number, str(problem.details["place"]))
-    code = problem.code if row.line is None else f"question_line_{problem.code}"
-    return replace(problem, code=code, line=row.line, details={**problem.details, "place": place})
-
-
-def _repeated(name: str, row: _Row, query_id: int) -> Problem:
-    if row.line is not None:
-        return error("question_line_repeated", name, query_id=query_id, line=row.line)
-    place = {"place": f"{row.place}.{_number(row.value)}"}
-    return error("question_id_repeated", name, place, query_id=query_id)
-
-
-def _unread(name: str, rows: Sequence[_Row]) -> Iterator[Problem]:
-    named = [key for row in rows if isinstance(row.value, dict) for key in row.value]
-    unread = [key for key in dict.fromkeys(named) if key not in COLUMNS]
-    if unread:
-        names = {"columns": ", ".join(unread), "known": ", ".join(COLUMNS)}
-        yield warning("question_columns_unread", name, names)
+    return ReadQuestion(entry.id, entry.question.strip(), category, depends)

@@ -143,10 +143,8 @@ def _changes(name: str, listed: list[Any], problems: list[Problem]) -> Iterator[
         place = {"place": f"changes[{position}]"}
         entry, _ = read_object(_Change, raw, file=name, place=place["place"], outcomes={"": ""})
         change = _change(entry) if entry else None
-        if change is None:
+        if change is None or change.event_id in found:
             problems.append(error("ratings_change_wrong", name, place))
-        elif change.event_id in found:
-            problems.append(error("ratings_change_repeated", name, place))
         else:
             found[change.event_id] = change
     yield from sorted(found.values(), key=lambda change: change.sequence)

@@ -105,7 +105,7 @@ def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
     }
     for name, one in found.items():
         if not one.report.rows:
-            raise ImportRefused(*(one.problems or (error("csv_without_rows", name),)))
+            raise ImportRefused(*(one.problems or (error("no_queries", name),)))
     _same_questions(_named(files, found))
     return found
 

@@ -83,7 +83,7 @@ def _target(
         return _card(query, read, change)
     if change.field == "empty_outcome":
         if query.state != QueryState.EMPTY:
-            return None, "", error("ratings_nothing_to_ask", **place)  # type: ignore[arg-type]
+            return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
         return Target.verdict(query.emptiness_id, query.id), "", None
     return Target.rating(query, change.field), "", None
 
@@ -188,8 +188,7 @@ class RatingsReport(Struct, frozen=True):
 _REFUSING = frozenset(
     {
         "ratings_without_rater",
-        "ratings_of_machine",
-        "ratings_of_removed_rater",
+        "ratings_of_no_rater",
         "ratings_without_run",
         "ratings_of_two_runs",
     }
@@ -247,10 +246,8 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
     who = raters.named(session, study, read.rater) if read.rater else None
     if not read.rater:
         problems.append(error("ratings_without_rater", read.name))
-    elif who is not None and who.removed_at is not None:
-        problems.append(error("ratings_of_removed_rater", read.name, {"name": who.name}))
-    elif who is not None and who.is_machine:
-        problems.append(error("ratings_of_machine", read.name, {"name": who.name}))
+    elif who is not None and (who.is_machine or who.removed_at is not None):
+        problems.append(error("ratings_of_no_rater", read.name, {"name": who.name}))
     run = _run(session, study, read, problems)
     if run is None:
         return RatingsReport(read.name, tuple(problems), rater=read.rater)
