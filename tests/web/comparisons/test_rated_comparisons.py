@@ -103,7 +103,7 @@ def test_what_is_wrong_with_a_dropped_file_is_told_by_file_and_line(client: Flas
 
     page = drop(client, hybrid=rated(*HYBRID), api_only=wrong)
 
-    assert "evaluation_rated_api_only.csv, line 3: relevant_count is 9" in page.text
+    assert "evaluation_rated_api_only.csv, line 3: no list of 5 results has 9" in page.text
     assert "API Only was not asked question 2" in page.text
 
 
@@ -114,7 +114,7 @@ def test_files_of_one_name_are_told_apart(client: FlaskClient) -> None:
 
     page = client.post("/comparisons/files/", data={"files": chosen}, follow_redirects=True)
 
-    assert f"{name} (2), line 3: relevant_count is 9" in page.text
+    assert f"{name} (2), line 3: no list of 5 results has 9" in page.text
     assert f'value="{name} (2)"' in page.text
 
 

@@ -7,6 +7,7 @@ recognise them by.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -106,12 +107,12 @@ class _Change(FromFile):
 
 
 def recognises(data: bytes) -> bool:
-    """Whether `data` may be such a file: it contains the name of the format.
+    """Whether `data` names the format.
 
     >>> recognises(b'{"format": "relevansi offline ratings"}'), recognises(b"{}")
     (True, False)
     """
-    return f'"{FORMAT}"'.encode() in data
+    return re.search(rf'"format"\s*:\s*"{FORMAT}"'.encode(), data) is not None
 
 
 def read(name: str, data: bytes) -> OfflineRatings:
