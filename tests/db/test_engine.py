@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import count
 from threading import Thread
+from typing import Any
 
 import pytest
 from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from webapp.db.engine import Database
+from webapp.db import engine
+from webapp.db.engine import Database, Kept, added, tables, upsert
 from webapp.db.tables.judging import Property
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
@@ -39,15 +43,6 @@ def test_a_row_without_its_parent_is_refused(database: Database) -> None:
         session.add(Rater(study_id=99, name="nobody's", created_at=NOW))
         with pytest.raises(IntegrityError):
             session.commit()
-
-
-def test_what_is_not_committed_is_gone(database: Database) -> None:
-    with database.writing() as session:
-        session.add(Study(name="lost", created_at=NOW))
-        session.flush()
-
-    with database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(Study)) == 0
 
 
 def test_a_failure_frees_the_connection_and_the_writers(database: Database) -> None:
@@ -115,3 +110,116 @@ def test_a_connection_whose_server_went_away_is_replaced(database: Database) -> 
 
     with database.reading() as session:
         assert session.scalar(text("SELECT pg_backend_pid()")) != ours
+
+
+def test_the_value_put_longest_ago_goes_first(database: Database) -> None:
+    kept = Kept[str, int](most=2)
+    with database.reading() as session:
+        kept.put(session, "a", 1)
+        kept.put(session, "b", 2)
+        kept.put(session, "a", 3)
+        kept.put(session, "c", 4)
+
+        assert [kept.get(session, key) for key in "abc"] == [3, None, 4]
+
+
+def test_a_value_put_while_writing_is_found_while_reading(database: Database) -> None:
+    kept = Kept[str, int](most=2)
+    with database.writing() as session:
+        kept.put(session, "a", 1)
+    with database.reading() as session:
+        assert kept.get(session, "a") == 1
+
+
+def test_what_was_waited_before_is_not_left_to_what_comes_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = count(0, 4)  # four seconds pass between two looks
+    monkeypatch.setattr(engine, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(engine, "PATIENCE_SECONDS", 10.0)
+
+    with engine.shared():  # looks at 0: the deadline is at 10
+        assert [engine.seconds_left() for _ in range(3)] == [6, 2, 0]  # at 4, 8 and 12
+
+
+def test_a_time_that_is_over_is_never_the_0_that_means_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(engine, "PATIENCE_SECONDS", -1.0)
+
+    assert engine.milliseconds_left() == 1
+
+
+def study(**said: Any) -> dict[str, Any]:
+    return {"id": 1, "name": "Study", "order_secret": "5" * 64, "created_at": NOW} | said
+
+
+def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
+    with database.writing() as session:
+        write = upsert(Study, database.engine.dialect.name, ("name", "order_secret", "created_at"))
+        for name in ("First", "Second"):
+            tables(session).execute(write, study(name=name))
+        session.commit()
+        kept = session.get_one(Study, 1)
+
+        assert (kept.name, kept.guidelines, kept.created_at) == ("Second", "", NOW)
+
+
+def test_columns_that_are_kept_stay_as_they_are(database: Database) -> None:
+    with database.writing() as session:
+        given = ("name", "order_secret", "created_at")
+        write = upsert(Study, database.engine.dialect.name, given, kept=("name",))
+        for name in ("First", "Second"):
+            tables(session).execute(write, study(name=name))
+
+        assert session.scalars(select(Study.name)).all() == ["First"]
+
+
+def test_a_row_is_added_once_and_another_of_the_same_is_told(database: Database) -> None:
+    rater = {"study_id": 1, "name": "Ani", "created_at": NOW}
+    with database.writing() as session:
+        session.add(Study(**study()))
+        write = added(Rater, database.engine.dialect.name, ("study_id", "name"))
+
+        assert [tables(session).execute(write, rater).rowcount for _ in range(2)] == [1, 0]
+        assert tables(session).execute(write, rater | {"name": "Budi"}).rowcount == 1
+        session.commit()
+    with database.reading() as session:
+        assert session.scalars(select(Rater.name).order_by(Rater.id)).all() == ["Ani", "Budi"]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        ("DROP TABLE signed_out", "signed_out"),
+        ("ALTER TABLE studies DROP COLUMN guidelines", "studies.guidelines"),
+        ("CREATE VIEW all_studies AS SELECT * FROM studies", "view all_studies"),
+        (
+            "CREATE TRIGGER forge AFTER INSERT ON studies BEGIN DELETE FROM studies; END",
+            "trigger forge",
+        ),
+    ],
+)
+def test_what_is_missing_and_what_runs_by_itself_is_named(
+    database: Database, damage: str, fault: str
+) -> None:
+    with database.engine.begin() as connection:
+        connection.execute(text("PRAGMA foreign_keys = OFF"))
+        connection.execute(text(damage))
+
+    assert engine.faults(database) == [fault]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_value_that_is_none_of_its_column_is_named_with_its_table(
+    database: Database, session: Session, study: Study
+) -> None:
+    session.execute(
+        text("UPDATE studies SET created_at = 'yesterday' WHERE id = :id"), {"id": study.id}
+    )
+    session.commit()
+
+    (fault,) = engine.faults(database)
+
+    assert fault.startswith("studies: ")

@@ -12,7 +12,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import text
 
 from tests.cli.relevansi import relevansi
 from webapp.config import sqlite_url
@@ -85,7 +85,6 @@ def test_the_demo_of_1_0_0_is_upgraded_and_every_figure_is_what_its_judgments_ma
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> list[tuple[object, ...]]:
-    """Return what a table of 1.0.0 has of that version, in the order of its key."""
     columns = ", ".join(GIVEN[table])
     return connection.execute(f"SELECT {columns} FROM {table} ORDER BY {columns}").fetchall()
 
@@ -238,7 +237,6 @@ OLDER_CALLS = (
 
 
 def _another(database: Database, tmp_path: Path) -> Database:
-    """Return a new, empty database of the same kind."""
     if database.is_sqlite:
         return Database(sqlite_url(tmp_path / "older.sqlite"))
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -268,16 +266,7 @@ def test_tables_of_another_version_are_refused_and_newer_ones_named_so(
             connection.execute(text(f"UPDATE alembic_version SET version_num = '{HEAD}'"))
 
 
-@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection")
-def test_every_constraint_has_a_name(database: Database) -> None:
-    found = inspect(database.engine)
-    for table in found.get_table_names():
-        for constraint in [*found.get_foreign_keys(table), *found.get_unique_constraints(table)]:
-            assert constraint["name"], (table, constraint)
-
-
 def _statements(database: Database) -> set[tuple[str, ...]]:
-    """Return what made the database, without blanks and order of the constraints."""
     with database.engine.connect() as connection:
         rows = connection.execute(
             text(

@@ -108,8 +108,6 @@ def test_those_who_waited_before_the_write_was_slow_are_refused_once_it_is(
 
 
 class _NeverWaitedFor:
-    """A lock that may be tried and not waited for."""
-
     def __init__(self, lock: Lock) -> None:
         self.release = lock.release
         self._lock = lock
@@ -187,7 +185,6 @@ def test_an_error_of_another_kind_is_no_outage() -> None:
 
 
 def said(asked: Callable[[], object]) -> Outage | None:
-    """Return what a failure means."""
     with pytest.raises(Exception, match=r".") as failure:
         asked()
     return outage(failure.value)

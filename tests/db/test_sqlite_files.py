@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
+from webapp.config import sqlite_url
 from webapp.db import sqlite_files
+from webapp.db.engine import Database
+from webapp.db.sqlite_files import FileReplaced
+from webapp.db.tables.judging import Property
 
 
 @pytest.fixture(name="file")
@@ -85,22 +93,6 @@ def test_a_new_file_is_closed_to_other_users(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_database_is_deleted_with_its_companions(file: Path) -> None:
-    for ending in sqlite_files.COMPANIONS:
-        Path(f"{file}{ending}").touch()
-
-    sqlite_files.delete(file)
-
-    assert list(file.parent.iterdir()) == []
-
-
-def test_folders_of_work_that_was_cut_off_are_found(file: Path, tmp_path: Path) -> None:
-    assert sqlite_files.cut_off_beside(file) == []
-    (tmp_path / f".{file.name}.x1").mkdir()
-
-    assert sqlite_files.cut_off_beside(file) == [tmp_path / f".{file.name}.x1"]
-
-
 def write(file: Path, *statements: str) -> None:
     with closing(sqlite3.connect(file)) as connection:
         for statement in statements:
@@ -111,3 +103,121 @@ def write(file: Path, *statements: str) -> None:
 def words(file: Path) -> list[str]:
     with closing(sqlite3.connect(file)) as connection:
         return [row[0] for row in connection.execute("SELECT word FROM said")]
+
+
+@pytest.fixture(name="opened")
+def _opened(tmp_path: Path) -> Iterator[Database]:
+    database = Database(sqlite_url(tmp_path / "study.sqlite"))
+    database.prepare()
+    _add(database, "first")
+    yield database
+    database.close()
+
+
+def _add(database: Database, identity: str) -> None:
+    with database.writing() as session:
+        session.add(Property(identity=identity))
+        session.commit()
+
+
+def _identities(database: Database) -> list[str]:
+    with database.reading() as session:
+        return list(session.scalars(select(Property.identity).order_by(Property.id)))
+
+
+def _remove(path: Path) -> None:
+    for part in ("", "-wal", "-shm"):
+        Path(f"{path}{part}").unlink()
+
+
+def _replace(path: Path) -> None:
+    older = path.with_name("older.sqlite")
+    shutil.copy(path, older)
+    older.replace(path)
+
+
+def _remove_journal(path: Path) -> None:
+    Path(f"{path}-wal").unlink()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps rights in other ways")
+def test_the_file_its_journals_and_a_new_folder_are_for_their_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        database = Database(sqlite_url(tmp_path / "srv" / "deep" / "study.sqlite"))
+        database.prepare()
+        _add(database, "first")
+    finally:
+        os.umask(before)
+    path = Path(database.description)
+
+    modes = {part.name: part.stat().st_mode & 0o777 for part in path.parent.iterdir()}
+    assert modes == {f"study.sqlite{part}": 0o600 for part in ("", "-wal", "-shm")}
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert path.parent.parent.stat().st_mode & 0o777 == 0o700
+    database.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps rights in other ways")
+def test_a_file_that_others_could_read_is_closed_to_them_when_it_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "study.sqlite"
+    path.touch(mode=0o644)
+    path.chmod(0o644)
+
+    database = Database(sqlite_url(path))
+    database.prepare()
+    database.close()
+
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps an open file where it is")
+@pytest.mark.parametrize("change", [_remove, _replace, _remove_journal])
+def test_a_write_to_a_file_that_was_removed_or_replaced_is_refused(
+    opened: Database, change: Callable[[Path], None]
+) -> None:
+    change(Path(opened.description))
+
+    with pytest.raises(FileReplaced, match=r"study\.sqlite"):
+        _add(opened, "second")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps an open file where it is")
+def test_a_file_replaced_during_a_write_is_noticed_before_it_is_acknowledged(
+    opened: Database,
+) -> None:
+    steps: list[str] = []
+
+    def write() -> None:
+        with opened.writing() as session:
+            session.add(Property(identity="second"))
+            session.commit()
+            _replace(Path(opened.description))
+            steps.append("written")
+
+    with pytest.raises(FileReplaced):
+        write()
+
+    assert steps == ["written"]  # so only the look after the commit can have refused
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps an open file where it is")
+def test_after_a_restart_the_file_that_is_there_is_used(opened: Database) -> None:
+    path = Path(opened.description)
+    opened.empty_journal()
+    _replace(path)
+    opened.close()
+    for part in ("-wal", "-shm"):
+        Path(f"{path}{part}").unlink(missing_ok=True)
+
+    _add(opened, "second")
+
+    assert _identities(opened) == ["first", "second"]
+
+
+def test_the_file_stays_known_while_its_connections_come_and_go(opened: Database) -> None:
+    for number in range(3):
+        opened.engine.dispose()
+        _add(opened, f"again {number}")
+
+    assert len(_identities(opened)) == 4

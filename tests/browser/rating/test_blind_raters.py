@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -13,15 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
-from tests.browser.blind import (
-    CARDS_SHOWN,
-    METHODS,
-    QUALITIES,
-    THINGS,
-    invite,
-    join,
-    place,
-)
+from tests.browser.blind import CARDS_SHOWN, METHODS, QUALITIES, THINGS, invite, join, place
 from tests.browser.server import Server
 from tests.cli.relevansi import relevansi
 
@@ -37,13 +30,10 @@ JOIN judged_things ON judged_things.id = judged_thing_id"""
 
 
 def key_for(name: str, title: str) -> str:
-    """The key this rater types for a card: arbitrary, the same every time, not the others' key."""
     return "ytr"[(len(title) + NAMES.index(name)) % 3]
 
 
 class Typist:
-    """A rater at a keyboard of their own, who notes every byte of text their pages hold."""
-
     def __init__(self, name: str, page: Page) -> None:
         self.name, self.page = name, page
         self.seen: list[str] = []
@@ -76,9 +66,7 @@ class Typist:
 
 @pytest.mark.journey
 def test_three_raters_rate_a_study_at_once_by_keyboard_and_blind(
-    blind_server: Server,
-    blind_sample: tuple[Path, list[str]],
-    open_tab: Callable[..., Page],
+    blind_server: Server, blind_sample: tuple[Path, list[str]], open_tab: Callable[..., Page]
 ) -> None:
     """Each gives a verdict for each distinct thing, stored as typed; pages name no run."""
     typists = []
@@ -121,7 +109,6 @@ def _expect_stored(server: Server) -> None:
 
 @pytest.fixture(name="rating")
 def _rating(blind_server: Server, page: Page) -> Page:
-    """The first question of the study, open in the owner's browser."""
     page.goto(f"{blind_server.url}/rate/")
     expect(page.locator("html")).to_have_class("scripted")
     return page
@@ -129,27 +116,6 @@ def _rating(blind_server: Server, page: Page) -> Page:
 
 def focus_on(page: Page, selector: str) -> None:
     expect(page.locator(f"{selector}:focus, {selector} :focus").first).to_be_attached()
-
-
-def test_the_last_card_leads_to_the_first_answer_and_the_last_digit_to_the_next_question(
-    rating: Page,
-) -> None:
-    """Typed faster than the server answers, each key still finds its place."""
-    first = rating.url
-    rating.keyboard.type("yytty")
-    focus_on(rating, "#grades-A")
-    expect(rating.locator("#card-5 .state")).to_have_text("Tersimpan")
-    rating.keyboard.type("34")
-    focus_on(rating, "#grades-C")
-    rating.keyboard.press("2")
-    focus_on(rating, '.card[data-position="1"]')
-    assert rating.url != first
-    expect(rating.locator("#walk strong")).to_have_text("Pertanyaan 2 dari 5")
-    rating.keyboard.press("u")
-    expect(rating).to_have_url(first)
-    focus_on(rating, "#grades-C")
-    expect(rating.locator("#quality-C-2")).not_to_be_checked()
-    expect(rating.locator("#quality-B-4")).to_be_checked()
 
 
 def test_a_burst_of_keys_runs_through_all_stages_and_loses_none(
@@ -163,16 +129,6 @@ def test_a_burst_of_keys_runs_through_all_stages_and_loses_none(
     assert said == [*"11001", *"345", *"10", "false_negative", *"120"]
 
 
-def test_clearing_a_card_hides_the_answers_until_it_is_judged_again(rating: Page) -> None:
-    rating.keyboard.type("yyyyy")
-    focus_on(rating, "#grades-A")
-    rating.locator("#card-2 .clear").click()
-    expect(rating.locator("#grades-A")).to_have_count(0)
-    focus_on(rating, "#card-2")
-    rating.keyboard.press("y")
-    focus_on(rating, "#grades-A")
-
-
 def test_the_same_property_with_another_price_can_be_confirmed_by_mouse(rating: Page) -> None:
     """The card tells before and now as soon as the other was judged; confirming keeps focus."""
     melati = rating.locator(".card:has-text('Rumah Melati')")
@@ -184,23 +140,6 @@ def test_the_same_property_with_another_price_can_be_confirmed_by_mouse(rating: 
     expect(other.locator(".state")).to_have_text("Tersimpan")
     expect(other.locator(".confirm")).to_have_count(0)
     expect(other).to_be_focused()
-
-
-def test_arrows_and_notes_work_for_each_answer(rating: Page) -> None:
-    """N writes notes for the answer in focus; arrows pass from the cards to the answers."""
-    rating.keyboard.type("yyyyy")
-    focus_on(rating, "#grades-A")
-    rating.keyboard.press("ArrowUp")
-    focus_on(rating, "#card-5")
-    rating.keyboard.type("jj")
-    focus_on(rating, "#grades-B")
-    rating.keyboard.press("n")
-    rating.keyboard.type("yang ke-2 jauh")
-    rating.keyboard.press("Escape")
-    expect(rating.locator('[data-state-of="notes-B"]')).to_have_text("Tersimpan")
-    focus_on(rating, "#grades-A")
-    rating.reload()
-    expect(rating.locator("#notes-B")).to_have_value("yang ke-2 jauh")
 
 
 def test_keys_put_a_question_off_go_back_to_it_and_on_to_a_new_one(rating: Page) -> None:
@@ -223,3 +162,77 @@ def test_keys_put_a_question_off_go_back_to_it_and_on_to_a_new_one(rating: Page)
     expect(rating.locator("#put-off")).to_be_visible()
     rating.locator("#walk [data-later-form] button").click()
     expect(rating).to_have_url(second)
+
+
+def open_tabs(page: Page) -> list[str]:
+    letters = page.locator(".tab[open] > summary").all()
+    return [str(one.get_attribute("data-letter")) for one in letters]
+
+
+def rated_cards(page: Page) -> None:
+    expect(page.locator("html")).to_have_class("scripted")
+    page.keyboard.type("yytty")
+    expect(page.locator("#grades-A:focus, #grades-A :focus")).to_be_attached()
+
+
+def test_one_answer_is_open_and_gives_way_once_it_is_graded(
+    blind_server: Server, page: Page
+) -> None:
+    page.goto(f"{blind_server.url}/rate/")
+    rated_cards(page)
+    assert open_tabs(page) == ["A"]
+
+    page.keyboard.press("3")
+    expect(page.locator("#grades-B:focus, #grades-B :focus")).to_be_attached()
+    assert open_tabs(page) == ["B"]
+
+    page.locator("summary[data-letter=A]").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#answer-A")).to_be_visible()
+    assert open_tabs(page) == ["A"]
+    page.keyboard.press("5")  # the keys are those of the tab in focus
+    expect(page.locator("#quality-A-5")).to_be_checked()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_a_question_with_judged_cards_opens_at_its_open_answer_with_the_question_in_sight(
+    blind_server: Server, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{blind_server.url}/rate/")
+    rated_cards(page)
+    page.keyboard.press("3")
+    expect(page.locator('[data-state-of="quality-A"]')).to_have_text("Tersimpan")
+
+    page.reload()
+
+    expect(page.locator("#grades-B:focus, #grades-B :focus")).to_be_attached()
+    assert open_tabs(page) == ["B"]
+    expect(page.locator("summary[data-letter=B]")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#walk .now")).to_be_in_viewport(ratio=1)
+    bar = page.locator("#walk .now").bounding_box()
+    tab = page.locator("summary[data-letter=B]").bounding_box()
+    assert bar is not None
+    assert tab is not None
+    assert bar["y"] + bar["height"] <= tab["y"] < height / 2
+
+
+def test_the_wording_is_opened_in_place_and_keeps_what_was_typed(
+    blind_server: Server, page: Page
+) -> None:
+    page.goto(f"{blind_server.url}/rate/")
+    rated_cards(page)
+    assert "📍" not in page.content()
+    page.locator("#notes-A").fill("belum selesai")
+
+    page.locator("#wording-A button").click()
+
+    expect(page.locator("#wording-A .prose")).to_contain_text("📍 Binjai")
+    expect(page.locator("#notes-A")).to_have_value("belum selesai")
+    assert _opened(blind_server) == 1
+
+
+def _opened(server: Server) -> int:
+    with closing(sqlite3.connect(server.instance / "relevansi.sqlite")) as database:
+        (count,) = database.execute("SELECT count(*) FROM wordings_opened").fetchone()
+    return int(count)

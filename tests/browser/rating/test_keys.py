@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import re
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.browser.blind import invite, join
 from tests.browser.conftest import OpenTab
-from tests.browser.rating_page import RatingPage, wait_for_focus
+from tests.browser.plans import Planned, plan, stored
+from tests.browser.rating_page import FOCUS, RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
-
-KNOWN = """(keys) => keys.filter((key) => {
-  const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
-  const taken = !document.body.dispatchEvent(event);
-  document.querySelector("dialog[open]")?.close();
-  return taken;
-})"""
-PRINTABLE = [chr(code) for code in range(0x21, 0x7F) if not chr(code).isupper()]
-ARROWS = {"↑": "ArrowUp", "↓": "ArrowDown", "←": "ArrowLeft", "→": "ArrowRight"}
 
 
 @pytest.fixture(name="rating")
@@ -53,45 +44,6 @@ def test_left_and_right_and_p_l_g_walk_between_the_questions(rating: RatingPage)
     rating.expect_focus("1")
 
 
-def test_the_list_of_keys_closes_as_often_as_it_is_opened(rating: RatingPage) -> None:
-    rating.open(1)
-    for _ in range(2):
-        rating.press("h")
-        shown = rating.page.locator("dialog#keys")
-        shown.get_by_role("button", name="Tutup").click()
-        expect(shown).to_be_hidden()
-
-
-def test_a_verdict_key_judges_the_focused_card_and_moves_to_the_next_open_one(
-    rating: RatingPage,
-) -> None:
-    """Judged cards are passed over; judged again, a card takes the new verdict."""
-    rating.open(24)
-    rating.press("j", "y")
-    assert rating.focus == "3"
-    rating.press("k", "k", "t")
-    assert rating.focus == "3", "card 2 has its verdict already"
-    rating.press("k", "x")
-    rating.expect_pressed(1, "0")
-    rating.expect_pressed(2, "0")
-    rating.expect_saved(2)
-
-
-def test_u_undoes_one_change_after_the_other_and_shows_where(rating: RatingPage) -> None:
-    """Undo leads back over a finished question, and each undo is an event of its own."""
-    rating.open(18)
-    rating.press(*"ytyr", "3")
-    rating.expect_question(19)
-    rating.press("u")
-    rating.expect_question(18)
-    expect(rating.page.locator("#quality-3")).not_to_be_checked()
-    rating.press("u")
-    rating.expect_pressed(4, None)
-    rating.expect_saying(4, "Belum dinilai")
-    rating.expect_pressed(3, "1")
-    rating.expect_focus("4")
-
-
 @pytest.mark.parametrize(("locale", "no"), [("id-ID", "t"), ("en-GB", "x")])
 def test_the_key_of_no_is_shown_in_the_page_s_language_and_both_work(
     own_server: Server, run_id: str, open_tab: OpenTab, locale: str, no: str
@@ -110,19 +62,6 @@ def test_the_key_of_no_is_shown_in_the_page_s_language_and_both_work(
     rating.press("x")
     outcome = rating.page.locator('#outcome button[value="false_negative"]')
     expect(outcome).to_have_attribute("aria-pressed", "true")
-
-
-def test_no_grade_has_focus_where_none_is_suggested(blind_server: Server, page: Page) -> None:
-    """After the last card a digit grades at once, but no grade is marked or chosen before."""
-    join(page, invite(blind_server, "Ani"))
-    for _ in range(5):
-        page.keyboard.press("y")
-    wait_for_focus(page, "grades-A")
-    assert page.evaluate("document.activeElement.matches('input')") is False
-    expect(page.locator(".scale .suggested")).to_have_count(0)
-    page.keyboard.press("4")
-    expect(page.locator("#quality-A-4")).to_be_checked()
-    wait_for_focus(page, "grades-B")
 
 
 def test_no_key_fires_while_notes_are_written(rating: RatingPage) -> None:
@@ -160,15 +99,6 @@ def test_a_key_held_down_judges_one_card(rating: RatingPage) -> None:
     rating.expect_pressed(2, None)
 
 
-def test_a_digit_stores_quality_only_where_quality_has_focus(rating: RatingPage) -> None:
-    """A digit on a card does nothing, so no answer is graded by a slip."""
-    rating.open(8)
-    rating.press("4")
-    assert rating.focus == "1"
-    expect(rating.page.locator("#quality-4")).not_to_be_checked()
-    rating.expect_question(8)
-
-
 def test_an_empty_list_leads_to_its_quality_and_takes_another_digit_later(
     rating: RatingPage,
 ) -> None:
@@ -204,18 +134,6 @@ def test_the_help_sheet_opens_takes_no_keys_and_gives_focus_back(rating: RatingP
         rating.expect_pressed(2, None)
 
 
-def test_the_help_sheet_lists_every_key_and_no_other(rating: RatingPage) -> None:
-    """The keys the page takes are exactly those the sheet names."""
-    rating.page.route(re.compile("."), lambda route: route.abort()
-                      if route.request.method == "POST" else route.continue_())  # fmt: skip
-    rating.open(29)
-    listed = set()
-    for text in rating.page.locator("#keys kbd").all_inner_texts() or []:
-        listed |= {ARROWS.get(key, key) for key in _spelled(text)}
-    taken = rating.page.evaluate(KNOWN, [*PRINTABLE, *ARROWS.values()])
-    assert set(taken) == listed
-
-
 def test_single_keys_can_be_switched_off_and_stay_off(rating: RatingPage) -> None:
     """Off, no letter does anything, on this page and the next; Tab and Enter still work."""
     rating.open(11)
@@ -240,59 +158,122 @@ def test_single_keys_can_be_switched_off_and_stay_off(rating: RatingPage) -> Non
     rating.expect_state(2, "saved")
 
 
-def _spelled(text: str) -> list[str]:
-    """The single keys of one entry of the sheet: "j k", "0–5", "↑ ↓"."""
-    first, _, last = text.partition("–")
-    if last:
-        return [str(digit) for digit in range(int(first), int(last) + 1)]
-    return text.split()
-
-
-def test_the_keys_are_in_their_buttons_until_they_are_known(rating: RatingPage) -> None:
-    """They go after twenty uses in this browser, and h brings them back."""
-    shown = "(selector) => getComputedStyle(document.querySelector(selector), '::after').content"
-    buttons = {
-        '#rank-1 [value="1"]': "y",
-        '#rank-1 [value="0"]': "t",
-        '#rank-1 [value="unsure"]': "r",
-        "[data-undo-form] button": "u",
-        "#walk [data-jump]": "g",
-    }
-    rating.open(24)
-    for selector, key in buttons.items():
-        name = rating.page.locator(selector).get_attribute("aria-keyshortcuts")
-        assert name == key
-        assert "attr(aria-keyshortcuts)" in rating.page.evaluate(shown, selector) or (
-            f'"{key}"' in rating.page.evaluate(shown, selector)
-        )
-    rating.press(*"jk" * 9, "j")
-    rating.open(24)
-    assert rating.page.evaluate(shown, '#rank-1 [value="1"]') != "none"
-    rating.press("k")
-    assert rating.page.evaluate(shown, '#rank-1 [value="1"]') == "none"
-    rating.open(24)
-    assert rating.page.evaluate(shown, '#rank-1 [value="1"]') == "none"
-    rating.press("h")
-    assert rating.page.evaluate(shown, '#rank-1 [value="1"]') != "none"
-
-
-@pytest.mark.parametrize("locale", ["id-ID", "en-GB"])
-def test_the_key_of_a_pressed_button_stands_beside_its_words(
-    server: Server, run_id: str, open_tab: OpenTab, locale: str
+@pytest.mark.parametrize("place", ["server", "blind_server"])
+def test_keys_pressed_before_the_script_runs_count_once_and_on_this_page_alone(
+    request: pytest.FixtureRequest, run_id: str, page: Page, place: str
 ) -> None:
-    page = open_tab(locale=locale, viewport={"width": 1366, "height": 900})
-    page.goto(f"{server.url}/runs/{run_id}/queries/24")
+    """Two verdicts, then a note: its letters stay in the field and judge nothing."""
+    server: Server = request.getfixturevalue(place)
+    address = server.url + (f"/runs/{run_id}/queries/16" if place == "server" else "/rate/")
+    held: list[Route] = []
+    page.route("**/rating/rating.js*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    with page.expect_request("**/rating/rating.js*"):
+        page.goto(address, wait_until="commit")
+    cards = page.locator(".card")
+    expect(cards.nth(2)).to_be_visible()
+    assert not page.locator("html.scripted").count()
+    for key in "yt":
+        page.keyboard.press(key)
+    expect(cards.nth(0)).to_have_attribute("data-verdict", "")
+    notes = page.locator("textarea[name=notes]").first
+    is_shown = notes.is_visible()
+    if is_shown:
+        notes.focus()
+        page.keyboard.type("y1")
+    held.pop().continue_()
+
+    expect(cards.nth(0)).to_have_attribute("data-verdict", "1")
+    expect(cards.nth(1)).to_have_attribute("data-verdict", "0")
+    for at in (0, 1):
+        expect(cards.nth(at).locator(".clear")).to_be_visible()
+    assert is_shown == (place == "server")  # blind, quality is asked after the cards
+    if is_shown:
+        expect(notes).to_have_value("y1")
+    page.unroute("**/rating/rating.js*")
+    page.reload()
     expect(page.locator("html")).to_have_class("scripted")
-    left = page.evaluate(
-        """() => [...document.querySelectorAll("#rank-1 .verdict button[aria-pressed]")].map(
-          (button) => {
-            button.ariaPressed = "true";
-            const words = document.createRange(), key = getComputedStyle(button, "::after");
-            words.selectNodeContents(button);
-            const needed = ["width", "insetInlineEnd"].map((name) => parseFloat(key[name]));
-            return button.getBoundingClientRect().right - words.getBoundingClientRect().right
-              - needed[0] - needed[1];
-          })"""
-    )
-    assert len(left) == 3
-    assert all(space >= 0 for space in left), left
+    verdicts = [one["new"] for one in server.events() if one["judged_thing_id"]]
+    assert verdicts == ["1", "0"]
+    expect(cards.nth(2)).to_have_attribute("data-verdict", "")
+
+
+MOST_KEYS_PER_CARD = 1.15
+BURST = slice(9, 13)  # four questions, the third with an empty list
+RECORD = f"""() => {{
+  const place = {FOCUS};
+  window.record ??= addEventListener("keydown",
+    ({{ key }}) => window.pressed.push([key, place()]), true) ?? true;
+  window.pressed = [];
+}}"""
+FINISHED = "Run ini sudah dinilai sampai tuntas"
+
+
+@pytest.mark.journey
+def test_every_card_of_the_sample_is_rated_by_keyboard_alone(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """Each key finds its card in focus; the page says finished; all is stored as typed."""
+    _rate_all(RatingPage(page, own_server.url, run_id), own_server, run_id)
+
+
+@pytest.mark.journey
+@pytest.mark.real
+def test_every_card_of_the_real_run_is_rated_by_keyboard_alone(
+    empty_server: Server, real_run: Path, page: Page
+) -> None:
+    """237 cards, as the sample."""
+    (run_id,) = empty_server.import_runs(real_run / "test_results.json")
+    cards = _rate_all(RatingPage(page, empty_server.url, run_id), empty_server, run_id)
+    assert cards == 237
+
+
+def test_a_burst_of_keys_loses_none_and_hits_no_wrong_card(
+    own_server: Server, run_id: str, page: Page
+) -> None:
+    """Four questions, an empty list among them, typed before the server answers the first."""
+    planned = plan(own_server, run_id)
+    burst, after = planned[BURST], planned[BURST.stop]
+    rating = RatingPage(page, own_server.url, run_id)
+    rating.open(burst[0].query_id)
+    held: list[Route] = []
+    page.route("**/judgment", lambda route: held.append(route), times=1)  # noqa: PLW0108 - Playwright marks it
+    with page.expect_request("**/judgment"):
+        page.keyboard.type("".join(key for question in burst for key, _ in question.keys))
+    assert rating.question == burst[0].query_id
+    held.pop().continue_()
+    rating.expect_question(after.query_id)
+    _expect_stored(own_server, run_id, burst)
+
+
+def _rate_all(rating: RatingPage, server: Server, run_id: str) -> int:
+    planned, page = plan(server, run_id), rating.page
+    pressed = 0
+    rating.open(planned[0].query_id)
+    for question in planned:
+        rating.expect_question(question.query_id)
+        rating.expect_focus(question.keys[0][1])
+        page.evaluate(RECORD)
+        page.keyboard.type("".join(key for key, _ in question.keys))
+        assert page.evaluate("window.pressed") == [list(pair) for pair in question.keys]
+        pressed += len(question.keys)
+    _expect_finished(rating)
+    _expect_stored(server, run_id, planned)
+    cards = sum(len(question.relevance) for question in planned)
+    assert pressed <= MOST_KEYS_PER_CARD * cards
+    return cards
+
+
+def _expect_finished(rating: RatingPage) -> None:
+    expect(rating.page.locator("#finished")).to_have_text(FINISHED)
+
+
+def _expect_stored(server: Server, run_id: str, planned: list[Planned]) -> None:
+    answers = {found.query_id: found for found in stored(server, run_id)}
+    for question in planned:
+        found = answers[question.query_id]
+        assert found.relevance == question.relevance, found.query_id
+        assert found.quality == question.quality, found.query_id
+        assert found.empty_outcome == question.empty_outcome, found.query_id
+    events = server.events()
+    assert len({event["event_id"] for event in events}) == len(events)
+    assert len(events) == sum(len(question.keys) for question in planned)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
+from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -19,8 +20,6 @@ WHOLE = """() => {
   return cards.map((card) => card.getBoundingClientRect())
     .filter(({ top, bottom }) => top >= under && bottom <= innerHeight).length;
 }"""
-FIRST_LINES = """() => new Set([...document.querySelectorAll("#grades .scale label")]
-  .map((one) => one.getBoundingClientRect().top)).size"""
 
 
 @pytest.mark.parametrize("locale", ["id-ID", "en-GB"])
@@ -39,17 +38,6 @@ def test_six_cards_of_a_list_are_seen_whole(
     expect(page.locator("html")).to_have_class("scripted")
 
     assert page.evaluate(WHOLE) >= min(6, page.locator(".card").count())
-
-
-def test_the_grades_are_one_row_with_all_their_words(
-    server: Server, run_id: str, open_tab: Callable[..., Page]
-) -> None:
-    page = open_tab(viewport=LAPTOP)
-    page.goto(f"{server.url}/runs/{run_id}/queries/1")
-
-    assert page.evaluate(FIRST_LINES) == 1
-    for words in page.locator("#grades .scale label span").all():
-        expect(words).to_be_visible()
 
 
 def test_folded_figures_stay_folded_and_leave_their_room_to_the_cards(
@@ -74,3 +62,62 @@ def test_folded_figures_stay_folded_and_leave_their_room_to_the_cards(
     page.reload()
     expect(page.locator("html")).to_have_class("scripted")
     expect(table).to_be_visible()
+
+
+FIRST_LOAD = 150_000  # bytes
+
+
+def test_the_first_load_of_the_rating_page_is_light(
+    server: Server, run_id: str, page: Page
+) -> None:
+    """With a cold cache, all that is fetched, the next question included."""
+    requests: list[Request] = []
+    page.on("requestfinished", lambda request: requests.append(request))  # noqa: PLW0108 - Playwright marks it
+    with page.expect_event("requestfinished", lambda one: one.url.endswith("/queries/2")):
+        page.goto(f"{server.url}/runs/{run_id}/queries/1", wait_until="networkidle")
+    weights = {request.url: _weight(request) for request in requests}
+    assert sum(weights.values()) <= FIRST_LOAD, weights
+
+
+def _weight(request: Request) -> int:
+    sizes = request.sizes()
+    return sizes["responseBodySize"] + sizes["responseHeadersSize"]
+
+
+CARDS = 6  # of question 10
+VERDICTS = ("1", "0", "unsure", "1", "0", "1")
+
+
+@pytest.fixture(name="plain")
+def _plain(open_tab: Callable[..., Page]) -> Page:
+    return open_tab(java_script_enabled=False)
+
+
+def test_a_whole_question_is_rated_by_forms_alone(server: Server, run_id: str, plain: Page) -> None:
+    """Cards, a change of mind, a verdict taken back, quality, notes, and on to the next."""
+    rating = RatingPage(plain, server.url, run_id)
+    plain.goto(f"{rating.run_url}/queries/10")
+    expect(plain.locator(".card")).to_have_count(CARDS)
+    for rank, verdict in enumerate(VERDICTS, start=1):
+        _judge(rating, rank, verdict)
+    _judge(rating, 1, "0")
+    plain.locator("#rank-2 .clear").click()
+    rating.expect_pressed(2, None)
+
+    plain.check("#quality-3")
+    plain.fill("#notes", "Kebanyakan di luar Krakatau.")
+    plain.locator("#rate .store").click()
+    expect(plain.locator("#quality-3")).to_be_checked()
+    expect(plain.locator("#notes")).to_have_value("Kebanyakan di luar Krakatau.")
+
+    plain.locator('#walk a[rel="next"]').click()
+    expect(plain.locator("#question")).to_have_attribute("data-query", "11")
+    found = server.export(run_id)["queries"][9]
+    assert [result["relevance"] for result in found["results"]] == [0, None, "unsure", 1, 0, 1]
+    assert (found["quality"], found["notes"]) == (3, "Kebanyakan di luar Krakatau.")
+
+
+def _judge(rating: RatingPage, rank: int, verdict: str) -> None:
+    rating.page.locator(f'#rank-{rank} button[value="{verdict}"]').click()
+    rating.expect_pressed(rank, verdict)
+    rating.expect_state(rank, "saved")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.blind import invite, join
-from tests.browser.rating_page import SAVED, RatingPage
+from tests.browser.rating_page import RatingPage
 from tests.browser.server import Server
 
 pytestmark = pytest.mark.browser
@@ -17,18 +15,10 @@ pytestmark = pytest.mark.browser
 NewContext = Callable[..., BrowserContext]
 
 TEXT = "yang ke-3 jauh dari Cemara"
-HIDE = """() => {
-  Object.defineProperty(document, "hidden", { configurable: true, value: true });
-  document.dispatchEvent(new Event("visibilitychange"));
-}"""
 SHOW = """() => {
   Object.defineProperty(document, "hidden", { configurable: true, value: false });
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
-STOPPED = """
-const start = setTimeout;
-globalThis.setTimeout = (call, wait, ...more) => (wait === 1000 ? 0 : start(call, wait, ...more));
-"""
 DRAFTS = "() => Object.keys(localStorage).filter((name) => name.startsWith('draft ')).length"
 
 
@@ -95,21 +85,6 @@ def test_notes_typed_offline_outlive_reload_and_tab_and_arrive(
     assert own_server.events()[-1]["new"] == TEXT
 
 
-def test_notes_are_saved_when_a_telephone_hides_the_page(
-    own_server: Server, run_id: str, open_tab: Callable[..., Page]
-) -> None:
-    """At once, without the second's wait: the system may end the page next."""
-    page = open_tab(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
-    page.add_init_script(STOPPED)
-    rating = RatingPage(page, own_server.url, run_id)
-    rating.open(1)
-    page.locator("#notes").tap()
-    page.keyboard.type(TEXT)
-    rating.expect_saying("notes", "Belum tersimpan")
-    page.evaluate(HIDE)
-    rating.expect_state("notes", "saved")
-
-
 def test_undo_after_typing_takes_the_text_back(own_server: Server, run_id: str, page: Page) -> None:
     """Also where the server has not heard of it: what was saved before is there again."""
     rating = RatingPage(page, own_server.url, run_id)
@@ -127,45 +102,6 @@ def test_undo_after_typing_takes_the_text_back(own_server: Server, run_id: str, 
     page.reload()
     expect(page.locator("#notes")).to_have_value("satu")
     expect_no_draft(page)
-
-
-def test_a_blind_rater_s_notes_on_each_answer_outlive_a_reload(
-    blind_server: Server, page: Page
-) -> None:
-    """Each where it was typed."""
-    join(page, invite(blind_server, "Ani"))
-    for _ in range(5):
-        page.keyboard.press("y")
-    page.locator("#notes-A").fill("jawaban A")
-    page.locator("summary[data-letter=B]").click()
-    page.locator("#notes-B").fill("jawaban B")
-    page.reload()
-    for letter in "AB":
-        expect(page.locator(f"#notes-{letter}")).to_have_value(f"jawaban {letter}")
-        expect(page.locator(f'[data-state-of="notes-{letter}"]')).to_have_text(SAVED)
-    expect_no_draft(page)
-
-
-def test_a_page_that_comes_back_to_the_front_shows_what_another_tab_stored(
-    own_server: Server, run_id: str, context_of: NewContext
-) -> None:
-    """Verdict, grade, notes and figures; the key that follows acts on what is shown."""
-    context = context_of()
-    first, second = (RatingPage(context.new_page(), own_server.url, run_id) for _ in range(2))
-    first.open(1)
-    second.open(1)
-    first.press("t")
-    first.expect_state(1, "saved")
-    first.page.locator("#notes").fill(TEXT)
-    first.expect_state("notes", "saved")
-    figures = first.page.locator("#figures .judged").inner_text()
-
-    second.page.evaluate(SHOW)
-    second.expect_pressed(1, "0")
-    second.expect_state(1, "saved")
-    expect(second.page.locator("#notes")).to_have_value(TEXT)
-    expect(second.page.locator("#figures .judged")).to_have_text(re.compile(re.escape(figures)))
-    assert second.focus == "1"
 
 
 def test_what_is_not_sent_yet_stays_when_a_page_comes_back_to_the_front(

@@ -31,7 +31,6 @@ WAITING = """() => new Promise((resolve) => {
 
 
 def bar(page: Page) -> str:
-    """The page's message about the clicks that are not sent yet."""
     expect(page.locator("#outbox")).to_be_visible()
     return page.locator("#outbox p").inner_text()
 

@@ -29,7 +29,6 @@ qualities = st.none() | st.integers(0, 5)
 
 @st.composite
 def query_judgments(draw: st.DrawFn) -> QueryJudgments:
-    """The judgments of one query in any state, finished or not."""
     state = draw(st.sampled_from((QueryState.RESULTS, QueryState.RESULTS, *QueryState)))
     listed = state is QueryState.RESULTS
     return QueryJudgments(

@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import get_args
 
+import ir_measures
 import pytest
+import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import RR, P, SetP
 
-from tests.metrics.judging.random_judgments import later, query_judgments, runs
-from webapp.metrics.judging.figures import Figure, Totals, figures
-from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, summarise, why_undefined
-from webapp.records import CannotTell, QueryState
+from tests.metrics.judging.random_judgments import (
+    Verdicts,
+    decided,
+    judged,
+    later,
+    query_judgments,
+    runs,
+    verdict_lists,
+)
+from webapp.metrics.judging import queries
+from webapp.metrics.judging.figures import (
+    TOP,
+    Figure,
+    ListCounts,
+    Totals,
+    figures,
+    placings,
+    summarise_counts,
+)
+from webapp.metrics.judging.queries import (
+    QUERY_FIGURES,
+    QueryJudgments,
+    QuerySummary,
+    Undefined,
+    summarise,
+    why_undefined,
+)
+from webapp.records import CannotTell, QueryState, Relevance
 
 ROUNDING = 1e-12
 
@@ -39,8 +66,6 @@ def assert_within(inner: Figure, outer: Figure) -> None:
 
 @either_way
 class TestBoundsOfAQuery:
-    """The bounds that the finished rating of one query can still reach."""
-
     @given(judgments=query_judgments())
     def test_bounds_are_in_order_and_in_range(
         self, cannot_tell: CannotTell, judgments: QueryJudgments
@@ -77,8 +102,6 @@ class TestBoundsOfAQuery:
 
 @either_way
 class TestBoundsOfARun:
-    """The bounds of a run hold for every way to go on, cannot tell included."""
-
     @given(run=runs)
     def test_bounds_are_in_order_and_in_range(
         self, cannot_tell: CannotTell, run: list[QueryJudgments]
@@ -88,14 +111,6 @@ class TestBoundsOfARun:
             if figure.lower is not None and figure.upper is not None:
                 top = 5 if name == "mean_response_quality" else 1
                 assert 0 <= figure.lower <= figure.upper <= top
-
-    @given(run=runs)
-    def test_a_value_has_an_n_and_bounds(
-        self, cannot_tell: CannotTell, run: list[QueryJudgments]
-    ) -> None:
-        for figure in figures_of(run, cannot_tell).values():
-            assert (figure.value is None) is (figure.n == 0)
-            assert figure.value is None or figure.lower is not None
 
     @given(run=runs, data=st.data())
     def test_every_finished_rating_lies_within_them(
@@ -159,12 +174,194 @@ class TestTotals:
             assert figure.n == figures(together)[name].n
             assert figure.value == pytest.approx(figures(together)[name].value, abs=ROUNDING)
 
-    @given(run=runs)
-    def test_no_queries_change_nothing(
-        self, cannot_tell: CannotTell, run: list[QueryJudgments]
-    ) -> None:
-        assert (
-            totals_of(run, cannot_tell) + Totals()
-            == Totals() + totals_of(run, cannot_tell)
-            == totals_of(run, cannot_tell)
+
+ListFigure = Callable[[Verdicts], float | Undefined]
+Reference = Callable[[Verdicts], dict[str, float]]
+
+FIGURES: tuple[ListFigure, ...] = (
+    queries.precision,
+    queries.precision_at,
+    queries.reciprocal_rank,
+    queries.success,
+)
+EXACT = 1e-9
+
+
+def by_ir_measures(verdicts: Verdicts) -> dict[str, float]:
+    """P@5, RR and set precision by ir-measures; what is not decided is not in the qrels."""
+    qrels = [
+        ir_measures.Qrel("q", str(rank), int(verdict))
+        for rank, verdict in enumerate(verdicts, 1)
+        if verdict in {Relevance.RELEVANT, Relevance.NOT_RELEVANT}
+    ]
+    run = [ir_measures.ScoredDoc("q", str(r), -r) for r in range(1, len(verdicts) + 1)]
+    found = ir_measures.pytrec_eval.iter_calc([P @ 5, RR, SetP], qrels, run)
+    return {str(metric.measure): metric.value for metric in found}
+
+
+def by_pytrec_eval(verdicts: Verdicts) -> dict[str, float]:
+    qrels = {
+        str(rank): int(verdict)
+        for rank, verdict in enumerate(verdicts, 1)
+        if verdict in {Relevance.RELEVANT, Relevance.NOT_RELEVANT}
+    }
+    run = {str(rank): float(-rank) for rank in range(1, len(verdicts) + 1)}
+    evaluator = pytrec_eval.RelevanceEvaluator({"q": qrels}, {"P_5", "recip_rank", "set_P"})
+    found = evaluator.evaluate({"q": run})["q"]
+    return {"P@5": found["P_5"], "RR": found["recip_rank"], "SetP": found["set_P"]}
+
+
+oracles = pytest.mark.parametrize("reference", [by_ir_measures, by_pytrec_eval])
+
+
+def without_cannot_tell(verdicts: Verdicts) -> Verdicts:
+    return tuple(v for v in verdicts if v is not Relevance.UNSURE)
+
+
+class TestReferences:
+    @oracles
+    @given(verdicts=verdict_lists(decided, min_size=1))
+    def test_a_fully_decided_list(self, reference: Reference, verdicts: Verdicts) -> None:
+        expected = reference(verdicts)
+        by_own_length = 5 / min(len(verdicts), 5)
+
+        assert queries.precision_at(verdicts) == pytest.approx(
+            expected["P@5"] * by_own_length, abs=EXACT
         )
+        assert queries.reciprocal_rank(verdicts) == pytest.approx(expected["RR"], abs=EXACT)
+        assert queries.precision(verdicts) == pytest.approx(expected["SetP"], abs=EXACT)
+
+    @oracles
+    @given(verdicts=verdict_lists(judged, min_size=1))
+    def test_cannot_tell_keeps_its_rank_where_the_rank_counts(
+        self, reference: Reference, verdicts: Verdicts
+    ) -> None:
+        if not without_cannot_tell(verdicts):
+            return
+        expected = reference(verdicts)
+
+        assert queries.reciprocal_rank(verdicts) == pytest.approx(expected["RR"], abs=EXACT)
+
+    @oracles
+    @given(verdicts=verdict_lists(judged, min_size=1))
+    def test_cannot_tell_leaves_the_list_where_shares_count(
+        self, reference: Reference, verdicts: Verdicts
+    ) -> None:
+        for figure, part in ((queries.precision, verdicts), (queries.precision_at, verdicts[:5])):
+            kept = without_cannot_tell(part)
+            if kept:
+                expected = reference(kept)["SetP"]
+                assert figure(verdicts) == pytest.approx(expected, abs=EXACT)
+            else:
+                assert figure(verdicts) is Undefined.NOTHING_DECIDED
+
+    @oracles
+    @given(verdicts=verdict_lists(judged, min_size=1))
+    def test_cannot_tell_as_not_relevant_is_what_the_tools_make_of_it(
+        self, reference: Reference, verdicts: Verdicts
+    ) -> None:
+        if not without_cannot_tell(verdicts):
+            return  # the tools do not know a question without any judgment
+        expected = reference(verdicts)
+        counted = queries.counted(verdicts, cannot_tell="not_relevant")
+        by_own_length = 5 / min(len(verdicts), 5)
+
+        assert queries.precision_at(counted) == pytest.approx(
+            expected["P@5"] * by_own_length, abs=EXACT
+        )
+        assert queries.precision(counted) == pytest.approx(expected["SetP"], abs=EXACT)
+        assert queries.success(counted) == float(Relevance.RELEVANT in verdicts)
+
+
+class TestRange:
+    @pytest.mark.parametrize("figure", FIGURES)
+    @given(verdicts=verdict_lists())
+    def test_between_0_and_1_or_undefined(self, figure: ListFigure, verdicts: Verdicts) -> None:
+        value = figure(verdicts)
+
+        assert isinstance(value, Undefined) or 0 <= value <= 1
+
+    @given(verdicts=verdict_lists())
+    def test_the_suggested_quality_of_a_list_is_1_to_5_or_nothing(self, verdicts: Verdicts) -> None:
+        grade = queries.suggested_quality(QueryState.RESULTS, verdicts)
+
+        assert grade is None or 1 <= grade <= 5
+
+
+class TestOrder:
+    """Laws of the figures under changes to the order of a list."""
+
+    @given(
+        top=verdict_lists(min_size=5),
+        cutoff=st.integers(1, 5),
+        one=verdict_lists(),
+        other=verdict_lists(),
+    )
+    def test_nothing_below_the_cutoff_matters(
+        self, top: Verdicts, cutoff: int, one: Verdicts, other: Verdicts
+    ) -> None:
+        first, second = top[:cutoff] + one, top[:cutoff] + other
+
+        assert queries.precision_at(first, cutoff=cutoff) == queries.precision_at(
+            second, cutoff=cutoff
+        )
+
+
+lists = verdict_lists(judged, min_size=1)
+
+
+def counts(verdicts: Verdicts, *, rank: bool, top: bool) -> ListCounts:
+    return ListCounts(
+        results=len(verdicts),
+        relevant=verdicts.count(Relevance.RELEVANT),
+        unsure_ranks=frozenset(n for n, v in enumerate(verdicts, 1) if v is Relevance.UNSURE),
+        first_relevant_rank=queries.first_relevant_rank(verdicts) if rank else None,
+        relevant_in_top=verdicts[:TOP].count(Relevance.RELEVANT) if top else None,
+    )
+
+
+def summary(found: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySummary:
+    return summarise_counts(found, placings(found), 3, cannot_tell=cannot_tell)
+
+
+@either_way
+@given(verdicts=lists)
+def test_counts_with_the_first_rank_and_the_first_five_say_all_that_the_list_says(
+    verdicts: Verdicts, cannot_tell: CannotTell
+) -> None:
+    judgments = QueryJudgments(QueryState.RESULTS, verdicts, None, 3)
+    found = summary(counts(verdicts, rank=True, top=True), cannot_tell)
+
+    assert found == summarise(judgments, cannot_tell=cannot_tell)
+
+
+@either_way
+@given(verdicts=lists, rank=st.booleans(), top=st.booleans())
+def test_what_the_list_says_lies_within_the_bounds_of_fewer_counts(
+    verdicts: Verdicts, rank: bool, top: bool, cannot_tell: CannotTell
+) -> None:
+    whole = summarise(QueryJudgments(QueryState.RESULTS, verdicts), cannot_tell=cannot_tell)
+    found = summary(counts(verdicts, rank=rank, top=top), cannot_tell)
+
+    assert (found.overall_precision, found.success) == (whole.overall_precision, whole.success)
+    for figure in ("precision_at_5", "reciprocal_rank"):
+        value, span = whole.span(figure).value, found.span(figure)
+        assert span.value in {None, value}
+        if value is None:
+            assert (span.lower, span.upper) == (None, None)
+        else:
+            assert span.lower is not None
+            assert span.upper is not None
+            assert span.lower <= value <= span.upper
+
+
+@given(verdict_lists(judged, min_size=1).filter(lambda v: len(v) <= TOP))
+def test_of_a_short_list_every_relevant_result_is_among_the_first_five(verdicts: Verdicts) -> None:
+    whole = queries.precision_at(verdicts)
+
+    if isinstance(whole, float):
+        found = summary(counts(verdicts, rank=False, top=False))
+        assert found.precision_at_5.value == pytest.approx(whole)
+
+
+# --- Verdict lists ---------------------------------------------------------------------

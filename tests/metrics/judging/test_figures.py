@@ -1,24 +1,33 @@
 from __future__ import annotations
 
+import random
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 
-from tests.metrics.judging.verdicts import (
-    SEED_5_2,
-    empty,
-    failed,
-    listed,
-    unreadable,
-)
+from tests.metrics.judging.verdicts import SEED_5_2, empty, failed, listed, unreadable
 from webapp.metrics.judging.figures import (
-    COMPOSITE_WEIGHTS,
+    COUNTS,
     HEADLINES,
-    Confusion,
     Figure,
+    ListCounts,
+    Mean,
+    Percentiles,
+    Placing,
+    QueryRow,
+    RunReport,
     Totals,
-    confusion,
+    category_totals,
     figures,
+    placings,
+    summarise_counts,
+    totals,
 )
-from webapp.metrics.judging.queries import QuerySummary, Undefined
+from webapp.metrics.judging.queries import QUERY_FIGURES, QuerySummary, Span, Undefined
+from webapp.metrics.judging.registry import MEASURES
+from webapp.records import CannotTell
 
 
 def figure(name: str, *summaries: QuerySummary) -> Figure:
@@ -52,14 +61,6 @@ def test_mrr_of_the_worked_example_in_the_method() -> None:
     found = figure("mrr", listed("RNN"), listed("NNR"), listed("NRR"), listed("NNN"))
 
     assert found.value == pytest.approx((1 + 1 / 3 + 1 / 2 + 0) / 4, abs=1e-12)
-
-
-def test_the_headline_figures_come_in_their_order() -> None:
-    assert tuple(figures(Totals())) == HEADLINES
-
-
-def test_no_query_has_no_figure() -> None:
-    assert set(figures(Totals()).values()) == {Figure(None, None, None, 0)}
 
 
 def test_the_value_so_far_may_lie_outside_its_bounds() -> None:
@@ -125,30 +126,146 @@ def test_a_run_in_which_every_call_failed_succeeds_and_covers_nothing() -> None:
     assert figure("mrr_answerable", *run) == Figure(None, None, None, 0)
 
 
-def test_an_unreadable_answer_changes_no_figure() -> None:
-    with_it = figures(Totals.of([*SEED_5_2, unreadable()]))
+def test_the_mean_is_exact_in_any_order() -> None:
+    """1e16 + 1 - 1e16 loses the 1 when it is summed naively."""
+    values = [1e16, 1.0, -1e16, 1.0] * 3
+    found = set()
+    for seed in range(20):
+        random.Random(seed).shuffle(values)
+        mean = Mean()
+        for value in values:
+            mean.add(value)
+        found.add(mean.value)
 
-    assert with_it == figures(Totals.of(SEED_5_2))
-    assert figure("coverage", unreadable()) == Figure(None, None, None, 0)
-
-
-def test_an_answer_without_a_grade_is_left_out_of_the_quality_so_far() -> None:
-    found = figure("mean_response_quality", listed("R", 4), listed("R"))
-
-    assert found == Figure(value=4.0, lower=2.0, upper=4.5, n=1, of=2)
-
-
-def test_composite_n_is_the_number_of_complete_queries() -> None:
-    run = [listed("R"), listed("U"), failed(), listed("."), unreadable()]
-
-    assert figure("composite", *run).n == 3
+    assert found == {0.5}
 
 
-def test_the_weights_of_the_composite_add_up_to_1() -> None:
-    assert sum(COMPOSITE_WEIGHTS.values()) == pytest.approx(1)
+def test_nothing_has_no_mean_and_no_percentile() -> None:
+    assert Mean().value is None
+    assert Percentiles().at(0.5, 0.95) == (None, None)
 
 
-def test_confusion_counts_results_and_empty_lists() -> None:
-    assert confusion(Totals.of([*SEED_5_2, listed("RU.")])) == Confusion(
-        true_positives=13, false_positives=3, correct_empties=1, false_negatives=1
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 10, 101])
+def test_percentiles_are_numpy_s(n: int) -> None:
+    values = random.Random(n).sample(range(10_000), n)
+    found = Percentiles()
+    for value in values:
+        found.add(value)
+    expected = np.percentile(values, [0, 50, 95, 100])
+    assert found.at(0, 0.5, 0.95, 1) == pytest.approx(list(expected), rel=1e-12)
+
+
+REPORT = RunReport(
+    run="a",
+    rule="rater Ani",
+    rows=(
+        QueryRow(1, "rumah di cemara", "location_simple", "", listed("RN")),
+        QueryRow(2, "gudang di KIM", "property_type", "", failed()),
+        QueryRow(3, "rumah di ringroad", "location_simple", "", listed("R")),
+    ),
+)
+
+
+def test_categories_keep_their_order_of_first_appearance_and_add_up() -> None:
+    found = category_totals(REPORT)
+
+    assert list(found) == ["location_simple", "property_type"]
+    assert sum(found.values(), start=Totals()) == totals(REPORT)
+
+
+def test_the_metrics_load_neither_web_nor_database_nor_tables() -> None:
+    code = (
+        "import sys, webapp.metrics.judging.figures, webapp.metrics.judging.registry;"
+        "print({'flask', 'sqlalchemy', 'pandas', 'babel'} & set(sys.modules))"
     )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+    assert done.stdout.strip() == "set()"
+
+
+def test_totals_count_every_kind_of_query_and_verdict() -> None:
+    found = Totals.of([*SEED_5_2, failed(), unreadable(), listed("UN."), empty()])
+    expected = {
+        "n_queries": 9,
+        "n_complete": 6,
+        "n_with_results": 4,
+        "n_empty": 3,
+        "n_failed": 1,
+        "n_unreadable": 1,
+        "n_correct_empty": 1,
+        "n_false_negative": 1,
+        "n_results": 18,
+        "n_judged": 17,
+        "n_relevant": 12,
+        "n_not_relevant": 4,
+        "n_unsure": 1,
+    }
+
+    assert {name: getattr(found, name) for name in COUNTS} == expected
+    assert (found.n_counted, found.n_unjudged, found.n_unclassified) == (8, 1, 1)
+
+
+def summary(counts: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySummary:
+    return summarise_counts(counts, placings(counts), quality=None, cannot_tell=cannot_tell)
+
+
+@pytest.mark.parametrize(
+    ("counts", "found"),
+    [
+        (ListCounts(3, 0), [Placing(None, 0)]),
+        (ListCounts(3, 3), [Placing(1, 3)]),
+        (ListCounts(6, 1), [*(Placing(rank, 1) for rank in range(1, 6)), Placing(6, 0)]),
+        (ListCounts(6, 1, first_relevant_rank=6), [Placing(6, 0)]),
+        (ListCounts(6, 5, relevant_in_top=5), [Placing(1, 5)]),
+        (ListCounts(2, 1, unsure_ranks=frozenset({1})), [Placing(2, 1)]),
+        (ListCounts(2, 1, first_relevant_rank=3), []),
+        (ListCounts(6, 3, relevant_in_top=1), []),  # only one rank lies below the top five
+    ],
+)
+def test_placings_are_those_that_a_list_can_have(counts: ListCounts, found: list[Placing]) -> None:
+    assert list(placings(counts)) == found
+
+
+def test_an_unknown_first_rank_leaves_the_reciprocal_rank_between_bounds() -> None:
+    found = summary(ListCounts(results=3, relevant=1))
+
+    assert (found.first_relevant_rank, found.reciprocal_rank) == (None, Span(None, 1 / 3, 1.0))
+    assert found.precision_at_5 == Span.settled(1 / 3)
+
+
+def test_cannot_tell_is_left_out_and_success_waits_for_it() -> None:
+    found = summary(ListCounts(results=3, relevant=0, unsure_ranks=frozenset({2})))
+
+    assert (found.judged_count, found.not_relevant_count, found.unsure_count) == (3, 2, 1)
+    assert found.precision_at_5 == Span.settled(0.0)
+    assert found.success == Span.settled(None)
+
+
+def test_cannot_tell_can_stay_in_the_denominators() -> None:
+    # Of ttytyyyttr: rank 10 cannot be told, 4 of 10 are relevant, 2 of them among the first five.
+    counts = ListCounts(10, 4, frozenset({10}), first_relevant_rank=3, relevant_in_top=2)
+    nothing = ListCounts(results=3, relevant=0, unsure_ranks=frozenset({2}))
+
+    assert summary(counts, "not_relevant").overall_precision == Span.settled(0.4)
+    assert summary(counts, "left_out").overall_precision == Span.settled(4 / 9)
+    assert summary(counts, "not_relevant").precision_at_5 == Span.settled(0.4)
+    assert summary(counts, "not_relevant").not_relevant_count == 5
+    assert summary(nothing, "not_relevant").success == Span.settled(0.0)
+
+
+def test_counts_that_no_list_has_are_refused() -> None:
+    impossible = ListCounts(2, 1, first_relevant_rank=3)
+
+    with pytest.raises(ValueError, match="no list"):
+        summary(impossible)
+
+
+@pytest.mark.parametrize("name", [*HEADLINES, "trec_precision_at_5"])
+def test_every_figure_states_formula_denominator_edge_cases_and_source(name: str) -> None:
+    measure = MEASURES[name]
+
+    assert all([measure.formula, measure.denominator, measure.edge_cases, measure.source])
+
+
+def test_every_figure_of_a_query_belongs_to_one_headline_figure() -> None:
+    assert sorted(m.query_name for m in MEASURES.values() if m.query_name) == sorted(QUERY_FIGURES)

@@ -5,16 +5,10 @@ from __future__ import annotations
 from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, summarise
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
-_LETTERS = {
-    "R": Relevance.RELEVANT,
-    "N": Relevance.NOT_RELEVANT,
-    "U": Relevance.UNSURE,
-    ".": None,
-}
+_LETTERS = {"R": Relevance.RELEVANT, "N": Relevance.NOT_RELEVANT, "U": Relevance.UNSURE, ".": None}
 
 
 def verdicts(letters: str) -> tuple[Relevance | None, ...]:
-    """The verdicts that `letters` spell, in rank order."""
     return tuple(_LETTERS[letter] for letter in letters)
 
 
@@ -24,24 +18,20 @@ CORRECT, MISSED = EmptyOutcome.CORRECT_EMPTY, EmptyOutcome.FALSE_NEGATIVE
 def listed(
     letters: str, quality: float | None = None, *, cannot_tell: CannotTell = "left_out"
 ) -> QuerySummary:
-    """A query that brought the results which `letters` judge."""
     judgments = QueryJudgments(QueryState.RESULTS, verdicts(letters), quality=quality)
     return summarise(judgments, cannot_tell=cannot_tell)
 
 
 def empty(outcome: EmptyOutcome | None = None, quality: float | None = None) -> QuerySummary:
-    """A query that brought nothing, classified as `outcome`."""
     judgments = QueryJudgments(QueryState.EMPTY, empty_outcome=outcome, quality=quality)
     return summarise(judgments, cannot_tell="left_out")
 
 
 def failed(quality: float | None = None) -> QuerySummary:
-    """A query whose call failed."""
     return summarise(QueryJudgments(QueryState.FAILED, quality=quality), cannot_tell="left_out")
 
 
 def unreadable() -> QuerySummary:
-    """A query whose answer could not be read."""
     return summarise(QueryJudgments(QueryState.UNREADABLE), cannot_tell="left_out")
 
 

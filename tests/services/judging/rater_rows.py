@@ -11,23 +11,18 @@ from webapp.db.tables.runs import Query
 
 
 def verdicts(session: Session, rater: Rater) -> list[str | None]:
-    """Return the rater's verdicts in the order of the judged things."""
     wanted = select(Judgment.verdict).where(Judgment.rater_id == rater.id)
     return list(session.scalars(wanted.order_by(Judgment.judged_thing_id)))
 
 
 def events(session: Session) -> int:
-    """Return how many events are stored."""
     return session.scalar(select(func.count()).select_from(Event)) or 0
 
 
 def summary(session: Session, rater: Rater, run_id: str, query_id: int) -> StoredSummary:
-    """Return the summary row of one of the rater's questions, read anew."""
     wanted = select(StoredSummary).join(Query, Query.id == StoredSummary.query_key)
     return session.scalars(
         wanted.where(
-            StoredSummary.rater_id == rater.id,
-            Query.run_id == run_id,
-            Query.query_id == query_id,
+            StoredSummary.rater_id == rater.id, Query.run_id == run_id, Query.query_id == query_id
         ).execution_options(populate_existing=True)
     ).one()

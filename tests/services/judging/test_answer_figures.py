@@ -17,13 +17,11 @@ from webapp.services.rating.pool import POOL, REPEAT
 
 
 def of_slugs(page: BlindPage, *slugs: str) -> list[str]:
-    """Return what the page calls the cards of these listings."""
     named = {shown.card.slug: shown.key for shown in page.cards}
     return [named[slug] for slug in slugs]
 
 
 def counts(page: BlindPage) -> list[tuple[int, int, int | None, float | None]]:
-    """Return relevant, decided, first relevant rank and precision of each answer, sorted."""
     return sorted(
         (
             (
@@ -72,18 +70,6 @@ def test_each_answer_has_its_own_figures_while_cards_are_open(
     assert [answer.letter for answer in page.answers] == ["A", "B"]
 
 
-def test_where_raters_see_no_figures_a_page_has_none(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    stored(session, study, "hybrid", query(1, card("a")))
-    stored(session, study, "api_only", query(1, card("b")))
-    page = Robot(session, rater).next_page()
-
-    assert page is not None
-    assert page.figures == ()
-    assert study.figures != "all"
-
-
 def test_a_question_asked_again_begins_at_nothing_and_counts_what_is_said_again_alone(
     session: Session, study: Study, rater: Rater
 ) -> None:
@@ -101,8 +87,7 @@ def test_a_question_asked_again_begins_at_nothing_and_counts_what_is_said_again_
     assert page is not None
     twin = session.scalar(
         select(Task.id).where(
-            Task.kind == POOL,
-            Task.question_id == session.get_one(Task, page.task_id).question_id,
+            Task.kind == POOL, Task.question_id == session.get_one(Task, page.task_id).question_id
         )
     )
     assert twin is not None

@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.judging.rater_rows import events, verdicts
-from tests.services.runs.runs import NO, YES, click
-from webapp.db.tables.judging import Event
+from tests.services.judging.rater_rows import events as stored_events
+from tests.services.judging.rater_rows import summary, verdicts
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, count, query, run, store
+from webapp.db.tables.judging import Event, JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
-from webapp.services.judging import events as judging_events
-from webapp.services.judging import live_metrics
-from webapp.services.judging.events import EventIdTaken, Target, TargetChange
+from webapp.db.tables.study import Study
+from webapp.records import EmptyOutcome
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import (
+    AnswerRating,
+    EventIdTaken,
+    NotToJudge,
+    Target,
+    TargetChange,
+    UnknownQuery,
+    in_order,
+    standing,
+)
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
+from webapp.services.study.studies import Switches
 
 
 def test_the_same_event_twice_changes_nothing(session: Session, rater: Rater, run_id: str) -> None:
-    judging_events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    judging_events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
-    judging_events.judge(session, rater, run_id, 1, 1, YES, click("e1", minute=2))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1", minute=2))
 
     assert verdicts(session, rater) == ["0"]
-    assert events(session) == 2
+    assert stored_events(session) == 2
 
 
 def test_an_event_id_cannot_come_to_mean_something_else(
     session: Session, rater: Rater, run_id: str
 ) -> None:
-    judging_events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     with pytest.raises(EventIdTaken):
-        judging_events.judge(session, rater, run_id, 1, 1, NO, click("e1"))
+        events.judge(session, rater, run_id, 1, 1, NO, click("e1"))
     with pytest.raises(EventIdTaken):
-        judging_events.judge(session, rater, run_id, 2, 1, YES, click("e1"))
+        events.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
 
 def test_a_late_click_of_an_earlier_moment_is_stored_and_does_not_stand(
@@ -42,19 +61,19 @@ def test_a_late_click_of_an_earlier_moment_is_stored_and_does_not_stand(
 ) -> None:
     later = click("laptop", minute=5, client_minute=5, device="laptop", sequence=1)
     held_back = click("phone", minute=9, client_minute=1, device="phone", sequence=1)
-    judging_events.judge(session, rater, run_id, 1, 1, YES, later)
-    judging_events.judge(session, rater, run_id, 1, 1, NO, held_back)
+    events.judge(session, rater, run_id, 1, 1, YES, later)
+    events.judge(session, rater, run_id, 1, 1, NO, held_back)
 
     assert verdicts(session, rater) == ["1"]
-    assert events(session) == 2
+    assert stored_events(session) == 2
 
 
 def test_a_clock_running_ahead_does_not_shadow_later_clicks(
     session: Session, rater: Rater, run_id: str
 ) -> None:
     ahead = click("phone", minute=1, client_minute=500, device="phone", sequence=1)
-    judging_events.judge(session, rater, run_id, 1, 1, YES, ahead)
-    judging_events.judge(session, rater, run_id, 1, 1, NO, click("laptop", minute=2))
+    events.judge(session, rater, run_id, 1, 1, YES, ahead)
+    events.judge(session, rater, run_id, 1, 1, NO, click("laptop", minute=2))
 
     assert verdicts(session, rater) == ["0"]
 
@@ -63,15 +82,14 @@ def test_an_undo_is_later_than_what_it_undoes_whatever_the_clocks_say(
     session: Session, rater: Rater, run_id: str
 ) -> None:
     first = click("e1", minute=10, client_minute=9, device="a", sequence=1)
-    judging_events.judge(session, rater, run_id, 1, 1, YES, first)
+    events.judge(session, rater, run_id, 1, 1, YES, first)
     undo = click("u1", minute=10, client_minute=2, device="a", sequence=2)
-    judging_events.undo(session, rater, run_id, undo)
+    events.undo(session, rater, run_id, undo)
 
     assert verdicts(session, rater) == [None]
 
 
 def changes(session: Session, run_id: str) -> list[TargetChange]:
-    """Clicks on two cards and a quality: one again, one late, one changed."""
     query = session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)).first()
     assert query is not None
     first, second = (Target.verdict(shown.judged_thing_id, query.id) for shown in query.results[:2])
@@ -94,12 +112,12 @@ def test_many_events_at_once_are_stored_as_one_after_the_other(
     made = changes(session, run_id)
 
     for change in made:
-        judging_events.record(session, rater, *change)
-    judging_events.record_all(session, other, made)
+        events.record(session, rater, *change)
+    events.record_all(session, other, made)
     targets = [change.target for change in made]
-    judging_events.refresh(session, rater, targets)
-    monkeypatch.setattr(judging_events, "MANY", 1)
-    judging_events.refresh(session, other, targets)
+    events.refresh(session, rater, targets)
+    monkeypatch.setattr(events, "MANY", 1)
+    events.refresh(session, other, targets)
 
     columns = (Event.event_id, Event.field, Event.old, Event.new, Event.sequence, Event.device)
     rows = [
@@ -117,6 +135,225 @@ def test_of_many_events_none_is_stored_if_an_id_means_something_else(
 ) -> None:
     made = changes(session, run_id)
     with pytest.raises(EventIdTaken):
-        judging_events.record_all(session, rater, [*made, made[2]._replace(target=made[0].target)])
+        events.record_all(session, rater, [*made, made[2]._replace(target=made[0].target)])
 
-    assert events(session) == 0
+    assert stored_events(session) == 0
+
+
+@dataclass(frozen=True)
+class Made:
+    """An event as the order sees it."""
+
+    device: str
+    sequence: int
+    client_time: datetime | None
+    received_at: datetime
+
+
+def made(device: str, sequence: int, client: int | None, received: int) -> Made:
+    client_time = None if client is None else NOW + timedelta(minutes=client)
+    return Made(device, sequence, client_time, NOW + timedelta(minutes=received))
+
+
+@pytest.mark.parametrize(
+    ("events", "last"),
+    [
+        ([made("a", 1, 1, 1), made("a", 2, 2, 2)], 1),
+        ([made("a", 2, 1, 1), made("a", 1, 5, 5)], 0),  # own sequence beats the clock
+        ([made("phone", 1, 10, 1), made("laptop", 1, 2, 2)], 1),  # receipt caps a fast clock
+        ([made("phone", 1, 1, 9), made("laptop", 1, 5, 5)], 1),  # sent late, clicked early
+        ([made("a", 1, None, 3), made("b", 1, None, 2)], 0),
+        # The phone's second click was at minute 2 at the latest, so its first was too.
+        ([made("phone", 1, 50, 9), made("phone", 2, 2, 9), made("laptop", 1, 7, 7)], 2),
+    ],
+)
+def test_the_last_event_in_order_stands(events: list[Made], last: int) -> None:
+    assert standing(events) is events[last]
+    assert standing(reversed(events)) is events[last]
+
+
+EVENTS = st.lists(
+    st.builds(
+        made,
+        st.sampled_from("abc"),
+        st.integers(1, 6),
+        st.none() | st.integers(0, 60),
+        st.integers(0, 60),
+    ),
+    max_size=8,
+    unique_by=lambda event: (event.device, event.sequence),
+)
+
+
+@given(EVENTS, st.randoms())
+def test_order_of_arrival_changes_nothing(events: list[Made], random) -> None:  # type: ignore[no-untyped-def]
+    shuffled = list(events)
+    random.shuffle(shuffled)
+
+    assert in_order(shuffled) == in_order(events)
+
+
+@given(EVENTS)
+def test_the_one_that_stands_is_the_last_in_order(events: list[Made]) -> None:
+    assert standing(events) is (in_order(events)[-1] if events else None)
+
+
+def test_of_two_with_one_number_the_later_stands_whichever_came_first() -> None:
+    earlier, later = made("a", 1, 1, 9), made("a", 1, 2, 9)
+
+    assert standing([earlier, later]) is standing([later, earlier]) is later
+    assert in_order([later, earlier]) == in_order([earlier, later]) == [earlier, later]
+
+
+@given(EVENTS)
+def test_a_device_keeps_its_own_sequence(events: list[Made]) -> None:
+    for device in "abc":
+        own = [event.sequence for event in in_order(events) if event.device == device]
+        assert own == sorted(own)
+
+
+def test_undo_goes_back_one_change_after_the_other(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    events.judge(session, rater, run_id, 2, 1, NO, click("e2", minute=1))
+    events.rate(session, rater, run_id, 2, AnswerRating(quality=1), click("e3", minute=2))
+
+    assert events.undo(session, rater, run_id, click("u1", minute=3)) == 2
+    assert summary(session, rater, run_id, 2).quality is None
+    assert events.undo(session, rater, run_id, click("u2", minute=4)) == 2
+    assert events.undo(session, rater, run_id, click("u2", minute=4)) == 2  # sent again
+    assert verdicts(session, rater) == ["1", None]
+    assert events.undo(session, rater, run_id, click("u3", minute=5)) == 1
+    assert events.undo(session, rater, run_id, click("u4", minute=6)) is None
+    assert verdicts(session, rater) == [None, None]
+    assert stored_events(session) == 6
+
+
+def test_undo_restores_the_verdict_that_stood_before(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    events.judge(session, rater, run_id, 1, 1, UNSURE, click("e1"))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e2", minute=1))
+    events.undo(session, rater, run_id, click("u1", minute=2))
+
+    assert verdicts(session, rater) == ["unsure"]
+
+
+def test_a_rating_leaves_alone_what_it_does_not_name(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    events.rate(session, rater, run_id, 1, AnswerRating(quality=4, notes="good"), click("e1"))
+    events.rate(session, rater, run_id, 1, AnswerRating(quality=None), click("e2", minute=1))
+
+    assert summary(session, rater, run_id, 1).quality is None
+    again = events.lock_query(session, rater, run_id, 1)
+    from webapp.db.tables.judging import QueryRating
+
+    assert session.get_one(QueryRating, (rater.id, again.id)).notes == "good"
+
+
+@pytest.mark.parametrize("quality", [-1, 6])
+def test_a_quality_outside_the_scale_is_refused(
+    session: Session, rater: Rater, run_id: str, quality: int
+) -> None:
+    with pytest.raises(ValueError, match="0 to 5"):
+        events.rate(session, rater, run_id, 1, AnswerRating(quality=quality), click("e1"))
+
+
+def test_only_an_empty_list_has_an_empty_outcome(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    rating = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    with pytest.raises(NotToJudge):
+        events.rate(session, rater, run_id, 1, rating, click("e1"))
+
+
+def test_marking_all_is_off_until_the_owner_allows_it_and_is_logged_as_bulk(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    with pytest.raises(NotToJudge):
+        events.judge_open(session, rater, run_id, 1, NO, click("e1"))
+    studies.set_switches(session, study, Switches(study.name, True, False), NOW)
+    events.judge(session, rater, run_id, 1, 1, YES, click("e2"))
+    events.judge_open(session, rater, run_id, 1, NO, click("e3", minute=1))
+
+    assert verdicts(session, rater) == ["1", "0"]
+    causes = session.scalars(select(Event.cause).order_by(Event.id)).all()
+    assert causes == ["click", "bulk"]
+
+
+@pytest.mark.parametrize(("query_id", "rank"), [(9, 1), (1, 9), (3, 1)])
+def test_what_is_not_there_cannot_be_judged(
+    session: Session, rater: Rater, run_id: str, query_id: int, rank: int
+) -> None:
+    with pytest.raises(UnknownQuery):
+        events.judge(session, rater, run_id, query_id, rank, YES, click("e1"))
+
+
+def test_emptiness_is_a_verdict_on_the_question_and_holds_for_every_empty_run(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
+    other = imports.store(session, study, read, Labels(), NOW).id
+    rating = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
+    events.rate(session, rater, run_id, 3, rating, click("e1"))
+
+    for each in (run_id, other):
+        row = summary(session, rater, each, 3)
+        made = live_metrics.summary(row)
+        assert (made.complete, made.success.value) == (True, 0)
+        assert made.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
+
+
+def test_one_verdict_serves_every_run_of_a_standalone_question(
+    session: Session, study: Study, rater: Rater, run_id: str
+) -> None:
+    read = run(query(1, card("b"), card("a")), query(2), query(3), method="api_only")
+    other = imports.store(session, study, read, Labels(), NOW).id
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+
+    row = summary(session, rater, other, 1)
+    assert (row.relevant_count, row.first_relevant_rank, row.open_judgments) == (1, 2, 1)
+    assert live_metrics.check(session) == []
+
+
+def test_a_context_dependent_question_keeps_its_verdicts_to_its_run(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    ids = [
+        imports.store(
+            session,
+            study,
+            run(query(1, card("a")), query(2, card("b"), context_dependent=True), method=method),
+            Labels(),
+            NOW,
+        ).id
+        for method in ("hybrid", "api_only")
+    ]
+    events.judge(session, rater, ids[0], 2, 1, YES, click("e1"))
+    events.judge(session, rater, ids[0], 1, 1, YES, click("e2"))
+
+    assert summary(session, rater, ids[1], 2).judged_count == 0
+    assert summary(session, rater, ids[1], 1).judged_count == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "things"),
+    [
+        ({"price": 1}, {"price": 1}, 1),
+        ({"price": 1}, {}, 1),
+        ({"price_note": "sale"}, {"price_note": "rent"}, 2),
+        ({"bedrooms": 2}, {"bedrooms": 3}, 2),
+        ({"bathrooms": 2}, {"bathrooms": 3}, 1),
+        ({"location": "Jl. Cemara"}, {"location": "Jl. Cemara, Kec. Medan Timur"}, 1),
+        ({"location": "Jl. Cemara"}, {"location": "Jl. Krakatau"}, 2),
+    ],
+)
+def test_only_what_matters_makes_another_content(
+    session: Session, study: Study, one: dict[str, object], other: dict[str, object], things: int
+) -> None:
+    store(session, study, run(query(1, card("a", **one))))
+    store(session, study, run(query(1, card("a", **other)), method="b"))
+
+    assert count(session, JudgedThing) == things

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.judging.rater_rows import summary
+from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query, run
+from webapp.db.engine import Database
+from webapp.db.tables.judging import Event
 from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.queries import Span
-from webapp.records import QueryState
-from webapp.services.judging import events, live_metrics
-from webapp.services.runs import imports
+from webapp.records import Blindness, Click, EmptyOutcome, GivenOn, QueryState
+from webapp.services.judging import changes, events, live_metrics, verdicts
+from webapp.services.judging import verdicts as blindness
+from webapp.services.judging.events import AnswerRating, Target, TargetChange
+from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
-
-
-def test_a_listing_shown_twice_is_judged_once_and_counts_at_both_ranks(
-    session: Session, rater: Rater, run_id: str
-) -> None:
-    events.judge(session, rater, run_id, 1, 3, YES, click("e1"))
-
-    row = summary(session, rater, run_id, 1)
-    assert (row.judged_count, row.relevant_count, row.open_judgments) == (2, 2, 1)
-    assert row.first_relevant_rank == 1
+from webapp.services.study import studies
 
 
 def test_ranks_of_a_long_list_count_by_their_number(
@@ -66,3 +67,172 @@ def test_check_finds_a_summary_that_was_tampered_with(
     (found,) = live_metrics.check(session)
     assert (found.run_id, found.query_id, found.column) == (run_id, 1, "relevant_count")
     assert (found.stored, found.computed) == (1, 2)
+
+
+def store(session: Session, study: Study, method: str = "hybrid") -> str:
+    asked = query(1, card("a"), category="near"), query(2, card("b"), category="far"), query(3)
+    read = run(*asked, method=method)
+    return imports.store(session, study, read, Labels(), NOW).id
+
+
+def questions(session: Session, run_id: str) -> list[int]:
+    rows = session.query(Query.question_id).filter_by(run_id=run_id).order_by(Query.query_id)
+    return [question for (question,) in rows]
+
+
+def test_clicks_name_their_questions_and_categories(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = store(session, study)
+    near, far, _ = questions(session, run_id)
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    before = changes.since(session, rater, None)
+    assert before.touched is None
+    assert changes.since(session, rater, before).touched == {}
+
+    events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
+    events.rate(session, rater, run_id, 2, AnswerRating(quality=3), click("e3", minute=2))
+
+    now = changes.since(session, rater, before)
+    assert now.touched == {near: "near", far: "far"}
+    assert changes.since(session, rater, now).touched == {}
+
+
+def test_whatever_an_owner_does_makes_everything_new(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = store(session, study)
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    before = changes.since(session, rater, None)
+    second = store(session, study, "api_only")
+    after_import = changes.since(session, rater, before)
+    assert after_import.touched is None
+
+    runs.delete_run(session, study, second, NOW)
+    assert changes.since(session, rater, after_import).touched is None
+
+
+def test_a_click_that_was_rolled_back_is_not_taken_for_the_one_with_its_number(
+    database: Database,
+) -> None:
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        rater_id = studies.add_rater(session, study, "Ani", NOW).id
+        run_id = store(session, study)
+        events.judge(session, session.get_one(Rater, rater_id), run_id, 1, 1, YES, click("e1"))
+        session.commit()
+    with database.writing() as session:
+        rater = session.get_one(Rater, rater_id)
+        events.judge(session, rater, run_id, 2, 1, YES, click("lost", minute=1))
+        lost = changes.since(session, rater, None)
+        session.rollback()
+    with database.writing() as session:
+        rater = session.get_one(Rater, rater_id)
+        events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=2))
+
+        assert changes.since(session, rater, lost).touched is None
+
+
+def test_equal_states_mean_that_nothing_changed(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = store(session, study)
+    other = studies.add_rater(session, study, "Ani", NOW)
+    seen = [changes.state(session, study)]
+    assert changes.state(session, study) == seen[0]
+
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    seen.append(changes.state(session, study))
+    events.judge(session, other, run_id, 1, 1, YES, click("o1"))
+    seen.append(changes.state(session, study))
+    runs.relabel(session, study, run_id, "hybrid", "other", NOW)
+    seen.append(changes.state(session, study))
+
+    assert len(set(seen)) == len(seen)
+
+
+@pytest.mark.parametrize(
+    ("votes", "verdict"),
+    [
+        (["1", "1", "0"], "1"),
+        (["1", "0"], None),
+        (["1", "unsure"], "1"),
+        (["unsure", "unsure"], "unsure"),
+        (["1", "0", "unsure", "0"], "0"),
+        ([], None),
+        (["correct_empty", "false_negative", "false_negative"], "false_negative"),
+    ],
+)
+def test_most_decided_votes_win_and_a_tie_stays_open(votes: list[str], verdict: str | None) -> None:
+    assert verdicts.merge(tuple(votes)) == verdict
+
+
+@pytest.fixture(name="blind_run")
+def _blind_run(session: Session, study: Study) -> str:
+    set_study(session, study, repeat_percent=0, blind=True)
+    return stored(session, study, "hybrid", query(1, card("a"), card("b")), query(2))
+
+
+def found(session: Session, rater: Rater, blind_run: str) -> Blindness:
+    return blindness.counts(session, Query.run_id == blind_run, [rater.id])
+
+
+def test_clicks_on_a_run_s_page_are_open_and_those_on_a_task_s_page_blind(
+    session: Session, rater: Rater, blind_run: str
+) -> None:
+    events.judge(session, rater, blind_run, 1, 1, YES, click("a", minute=3))
+    outcome = AnswerRating(quality=3, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
+    events.rate(session, rater, blind_run, 2, outcome, click("e", minute=5))
+
+    assert found(session, rater, blind_run) == Blindness(
+        GivenOn(n=2, blind=0, open=2, last_open=NOW + timedelta(minutes=5)),
+        GivenOn(n=1, blind=0, open=1, last_open=NOW + timedelta(minutes=5)),
+    )
+
+    Robot(session, rater).rate_all()  # card b, and the quality of answer 1
+
+    assert found(session, rater, blind_run) == Blindness(
+        GivenOn(n=3, blind=1, open=2, last_open=NOW + timedelta(minutes=5)),
+        GivenOn(n=2, blind=1, open=1, last_open=NOW + timedelta(minutes=5)),
+    )
+
+
+def test_a_later_click_decides_until_it_is_taken_back(
+    session: Session, rater: Rater, blind_run: str
+) -> None:
+    Robot(session, rater).rate_all()
+    events.judge(session, rater, blind_run, 1, 1, NO, click("open", minute=100))
+    assert found(session, rater, blind_run).verdicts == GivenOn(
+        3, 2, 1, NOW + timedelta(minutes=100)
+    )
+
+    events.undo(session, rater, blind_run, click("back", minute=101))
+
+    assert found(session, rater, blind_run).verdicts == GivenOn(3, 3, 0, None)
+
+
+def test_an_earlier_click_that_arrives_late_does_not_decide(
+    session: Session, rater: Rater, blind_run: str
+) -> None:
+    """The open click was made in minute 1 on another device, and is sent in minute 200."""
+    Robot(session, rater).rate_all()
+    late = Click("late", NOW + timedelta(minutes=200), NOW + timedelta(minutes=1), "phone", 1)
+    events.judge(session, rater, blind_run, 1, 1, YES, late)
+
+    assert found(session, rater, blind_run).verdicts == GivenOn(3, 3, 0, None)
+
+
+def test_verdicts_from_files_and_without_an_event_are_unknown(
+    session: Session, rater: Rater, blind_run: str
+) -> None:
+    answer = session.scalars(select(Query).where(Query.query_id == 2)).one()
+    change = TargetChange(
+        Target.verdict(answer.emptiness_id, answer.id), "correct_empty", click("f")
+    )
+    events.record_all(session, rater, [change], cause="import")
+    events.judge(session, rater, blind_run, 1, 1, YES, click("a"))
+    session.execute(delete(Event).where(Event.event_id == "a"))
+
+    verdicts = found(session, rater, blind_run).verdicts
+    assert verdicts == GivenOn(n=2, blind=0, open=0, last_open=None)
+    assert verdicts.unknown == 2

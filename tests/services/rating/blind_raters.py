@@ -26,29 +26,19 @@ METHODS = ("hybrid", "api_only", "vector_only")
 
 
 def stored(session: Session, study: Study, method: str, *queries: ReadQuery) -> str:
-    """Store a run; return its id."""
     return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
 
 
 def set_study(session: Session, study: Study, **wanted: object) -> None:
-    """Set some of the study's switches."""
-    studies.set_switches(
-        session,
-        study,
-        replace(studies.switches(study), **wanted),
-        NOW,
-    )
+    studies.set_switches(session, study, replace(studies.switches(study), **wanted), NOW)
     session.flush()
 
 
 class Robot:
-    """A rater who judges whatever is asked."""
-
     def __init__(self, session: Session, rater: Rater) -> None:
         self.session, self.rater, self.clicks = session, rater, 0
 
     def rate_all(self, most: int = 100) -> None:
-        """Rate until nothing is left."""
         for _ in range(most):
             page = self.next_page()
             if page is None:
@@ -57,14 +47,12 @@ class Robot:
         raise AssertionError("it never ends")
 
     def next_page(self) -> BlindPage | None:
-        """Return the page that is next, each at a later moment than the one before."""
         self.clicks += 1
         now = NOW + timedelta(minutes=self.clicks)
         task = tasks.next_task(self.session, self.rater, now)
         return blind_page.blind_page(self.session, self.rater, task.id) if task else None
 
     def rate(self, page: BlindPage, relevance: Relevance = YES, quality: int = 4) -> None:
-        """Answer all that one page asks."""
         session, rater, task = self.session, self.rater, page.task_id
         for shown in page.cards:
             if shown.relevance is None:
@@ -78,12 +66,10 @@ class Robot:
                 tasks.rate(session, rater, task, answer.key, said, self.click())
 
     def click(self) -> Click:
-        """Return the rater's next click."""
         self.clicks += 1
         return click(f"{self.rater.id}-{self.clicks}", minute=self.clicks)
 
 
 def judged(session: Session, rater: Rater) -> int:
-    """Return how many verdicts of the rater are stored."""
     rows = select(func.count()).select_from(Judgment).where(Judgment.rater_id == rater.id)
     return session.scalar(rows) or 0

@@ -17,12 +17,10 @@ from webapp.services.runs.imports import Labels
 
 
 def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "hybrid") -> str:
-    """Store a run of these questions; return its id."""
     return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
 
 
 def page(
     session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter | None = None
 ) -> RatingPage:
-    """Return the open page of a question."""
     return pages.rating_page(session, rater, run_id, query_id, wanted or QueryFilter())

@@ -35,7 +35,6 @@ def v2_answer(
     heading: str = "Dekat Sun Plaza (300 m)",
     line: str = "Lingkungan tenang",
 ) -> bytes:
-    """Return a V2 file that lists one property beside its card."""
     response = (
         f"### {heading}\n1. **[Rumah A](https://x.example/properti/a)**\n   📍 Cemara\n   {line}"
     )
@@ -56,18 +55,15 @@ def stored(
     name: str = "results.json",
     **said: Any,
 ) -> str:
-    """Store a run of one answer with one card; return its id."""
     read = json_runs.read(name, v2_answer(method, **said))
     return imports.store(session, study, read, Labels(), NOW).id
 
 
 def known(session: Session, study: Study, run_id: str) -> CardParticulars:
-    """Return what unfolds under the card of the run's answer."""
     return particulars.of_answer(session, study, run_id, 1).cards[1]
 
 
 def exported(session: Session, study: Study, run_id: str) -> dict[str, Any]:
-    """Return the particulars of the card in the JSON of the run, all of its file in them."""
     file = exports.export(session, study, run_id, Rule("majority"), "json")
     (query,) = json.loads(file.data)["queries"]
     (result,) = query["results"]

@@ -17,7 +17,7 @@ from webapp.db.tables.judging import JudgedThing, Judgment, Task
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
-from webapp.records import Blindness, EmptyOutcome
+from webapp.records import Blindness
 from webapp.services.judging import events
 from webapp.services.judging import verdicts as blindness
 from webapp.services.judging.events import AnswerRating
@@ -49,13 +49,11 @@ def counts(found: Blindness) -> tuple[int, ...]:
 
 
 def work(session: Session, rater: Rater) -> tuple[int, ...]:
-    """Return the questions done and all of them, and the verdicts and grades left."""
     found = shares.progress(session, rater)
     return found.done, found.of, found.open_judgments, found.unrated
 
 
 def verdicts(session: Session, rater: Rater) -> list[str | None]:
-    """Return the rater's verdicts on cards a, b and c."""
     rows = select(Judgment.verdict).join(JudgedThing).where(Judgment.rater_id == rater.id)
     return list(session.scalars(rows.order_by(JudgedThing.id)))
 
@@ -150,14 +148,3 @@ def test_only_raters_who_still_judge_are_asked_again(session: Session, study: St
     session.flush()
 
     assert asked_again.askable(session, study) == OpenWork(2, 1, questions=1, raters=1)
-
-
-def test_an_empty_list_is_asked_again_as_one(session: Session, study: Study, rater: Rater) -> None:
-    empty = stored(session, study, "vector_only", query(1), query(2))
-    said = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, rater, empty, 1, said, click("empty"))
-    before = shares.progress(session, rater).open_lists
-
-    assert asked_again.ask(session, study, LATER).verdicts == 3
-
-    assert shares.progress(session, rater).open_lists == before + 1

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.rating.open_pages import page, stored
 from tests.services.runs.runs import card, click, query
-from tests.services.statements import counted
-from webapp.db.engine import Database
+from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating, UnknownQuery
+from webapp.services.judging.judged_things import to_row
 from webapp.services.rating import pages
+from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, said_before
 from webapp.services.rating.pool import QueryFilter
 from webapp.services.study import studies
 
 YES = Relevance.RELEVANT
-
-
-def test_a_repeated_listing_names_its_other_ranks(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(session, study, query(1, card("a"), card("b"), card("a")))
-
-    shown = page(session, rater, run_id, 1).cards
-    assert [entry.repeats for entry in shown] == [(3,), (), (1,)]
-
-
-def test_what_is_left_counts_distinct_verdicts_and_unrated_answers(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(session, study, query(1, card("a"), card("a")), query(2), query(3, card("b")))
-    events.judge(session, rater, run_id, 3, 1, YES, click("e1"))
-
-    whole = page(session, rater, run_id, 1).whole
-    assert (whole.open_judgments, whole.open_queries) == (2, 3)
 
 
 def test_next_open_goes_round_the_end_and_keeps_to_the_category(
@@ -132,30 +116,59 @@ def test_a_query_of_another_study_is_not_found(session: Session, study: Study) -
         page(session, stranger, run_id, 1)
 
 
-def _click_and_show(session: Session, rater: Rater, run_id: str, number: int) -> None:
-    events.judge(session, rater, run_id, 1, 1, YES, click(f"e{number}", minute=number))
-    session.commit()
-    page(session, rater, run_id, 1)
-
-
-def test_a_click_costs_the_same_statements_in_a_long_run_as_in_a_short_one(
-    database: Database,
+def test_a_follow_up_shows_the_conversation_back_to_the_last_standalone_question(
+    session: Session, study: Study, rater: Rater
 ) -> None:
-    costs = []
-    for length in (4, 40):
-        with database.writing() as session:
-            study = studies.open_or_make(session, NOW)
-            rater = studies.raters(session, study)[0]
-            cards = [card(f"{length}-{number}") for number in range(5)]
-            queries = [
-                query(number, *cards, text=f"{length}/{number}") for number in range(1, length)
-            ]
-            run_id = stored(session, study, *queries, method=str(length))
-            _click_and_show(session, rater, run_id, length)
-            session.expire_all()
-            with counted(database) as statements:
-                _click_and_show(session, rater, run_id, length + 1)
-            costs.append(len(statements))
+    run_id = stored(
+        session,
+        study,
+        query(1, card("a")),
+        query(2, card("b")),
+        query(3, card("c"), context_dependent=True),
+        query(4, card("d"), context_dependent=True),
+    )
 
-    assert costs[0] == costs[1]
-    assert costs[0] <= 32
+    turns = page(session, rater, run_id, 4).earlier_turns
+    assert turns == (
+        EarlierTurn("Question 2", "Answer 2: ['b']"),
+        EarlierTurn("Question 3", "Answer 3: ['c']"),
+    )
+    assert page(session, rater, run_id, 2).earlier_turns == ()
+
+
+MINUTE = timedelta(minutes=1)
+
+
+def content(
+    number: int, price: int, *, run_id: str | None = None, property_id: int | None = 1
+) -> JudgedThing:
+    shown = to_row(card("a", price=price)) if property_id else None
+    return JudgedThing(id=number, question_id=1, run_id=run_id, property_id=property_id, card=shown)
+
+
+def shown(found: dict[int, EarlierVerdict]) -> dict[int, tuple[str, int | None]]:
+    return {thing: (one.relevance, one.card.price) for thing, one in found.items()}
+
+
+def test_of_several_earlier_verdicts_the_latest_is_shown_with_what_differs() -> None:
+    first, second, now = content(1, 10), content(2, 20), content(3, 30)
+    said = [(second, "0", NOW + MINUTE), (first, "1", NOW)]
+
+    found = said_before([now], said)
+    assert shown(found) == {3: ("0", 20)}
+    assert (found[3].now.price, found[3].differing) == (30, ("price",))
+
+
+def test_beside_a_verdict_of_its_own_only_what_came_before_it_is_shown() -> None:
+    first, second, own = content(1, 10), content(2, 20), content(3, 30)
+    said = [(first, "1", NOW), (own, "1", NOW + MINUTE), (second, "0", NOW + 2 * MINUTE)]
+
+    # Nothing was said before the first content's verdict; before the third's, only the first's.
+    assert shown(said_before([first, own], said)) == {3: ("1", 10)}
+
+
+def test_another_run_s_conversation_or_property_and_an_emptiness_are_no_content_before() -> None:
+    elsewhere, other = content(1, 10, run_id="run"), content(2, 10, property_id=2)
+    empty, now = content(3, 10, property_id=None), content(4, 30)
+
+    assert said_before([now], [(thing, "1", NOW) for thing in (elsewhere, other, empty)]) == {}

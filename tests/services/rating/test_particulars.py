@@ -8,8 +8,7 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
-from webapp.db.tables.judging import JudgedThing
-from webapp.db.tables.people import Rater
+from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.records import Card, Particulars
@@ -52,13 +51,6 @@ def test_the_json_of_a_run_holds_all_of_it_the_record_apart(session: Session, st
     assert exported(session, study, run_id)
 
 
-def test_an_unverified_record_is_never_shown(session: Session, study: Study) -> None:
-    run_id = stored(session, study, listed={**LISTED, "verified": False})
-    set_study(session, study, show_record=True)
-
-    assert not known(session, study, run_id).is_recorded
-
-
 def test_a_v2_file_imported_later_brings_what_the_v1_file_of_the_session_lacks(
     session: Session, study: Study
 ) -> None:
@@ -84,15 +76,6 @@ def test_a_run_that_lost_its_record_gets_it_by_importing_the_same_file_again(
     assert known(session, study, run_id).is_recorded
 
 
-def test_nothing_unfolded_makes_another_judged_thing(session: Session, study: Study) -> None:
-    stored(session, study)
-    other = {**LISTED, "description": "Lain sekali", "facilities": ["Kolam"], "address": "Lain"}
-    stored(session, study, "vector_only", listed=other)
-
-    (thing,) = session.scalars(select(JudgedThing)).all()
-    assert set(thing.card or {}) <= {"title", "url", "slug", "location", "bedrooms", "source"}
-
-
 def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
     session: Session, study: Study, rater: Rater
 ) -> None:
@@ -110,3 +93,33 @@ def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
     assert card.lines == ("Dekat tol dan tenang sekali", "Tenang")
     assert card.listed == Particulars("Rumah di hook", ("cctv", "gym"))
     assert not {"a", "b", "hybrid"} & {*card.headings, *card.lines, card.place}
+
+
+def test_raters_read_the_note_that_the_owner_put_and_the_log_keeps_each(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study)
+    (question,) = session.scalars(select(Question)).all()
+    session.flush()
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+
+    def read() -> set[str]:
+        return {
+            particulars.of_answer(session, study, run_id, 1).note,
+            particulars.of_task(session, rater, task.id).note,
+        }
+
+    assert read() == {""}
+
+    question_notes.put(session, study, {question.id: " Mine "}, NOW)
+    assert read() == {"Mine"}
+
+    question_notes.put(session, study, {question.id: ""}, NOW)
+    assert read() == {""}
+    assert question.note is None
+    said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
+    assert [tuple(row) for row in session.execute(said.order_by(LogEntry.id))] == [
+        ("", "Mine"),
+        ("Mine", ""),
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from msgspec.structs import asdict
 from sqlalchemy import func, select
@@ -16,15 +18,14 @@ from webapp.db.tables.study import Study
 from webapp.records import QueryState, ReadQuery
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import blind_page, shares, tasks
+from webapp.services.rating import blind_page, pool, shares, tasks
 from webapp.services.rating.blind_page import BlindPage, TaskStage
-from webapp.services.rating.pool import POOL, REPEAT
+from webapp.services.rating.pool import POOL, REPEAT, Unit
 from webapp.services.rating.shares import Progress
 from webapp.services.study import studies
 
 
 def questions(*methods: tuple[str, ...], of: int) -> list[list[ReadQuery]]:
-    """Return for each method `of` queries that show its cards."""
     return [
         [query(number, *(card(slug) for slug in slugs)) for number in range(1, of + 1)]
         for slugs in methods
@@ -72,21 +73,6 @@ def test_the_number_of_questions_told_never_changes_and_all_are_reached(
     assert (after.done, after.of, after.open_judgments, after.unrated) == (14, 14, 0, 0)
 
 
-@pytest.mark.usefixtures("run_ids")
-def test_the_verdicts_left_fall_by_what_is_given_and_by_nothing_else(
-    session: Session, rater: Rater
-) -> None:
-    """Fourteen questions of three cards and two answers: a repeat neither adds nor takes any."""
-    robot, left, unrated = Robot(session, rater), [], []
-    while (page := robot.next_page()) is not None:
-        left.append(page.progress.open_judgments)
-        unrated.append(page.progress.unrated)
-        robot.rate(page)
-
-    assert left == list(range(42, 0, -3))
-    assert unrated == list(range(28, 0, -2))
-
-
 def test_an_empty_answer_and_a_failed_call_are_graded_again_too(
     session: Session, study: Study, rater: Rater
 ) -> None:
@@ -121,8 +107,7 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
     again = rate_until_a_repeat(session, robot)
     twin = session.scalar(
         select(Task.id).where(
-            Task.kind == POOL,
-            Task.question_id == session.get_one(Task, again.task_id).question_id,
+            Task.kind == POOL, Task.question_id == session.get_one(Task, again.task_id).question_id
         )
     )
     assert twin is not None
@@ -256,8 +241,52 @@ def test_each_rater_has_repeats_of_their_own_whatever_others_do(
     assert sorted(counts) in ([6, 6], [5, 7])
 
 
-@pytest.mark.usefixtures("run_ids")
-def test_the_repeats_to_come_are_a_part_of_the_share(session: Session, rater: Rater) -> None:
-    own = shares.of_rater(session, rater)
+def plan_of(rater: Rater, in_order: Sequence[Unit], again: Sequence[Unit] = ()) -> dict[Unit, int]:
+    return pool.planned(rater, in_order, set(in_order), set(again))
 
-    assert set(own.planned) < set(own.free)
+
+@pytest.mark.parametrize("percent", [0, 5, 33, 100])
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 30])
+def test_the_plan_holds_from_the_first_question_to_the_last(size: int, percent: int) -> None:
+    """Walked through for many seeds: as planned at first, never too soon, all of it at the end."""
+    for seed in range(20):
+        rater = Rater(id=7, study=Study(order_secret=f"{seed:064x}", repeat_percent=percent))
+        free = [Unit(number) for number in range(size)]
+        given: list[Unit] = []
+        again: list[Unit] = []
+        walk: list[Unit] = []
+        promised = plan_of(rater, free)
+        assert len(promised) == pool.count(size, percent)
+        while True:
+            plan = plan_of(rater, [*given, *free], again)
+            assert plan == {unit: after for unit, after in promised.items() if unit not in again}
+            unit = next(iter(plan), None)
+            if unit is not None and plan[unit] <= len(given):
+                assert len(walk) - walk.index(unit) > pool.TASKS_BETWEEN
+                again.append(unit)
+            elif free:
+                unit = free.pop(0)
+                given.append(unit)
+            else:
+                break
+            walk.append(unit)
+        assert len(again) == len(promised)
+
+
+def test_the_share_of_another_rater_draws_other_questions() -> None:
+    study = Study(order_secret=f"{1:064x}", repeat_percent=10)
+    free = [Unit(number) for number in range(60)]
+    plans = [plan_of(Rater(id=number, study=study), free).keys() for number in (1, 2)]
+
+    assert [len(plan) for plan in plans] == [6, 6]
+    assert plans[0] != plans[1]
+
+
+def test_a_question_whose_run_was_deleted_is_not_asked_again() -> None:
+    rater = Rater(id=7, study=Study(order_secret=f"{3:064x}", repeat_percent=100))
+    in_order = [Unit(number) for number in range(8)]
+    left = set(in_order[3:])
+
+    plan = pool.planned(rater, in_order, left, set())
+
+    assert set(plan) == {Unit(3), Unit(4), Unit(5)}

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import hmac
+from datetime import datetime, timedelta
+from hashlib import sha256
+
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import delete, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
-from webapp.db.tables.judging import QueryRating
+from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome, QueryState
-from webapp.services.judging import events, live_metrics
+from webapp.importers.runs import property_cards
+from webapp.records import EmptyOutcome, QueryState, ReadQuery
+from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.rating import blind_page, shares, tasks
-from webapp.services.rating.blind_page import TaskStage
+from webapp.services.rating.blind_page import BlindAnswer, BlindPage, TaskStage
+from webapp.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
 from webapp.services.rating.shares import Progress
-from webapp.services.study import studies
+from webapp.services.rating.tasks import UnknownTask
+from webapp.services.study import assignments, studies
 
 
 def test_a_question_is_done_once_every_readable_answer_has_its_quality(
@@ -68,29 +74,6 @@ def test_a_question_is_done_once_every_readable_answer_has_its_quality(
     assert tasks.next_task(session, rater, NOW) is None
 
 
-def test_questions_without_any_card_ask_for_the_quality_of_their_answers(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    """The first is empty in both runs; of the second, both calls failed."""
-    set_study(session, study, repeat_percent=0)
-    for method in ("hybrid", "api_only"):
-        stored(session, study, method, query(1), query(2, state=QueryState.FAILED))
-    robot = Robot(session, rater)
-    empty = robot.next_page()
-    assert empty is not None
-    assert (empty.stage, empty.answers) == (TaskStage.EMPTINESS, ())
-    robot.rate(empty)
-
-    failed = robot.next_page()
-
-    assert failed is not None
-    assert (failed.stage, failed.asks_emptiness) == (TaskStage.ANSWERS, False)
-    assert [answer.suggested for answer in failed.answers] == [None, None]
-    assert failed.progress == Progress(done=1, of=2, open_judgments=0, unrated=2, questions=2)
-    robot.rate(failed)
-    assert robot.next_page() is None
-
-
 def test_a_question_finished_on_the_page_of_its_run_is_done_and_not_shown_again(
     session: Session, study: Study, rater: Rater
 ) -> None:
@@ -114,24 +97,6 @@ def test_a_question_finished_on_the_page_of_its_run_is_done_and_not_shown_again(
     done = Progress(3, 3, open_judgments=0, unrated=0, questions=3)
     assert shares.progress(session, rater) == done
     assert len(tasks.given_to(session, rater)) == 3
-
-
-def test_a_quality_that_an_empty_answer_misses_opens_a_finished_question_again(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    """As in a study that was rated before empty answers were asked for theirs."""
-    set_study(session, study, repeat_percent=0)
-    stored(session, study, "hybrid", query(1), query(2, card("a")))
-    Robot(session, rater).rate_all()
-    empty = select(Query.id).where(Query.state == str(QueryState.EMPTY))
-    session.execute(delete(QueryRating).where(QueryRating.query_key.in_(empty)))
-    live_metrics.refresh(session, [rater.id], Query.id.in_(empty))
-
-    page = Robot(session, rater).next_page()
-
-    assert page is not None
-    assert (page.question, page.stage) == ("Question 1", TaskStage.ANSWERS)
-    assert page.progress == Progress(done=1, of=2, open_judgments=0, unrated=1, questions=2)
 
 
 def test_the_order_is_shuffled_for_each_rater_and_stays_when_a_run_is_added(
@@ -220,3 +185,357 @@ def test_undo_takes_back_the_latest_change_of_any_task(
     assert [entry.relevance for entry in shown[:2]] == [YES, None]
     tasks.undo(session, rater, click("u2", minute=3))
     assert tasks.undo(session, rater, click("u3", minute=4)) is None
+
+
+CATEGORIES = ("area", "price", "area", "price", "area")
+
+
+@pytest.fixture(name="study_of_five")
+def _study_of_five(session: Session, study: Study) -> None:
+    """Two runs of five questions, in order, of two categories by turns; nothing is asked again."""
+    for method in ("hybrid", "api_only"):
+        queries = (
+            query(number, card(f"{method}{number}"), category=category)
+            for number, category in enumerate(CATEGORIES, start=1)
+        )
+        stored(session, study, method, *queries)
+    set_study(session, study, repeat_percent=0, shuffle_questions=False)
+
+
+def at(minutes: int) -> datetime:
+    return NOW + timedelta(hours=1, minutes=minutes)
+
+
+def onward(
+    session: Session,
+    rater: Rater,
+    minutes: int,
+    after: BlindPage | None = None,
+    wanted: QueryFilter = tasks.EVERYTHING,
+) -> BlindPage:
+    task_id = after.task_id if after else None
+    found = tasks.onward(session, rater, at(minutes), wanted, task_id)
+    assert found is not None
+    return blind_page.blind_page(session, rater, found, wanted)
+
+
+def number(page: BlindPage) -> int:
+    return int((page.cards[0].card.slug or "")[-1])
+
+
+@pytest.mark.usefixtures("study_of_five")
+def test_going_on_from_the_newest_question_gives_a_new_one_until_there_is_none(
+    session: Session, rater: Rater
+) -> None:
+    """Though nothing was said yet; then it leads to what is open."""
+    pages = [onward(session, rater, 0)]
+    while pages[-1].place.leads_further:
+        assert pages[-1].place.next is None
+        pages.append(onward(session, rater, len(pages), pages[-1]))
+
+    assert [number(page) for page in pages] == [1, 2, 3, 4, 5]
+    assert onward(session, rater, 9, pages[-1]).task_id == pages[0].task_id
+    assert onward(session, rater, 9, pages[1]).task_id == pages[2].task_id
+    again = blind_page.blind_page(session, rater, pages[2].task_id).place
+    assert (again.position, again.previous, again.next, again.leads_further) == (
+        3,
+        pages[1].task_id,
+        pages[3].task_id,
+        False,
+    )
+
+
+@pytest.mark.usefixtures("study_of_five")
+def test_going_on_takes_nothing_that_the_overlap_leaves_to_others(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    set_study(session, study, overlap=1)
+    other = studies.add_rater(session, study, "Budi", NOW)
+    page = onward(session, rater, 0)
+    for minute in range(1, 4):
+        page = onward(session, rater, minute, page)
+    theirs = onward(session, other, 5)
+
+    assert (number(page), number(theirs)) == (4, 5)
+    assert not theirs.place.leads_further
+    assert onward(session, other, 6, theirs).task_id == theirs.task_id
+    assert not blind_page.blind_page(session, rater, page.task_id).place.leads_further
+
+
+@pytest.mark.usefixtures("study_of_five")
+def test_a_question_put_off_comes_again_after_the_others_and_keeps_nobody_waiting(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """The first and the third are put off, the third last; another rater is given all five."""
+    robot, order = Robot(session, rater), []
+    first = onward(session, rater, 0)
+    tasks.put_off(session, rater, first.task_id, at(1))
+    while (page := robot.next_page()) is not None:
+        if number(page) == 3 and not page.is_put_off:
+            tasks.put_off(session, rater, page.task_id, at(2))
+            continue
+        order.append((number(page), page.is_put_off))
+        robot.rate(page)
+
+    assert order == [(2, False), (4, False), (5, False), (1, True), (3, True)]
+    assert shares.progress(session, rater).left == 0
+    assert not blind_page.blind_page(session, rater, first.task_id).is_put_off
+    other = studies.add_rater(session, study, "Budi", NOW)
+    assert not onward(session, other, 9).is_put_off
+    with pytest.raises(UnknownTask):
+        tasks.put_off(session, other, first.task_id, at(9))
+
+
+@pytest.mark.usefixtures("study_of_five")
+def test_a_filter_leads_through_its_category_and_what_is_open(
+    session: Session, rater: Rater
+) -> None:
+    """Questions 2 and 4 are about prices; 2 is rated, then 4 is all that is open there."""
+    prices, left = QueryFilter(category="price"), QueryFilter(only_open=True)
+    first = onward(session, rater, 0)
+    assert first.categories == ("area", "price")
+    second = onward(session, rater, 1, wanted=prices)
+    assert number(second) == 2
+    assert (second.place.previous, second.place.leads_further) == (None, True)
+    fourth = onward(session, rater, 2, second, prices)
+    assert number(fourth) == 4
+    assert (fourth.place.previous, fourth.place.leads_further) == (second.task_id, False)
+
+    robot = Robot(session, rater)
+    robot.rate(second)
+    page = blind_page.blind_page(session, rater, fourth.task_id, left)
+    assert page.place.previous == first.task_id
+    assert onward(session, rater, 3, wanted=prices).task_id == fourth.task_id
+    robot.rate(fourth)
+    page = blind_page.blind_page(session, rater, fourth.task_id, prices)
+    assert not page.place.is_left
+    assert onward(session, rater, 4, wanted=prices).task_id == second.task_id
+    assert tasks.onward(session, rater, at(5), QueryFilter(category="nowhere")) is None
+
+
+@pytest.mark.parametrize(
+    ("database", "seed"),
+    [*(("sqlite", seed) for seed in range(6)), ("postgresql", 0), ("postgresql", 1)],
+    indirect=["database"],
+)  # the orders differ by the seed and not by the engine
+def test_hidden_repeats_hold_whatever_is_put_off(
+    session: Session, study: Study, rater: Rater, seed: int
+) -> None:
+    """Nine questions and three again: told from the start, all reached, never too soon."""
+    for method in ("hybrid", "api_only"):
+        stored(session, study, method, *(query(place, card("a")) for place in range(1, 10)))
+    set_study(session, study, repeat_percent=33)
+    study.order_secret = f"{seed:064x}"
+    robot, told, late = Robot(session, rater), set(), 0
+    rated: list[tuple[int, str]] = []
+    while (page := robot.next_page()) is not None:
+        told.add(page.progress.of)
+        task = session.get_one(Task, page.task_id)
+        if not page.is_put_off and late < 4 and (len(rated) + late) % 2 == seed % 2:
+            late += 1
+            tasks.put_off(session, rater, task.id, at(robot.clicks))
+            continue
+        robot.rate(page)
+        rated.append((task.question_id, task.kind))
+
+    assert told == {12}
+    assert (len(rated), late) == (12, 4)
+    for place, (question, kind) in enumerate(rated):
+        if kind == REPEAT:
+            first = next(at for at, (other, _) in enumerate(rated) if other == question)
+            assert place - first > TASKS_BETWEEN
+    assert session.scalars(select(Task).where(tasks.is_open(study))).all() == []
+
+
+def test_nothing_is_asked_again_right_after_its_rater_came_back_to_it(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """All are walked past first, so that every repetition is due; what was just rated waits."""
+    for method in ("hybrid", "api_only"):
+        stored(session, study, method, *(query(place, card("a")) for place in range(1, 10)))
+    set_study(session, study, repeat_percent=33)
+    page = onward(session, rater, 0)
+    for place in range(1, 9):
+        assert page.place.position == place
+        page = onward(session, rater, place, page)
+    robot, rated = Robot(session, rater), []
+    while (shown := robot.next_page()) is not None:
+        task = session.get_one(Task, shown.task_id)
+        assert shown.progress.of == 12
+        robot.rate(shown)
+        rated.append((task.question_id, task.kind))
+
+    assert len(rated) == 12
+    again = [place for place, (_, kind) in enumerate(rated) if kind == REPEAT]
+    for place in again:
+        first = next(at for at, (other, _) in enumerate(rated) if other == rated[place][0])
+        assert place - first > TASKS_BETWEEN
+
+
+@pytest.mark.usefixtures("runs")
+def test_names_and_order_of_blind_cards_follow_from_the_secret_alone(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """A seed of 31 bits was found from one page's names, and named the run of every answer."""
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    shown = [(card.key, card.number) for card in page_of(session, rater, task).cards]
+
+    study.order_seed += 1
+    assert [(card.key, card.number) for card in page_of(session, rater, task).cards] == shown
+    assert len(bytes.fromhex(study.order_secret)) * 8 >= 128
+    study.order_secret = "5" * 64
+    other = {card.key for card in page_of(session, rater, task).cards}
+    assert other.isdisjoint(key for key, _ in shown)
+    thing = tasks.things(session, task)[0]
+    message = f"cards/{rater.id}/pool/{thing.id}".encode()
+    assert tasks.key(task, thing.id) == hmac.new(b"5" * 64, message, "sha256").hexdigest()[:16]
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_question_given_before_studies_had_a_secret_keeps_its_cards_where_they_are(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    study.order_seed = 7
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    task.keeps_seed_order = True
+    page = page_of(session, rater, task)
+    by_seed = sorted(
+        sha256(f"7/{rater.id}/{thing.id}".encode()).hexdigest()[:16]
+        for thing in tasks.things(session, task)
+    )
+
+    assert [card.key for card in page.cards] == by_seed
+    assert tasks.judge(session, rater, task.id, by_seed[1], YES, click("first")) == YES
+    shown = page_of(session, rater, task).cards
+    assert [card.relevance for card in shown][:3] == [None, YES, None]
+    Robot(session, rater).rate_all()
+    kept = session.scalars(select(Task.id).where(Task.keeps_seed_order)).all()
+    assert kept == [task.id]
+
+
+def page_of(session: Session, rater: Rater, task: Task) -> BlindPage:
+    session.flush()
+    return blind_page.blind_page(session, rater, task.id)
+
+
+ADDRESS = "https://rumah.example/properti/rumah-cemara-6f31"
+LINKED = f"""Ada satu:
+
+1. **[Rumah Cemara]({ADDRESS})**
+   📍 Jl. Cemara No.2, Kec. Medan Timur
+   💰 Rp 1.670.000.000
+   🏠 4 Kamar Tidur, LT 80m²
+
+Ada lagi? 😊"""
+BULLETED = f"""Ada satu:
+
+1. **Rumah Cemara**
+   - 🔄 Resale
+   - 📍 Kec. Medan Timur
+   - 💰 Rp 1.670.000.000 (sale)
+   - 🏠 4 Kamar Tidur, LT 80.0m²
+   - 🔗 [Lihat Detail]({ADDRESS})
+
+Ada lagi? 😊"""
+
+
+def answered(number: int, response: str, **asked: object) -> ReadQuery:
+    found = query(number, *property_cards.parse(response), text="Rumah dijual di Cemara")
+    return replace(found, response=response, **asked)
+
+
+def two_styles(session: Session, study: Study, **asked: object) -> list[str]:
+    first = [answered(1, text, **asked) for text in (LINKED, BULLETED)]
+    set_study(session, study, blind=True, repeat_percent=0)
+    return [
+        stored(session, study, method, listed)
+        for method, listed in zip(("hybrid", "vector_only"), first, strict=True)
+    ]
+
+
+def rated(session: Session, rater: Rater) -> BlindPage:
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+    for shown in blind_page.blind_page(session, rater, task.id).cards:
+        tasks.judge(session, rater, task.id, shown.key, YES, click(shown.key))
+    return blind_page.blind_page(session, rater, task.id)
+
+
+def seen(answer: BlindAnswer) -> object:
+    return answer.cards, answer.before, answer.after, answer.response
+
+
+def test_two_styles_of_one_list_look_alike(session: Session, study: Study, rater: Rater) -> None:
+    two_styles(session, study)
+
+    page = rated(session, rater)
+
+    first, second = page.answers
+    assert seen(first) == seen(second)
+    assert (first.before, first.after, first.response) == ("Ada satu:", "Ada lagi? ", None)
+    (card,) = first.cards
+    assert card == page.cards[0].card
+    assert (card.location, card.land_area) == ("Jl. Cemara No.2, Kec. Medan Timur", 80)
+    assert card.price_note is None  # the question asks for a sale
+
+
+def test_a_house_for_rent_says_so_where_the_question_asks_for_a_sale(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    two_styles(session, study)
+    other = answered(1, BULLETED.replace("(sale)", "(rent)").replace("6f31", "77aa"))
+    stored(session, study, "other", other)
+
+    assert sorted(str(shown.card.price_note) for shown in rated(session, rater).cards) == [
+        "None",
+        "rent",
+    ]
+
+
+def test_the_wording_is_shown_once_opened_and_counted_once_for_each_rater(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_ids = two_styles(session, study)
+    other = studies.add_rater(session, study, "Budi", NOW)
+    for somebody in (rater, other, other):
+        page = rated(session, somebody) if somebody is rater else _page_of(session, somebody)
+        tasks.open_wording(session, somebody, page.task_id, page.answers[0].key, NOW)
+    page = blind_page.blind_page(session, rater, rated_id(session, rater))
+
+    assert page.answers[0].response in {LINKED, BULLETED}
+    assert page.answers[1].response is None
+    assert assignments.wordings_opened(session, run_ids) == (2, 2)
+    assert assignments.wordings_opened(session, []) == (0, 0)
+    assert tasks.undo(session, rater, click("u")) == page.task_id  # the verdict, not the opening
+    assert blind_page.blind_page(session, rater, page.task_id).cards[0].relevance is None
+
+
+def _page_of(session: Session, rater: Rater) -> BlindPage:
+    known = tasks.given_to(session, rater)
+    return blind_page.blind_page(session, rater, known[0]) if known else rated(session, rater)
+
+
+def rated_id(session: Session, rater: Rater) -> str:
+    return tasks.given_to(session, rater)[0]
+
+
+def test_an_earlier_answer_of_the_conversation_is_listed_in_one_style(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    two_styles(session, study)
+    follow_up = query(2, *property_cards.parse(LINKED), context_dependent=True)
+    stored(session, study, "third", answered(1, BULLETED), follow_up)
+    stored(session, study, "fourth", answered(1, LINKED), follow_up)
+
+    turns = set()
+    for _ in range(3):
+        page = rated(session, rater)
+        turns |= {turn.response for turn in page.earlier_turns}
+        for answer in page.answers:
+            rating = AnswerRating(quality=4)
+            tasks.rate(session, rater, page.task_id, answer.key, rating, click(answer.key))
+
+    assert len({text.replace("Jl. Cemara No.2, ", "") for text in turns}) == 1
+    assert not any(mark in text for text in turns for mark in ("🔄", "📍", "**", "80.0"))

@@ -23,8 +23,6 @@ class PieceBase(DeclarativeBase):
 
 
 class Piece(PieceBase):
-    """A piece of work, and what came of it."""
-
     __tablename__ = "pieces"
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -37,8 +35,6 @@ class Piece(PieceBase):
 
 @dataclass(frozen=True, slots=True)
 class PieceCall:
-    """A piece to ask about."""
-
     lease: Lease
 
 
@@ -88,7 +84,6 @@ def made(database: Database, n: int) -> Iterator[None]:
 
 
 def outcomes(database: Database) -> list[tuple[int, str, int, str | None]]:
-    """Return number, state, attempt and outcome of every piece."""
     with database.reading() as session:
         wanted = select(Piece).order_by(Piece.id)
         return [(one.id, one.state, one.attempt, one.outcome) for one in session.scalars(wanted)]

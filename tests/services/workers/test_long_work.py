@@ -40,16 +40,12 @@ FILE = ExportedFile("made.zip", "application/zip", b"made")
 
 
 class MachineAsked(Refused):
-    """A failure that a user can meet."""
-
     message = "A proof pack holds what people judged"
     remedy = "Ask for it again; if it happens again, see the log."
 
 
 @dataclass
 class MadeKind:
-    """A kind of files that the tests make."""
-
     making: Callable[[Tell], ExportedFile] = lambda _tell: FILE
 
     def make(
@@ -72,7 +68,6 @@ def _kind(database: Database, monkeypatch: pytest.MonkeyPatch) -> MadeKind:
 
 
 def enqueue(database: Database, now: datetime = NOW) -> str:
-    """Return the id of the work that the one file is made by."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         work_id = jobs.enqueue(session, study, "made", {"run": None}, now)
@@ -89,7 +84,6 @@ def change(database: Database) -> None:
 
 
 def leave_behind(database: Database, attempts: int, alive_until: datetime) -> str:
-    """Return the id of a work that a server of which nothing is heard any more began."""
     work_id = enqueue(database)
     with database.writing() as session:
         row = session.get_one(LongWork, work_id)
@@ -99,7 +93,6 @@ def leave_behind(database: Database, attempts: int, alive_until: datetime) -> st
 
 
 def progress(database: Database, work_id: str) -> JobProgress:
-    """Return how far a work is."""
     with database.reading() as session:
         return jobs.find(session, studies.open_or_make(session, NOW), work_id)
 
@@ -180,26 +173,6 @@ def test_an_error_of_ours_is_told_without_its_traceback(database: Database, kind
 
     with speaking("en"):
         assert progress(database, work_id).why == "Something went wrong on our side"
-
-
-def test_a_file_that_is_given_up_is_made_no_further(database: Database, kind: MadeKind) -> None:
-    reached: list[int] = []
-
-    def making(tell: Tell) -> ExportedFile:
-        with database.writing() as session:
-            jobs.cancel(session, studies.open_or_make(session, NOW), work_id)
-            session.commit()
-        tell(1, 2)
-        reached.append(1)
-        return FILE
-
-    kind.making = making
-    work_id = enqueue(database)
-    work(database)
-
-    assert reached == []
-    with pytest.raises(UnknownJob):
-        progress(database, work_id)
 
 
 @pytest.mark.parametrize(("attempts", "state"), [(2, DONE), (3, FAILED)])

@@ -17,12 +17,10 @@ from webapp.services.study import studies
 
 
 def shown(name: str, **stated: object) -> Card:
-    """Return a card in Medan."""
     return card(name, location="Medan", **stated)
 
 
 def set_study(database: Database, **wanted: object) -> None:
-    """Set some of the study's switches."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         before = studies.switches(study)
@@ -55,19 +53,16 @@ def three_runs(database: Database) -> list[str]:
 
 
 def begin(client: FlaskClient) -> str:
-    """Return the address of what is next."""
     answer = client.get("/rate/")
     assert answer.status_code == 303
     return str(answer.location)
 
 
 def keys(html: str, name: str = "card") -> list[str]:
-    """Return what the page calls its cards (or answers), in their order."""
     return re.findall(rf'name="{name}" value="([^"]+)"', html)
 
 
 def ways(html: str) -> dict[str, str | None]:
-    """Return where previous, next and jump lead; ``None`` where they lead nowhere."""
     found = re.search(r'<nav [^>]*class="ways">.*?</nav>', html, re.DOTALL)
     assert found is not None
     links = dict(re.findall(r'aria-keyshortcuts="([plg])" href="([^"]+)"', unescape(found[0])))
@@ -75,13 +70,11 @@ def ways(html: str) -> dict[str, str | None]:
 
 
 def places(html: str) -> dict[str, str]:
-    """Return where each card stands on a page, by its name."""
     found = re.findall(r'data-card="(\w+)" data-position="(\d+)"', html)
     return dict(found)
 
 
 def target(key: str) -> str:
-    """Return the pattern of where an answer puts what it says of a card."""
     return re.escape(f'[data-card="{key}"]')
 
 

@@ -4,46 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
-from msgspec.structs import replace
-from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from tests.conftest import NOW
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
-from tests.web.rating.blind_study import set_study
+from tests.web.rating.blind_study import begin, keys, set_study, ways
 from tests.web.rating.open_answers import place
 from webapp.db.engine import Database
-from webapp.db.tables.runs import Query
-from webapp.services.study import studies
 
 MOVING = ("walk", "figures", "grades")
 MOST_IN_A_CLICK = 15_000
 NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
 
 
-def unblind(database: Database) -> None:
-    """Let the runs of a question set be rated one by one, as the owner may decide."""
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        switches = replace(studies.switches(study), blind=False)
-        studies.set_switches(session, study, switches, NOW)
-        session.commit()
-
-
 def stands(html: str) -> dict[str, str]:
-    """Return the verdict in force, by the card it was put on."""
     found = re.search(r' #rank-(\d+) \.stands.*?data-stands="(\w*)"', html)
     assert found is not None
     return {found[1]: found[2]}
 
 
 def pressed(html: str, rank: int) -> str | None:
-    """Return the value of the pressed verdict button of a card."""
     form = re.search(rf'id="rank-{rank}".*?</article>', html, re.DOTALL)
     assert form is not None
     found = re.search(r'value="([^"]*)" aria-pressed="true"', form[0])
@@ -130,43 +115,6 @@ def test_a_last_verdict_and_one_taken_back_answer_with_all_that_moves(
     assert len(answer.data) <= MOST_IN_A_CLICK
 
 
-def test_a_suggestion_goes_with_the_verdict_it_came_from(
-    client: FlaskClient, web_database: Database
-) -> None:
-    """One card: relevant suggests 5; where nothing is counted nothing is suggested."""
-    run_id = stored(web_database, [query(1, card("a"))])
-    unblind(web_database)
-    set_study(web_database, cannot_tell="left_out")
-    address = f"{place(run_id, 1)}/results/1/judgment"
-
-    for relevance, suggestions in (("1", 1), ("unsure", 0)):
-        answer = client.post(address, data={"relevance": relevance}, headers=PART)
-        assert 'id="grades"' in answer.text
-        assert answer.text.count('class="suggested"') == suggestions
-
-
-def test_a_listing_shown_twice_is_judged_at_both_ranks(client: FlaskClient, run_id: str) -> None:
-    verdict = {"relevance": "1"}
-
-    answer = client.post(f"{place(run_id, 2)}/results/1/judgment", data=verdict, headers=PART)
-
-    assert (pressed(answer.text, 1), pressed(answer.text, 3)) == ("1", "1")
-    assert 'id="rank-2"' not in answer.text
-    assert "The same listing is at rank 3 too" in answer.text
-
-
-@pytest.mark.parametrize("relevance", ["1", "0", "unsure", ""])
-def test_a_verdict_can_be_given_and_taken_back(
-    client: FlaskClient, run_id: str, relevance: str
-) -> None:
-    address = f"{place(run_id, 1)}/results/1/judgment"
-    client.post(address, data={"relevance": "1"})
-
-    client.post(address, data={"relevance": relevance})
-
-    assert pressed(client.get(place(run_id, 1)).text, 1) == (relevance or None)
-
-
 def test_the_same_event_twice_changes_nothing_and_another_meaning_is_refused(
     client: FlaskClient, run_id: str
 ) -> None:
@@ -178,26 +126,6 @@ def test_the_same_event_twice_changes_nothing_and_another_meaning_is_refused(
 
     assert answer.status_code == 409
     assert 'hx-target="#notices"' in answer.text
-
-
-def test_an_absent_field_of_a_rating_is_left_alone(client: FlaskClient, run_id: str) -> None:
-    address = f"{place(run_id, 1)}/rating"
-    client.post(address, data={"quality": "4", "notes": "first"})
-
-    client.post(address, data={"notes": "second"})
-
-    html = client.get(place(run_id, 1)).text
-    assert re.search(r'value="4"[^>]* checked', html)
-    assert "\nsecond</textarea>" in html
-
-
-def test_an_empty_quality_takes_it_back(client: FlaskClient, run_id: str) -> None:
-    client.post(f"{place(run_id, 1)}/rating", data={"quality": "4"})
-
-    client.post(f"{place(run_id, 1)}/rating", data={"quality": ""})
-
-    grades = client.get(place(run_id, 1)).text.split('id="grades"')[1].split("</fieldset>")[0]
-    assert " checked>" not in grades
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -212,12 +140,6 @@ def test_an_empty_list_asks_one_thing(
     assert 'value="correct_empty" aria-pressed="true"' in client.get(place(run_id, 3)).text
 
 
-def test_an_answer_with_cards_has_no_emptiness(client: FlaskClient, run_id: str) -> None:
-    answer = client.post(f"{place(run_id, 1)}/rating", data={"empty_outcome": "correct_empty"})
-
-    assert answer.status_code == 400
-
-
 def test_going_on_answers_for_the_next_open_question(client: FlaskClient, run_id: str) -> None:
     for rank in (1, 2, 3):
         client.post(f"{place(run_id, 1)}/results/{rank}/judgment", data={"relevance": "1"})
@@ -229,20 +151,6 @@ def test_going_on_answers_for_the_next_open_question(client: FlaskClient, run_id
     assert 'id="walk"' in answer.text
     assert 'data-query="2"' in answer.text
     assert "Question 2 of 6" in answer.text
-
-
-def test_a_correct_empty_list_is_doubted_when_another_run_found_something(
-    client: FlaskClient, run_id: str, web_database: Database
-) -> None:
-    other = stored(
-        web_database, [query(3, card("x"), category="price", text="Question 3")], method="api_only"
-    )
-    unblind(web_database)
-    client.post(f"{place(other, 3)}/results/1/judgment", data={"relevance": "1"})
-
-    client.post(f"{place(run_id, 3)}/rating", data={"empty_outcome": "correct_empty"})
-
-    assert "Another run shows a property you judged relevant" in client.get(place(run_id, 3)).text
 
 
 def test_marking_all_at_once_is_the_owners_switch(client: FlaskClient, run_id: str) -> None:
@@ -273,17 +181,6 @@ def test_undo_with_nothing_left_says_so(
 
     assert answer.status_code == (200 if headers else 303)
     assert not headers or "There is nothing left to undo." in answer.text
-
-
-def test_an_unreadable_answer_says_how_many_results_its_file_counts(
-    client: FlaskClient, web_database: Database, run_id: str
-) -> None:
-    with web_database.writing() as session:
-        session.execute(update(Query).where(Query.query_id == 5).values(claimed_count=3))
-        session.commit()
-
-    said = " ".join(client.get(place(run_id, 5)).text.split())
-    assert "counts 3 results, but no card was found in the text. It is in no figure until" in said
 
 
 def test_an_unreadable_answer_gets_its_cards_by_hand(client: FlaskClient, run_id: str) -> None:
@@ -323,7 +220,6 @@ def test_what_cannot_be_said_is_refused_in_words(
 
 
 def costs(database: Database, ask: Callable[[str], TestResponse]) -> list[int]:
-    """The statements that asking costs at a question of a run of 5, and of one of 60."""
     counts = []
     for length in (5, 60):
         queries = [query(n, card(f"p{n}"), text=f"{length}/{n}") for n in range(1, length + 1)]
@@ -346,31 +242,132 @@ def test_a_click_costs_the_same_in_a_long_run_as_in_a_short_one(
     assert short == long
 
 
-def test_a_card_that_is_silent_about_what_differs_says_what_is_known_of_its_content(
-    client: FlaskClient, web_database: Database
-) -> None:
-    """The last run's card states no bedrooms, and is known to be the one with two."""
-    lists = {"m1": card("a", bedrooms=2), "m2": card("a", bedrooms=3), "m3": card("a")}
-    ids = [stored(web_database, [query(1, shown)], method=name) for name, shown in lists.items()]
-    unblind(web_database)
-    client.post(f"{place(ids[1], 1)}/results/1/judgment", data={"relevance": "1"})
+def test_the_filter_stays_with_every_address(client: FlaskClient, run_id: str) -> None:
+    page = client.get(f"{place(run_id, 1)}?open=1&category=area").text
 
-    html = client.get(place(ids[2], 1)).text
-    assert re.search(r"before <s[^>]*>3</s></span> <span>now <b[^>]*>2</b>", html)
-
-
-def test_a_line_after_the_fifth_card_says_what_precision_at_5_counts(
-    client: FlaskClient, web_database: Database
-) -> None:
-    """Only where more than five cards are listed."""
-    five, six = (
-        query(number, *(card(f"{number}{at}") for at in range(count)))
-        for number, count in ((1, 5), (2, 6))
+    walk = re.findall(r'data-walk[^>]*href="([^"]+)"', page)
+    assert walk
+    assert all("open=1" in address and "category=area" in address for address in walk)
+    answer = client.post(
+        f"{place(run_id, 1)}/results/1/judgment?open=1&category=area", data={"relevance": "1"}
     )
-    run_id = stored(web_database, [five, six])
-    said = "Precision@5 counts the cards above this line"
+    assert answer.location == f"{place(run_id, 1)}?open=1&category=area#rank-1"
 
-    assert said not in client.get(place(run_id, 1)).text
-    html = client.get(place(run_id, 2)).text
-    assert html.count(said) == 1
-    assert html.index('id="rank-5"') < html.index(said) < html.index('id="rank-6"')
+
+def test_choosing_a_category_goes_to_its_first_open_question(
+    client: FlaskClient, run_id: str
+) -> None:
+    answer = client.get(f"{place(run_id, 1)}?category=price")
+
+    assert answer.status_code == 303
+    assert answer.location == f"{place(run_id, 3)}?category=price"
+    assert client.get(f"{place(run_id, 1)}?category=none").status_code == 200
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_filter_stays_with_every_address_of_a_blind_question(client: FlaskClient) -> None:
+    """Without one the addresses are as they always were."""
+    client.get(begin(client))
+    plain = begin(client)
+    assert "?" not in re.sub(r"/rate/\?after=|[?]v=|/\?", "", mine(client.get(plain).text))
+
+    answer = client.get(f"{plain}?category=context_followup")
+    assert (answer.status_code, answer.location) == (303, "/rate/?category=context_followup")
+    address = client.get(answer.location).location
+    assert re.fullmatch(r"/rate/[\w-]+\?category=context_followup", address)
+    html = client.get(address).text
+    assert '<option value="context_followup" selected>' in html
+    for part in ("judgment", "later"):
+        assert f"/{part}?category=context_followup" in html
+    further = ways(html)["l"]
+    assert further is not None
+    assert further.endswith("&category=context_followup")
+    assert client.get(further).location.endswith("?category=context_followup")
+    key = keys(html)[0]
+    answer = client.post(address.replace("?", "/judgment?"), data={"card": key, "relevance": "1"})
+    assert answer.location.startswith(address)
+    assert client.get("/rate/?category=nowhere").location == "/rate/"
+
+
+def mine(html: str) -> str:
+    return " ".join(re.findall(r'"(/rate/[^"]*)"', html))
+
+
+def test_plain_counts_of_what_was_clicked_stand_beside_the_figures(
+    client: FlaskClient, run_id: str
+) -> None:
+    """Nothing decided: no number; then one not relevant; then the third card relevant."""
+    assert clicked(client.get(place(run_id, 1)).text) == ["-", "-"]
+    said = [
+        (1, "unsure", ["-", "-"]),
+        (2, "0", ["0 of 1", "none so far"]),
+        (3, "1", ["1 of 2", "3"]),
+    ]
+    for rank, relevance, counts in said:
+        address = f"{place(run_id, 1)}/results/{rank}/judgment"
+        answer = client.post(address, data={"relevance": relevance}, headers=PART)
+        assert clicked(answer.text) == counts
+
+
+def clicked(html: str) -> list[str]:
+    found = re.search(r'<dl class="clicked">.*?</dl>', html, re.DOTALL)
+    assert found is not None
+    return re.findall(r"<dd>([^<]*)</dd>", found[0])
+
+
+def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_id: str) -> None:
+    for rank, relevance in ((1, "0"), (2, "1"), (3, "1")):
+        client.post(f"{place(run_id, 1)}/results/{rank}/judgment", data={"relevance": relevance})
+
+    figures = client.get(f"/runs/{run_id}/metrics.json").get_json()["figures"]
+
+    page = client.get(f"/runs/{run_id}").text
+    for name, figure in figures.items():
+        row = re.search(rf'about-{name}".*?</tr>', page, re.DOTALL)
+        assert row is not None
+        shown = re.search(r'class="value[^"]*">([^<]+)<', row[0])
+        expected = None if figure["value"] is None else f"{figure['value']:.2f}"
+        assert (shown[1] if shown else None) == expected
+
+
+def test_a_value_so_far_is_told_apart_from_what_the_finished_rating_can_reach(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """Query 1 is rated, not relevant: success 0 over 1 of 4; at the end between 0 and 3/4."""
+    run_id = stored(web_database, [query(n, card(f"c{n}")) for n in range(1, 5)])
+    client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "0"})
+    page = client.get(place(run_id, 2)).text
+    row = re.search(r'about-success_rate".*?</tr>', page, re.DOTALL)
+    assert row is not None
+    of_run = row[0].rsplit("<td>", 1)[1]
+
+    assert re.search(r'class="value so-far">0\.00<', of_run)
+    assert ">1 of 4<" in of_run
+    assert "→0.00–0.75" in of_run
+
+    for n in range(2, 5):
+        client.post(f"{place(run_id, n)}/results/1/judgment", data={"relevance": "1"})
+    page = client.get(place(run_id, 2)).text
+    row = re.search(r'about-success_rate".*?</tr>', page, re.DOTALL)
+    assert row is not None
+    assert "so-far" not in row[0]
+    assert "n = 4" in row[0]
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_figures_are_told_only_where_the_study_tells_them(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """2 relevant of 4 counted, "cannot tell" among them; 2 of 3 where it is left out."""
+    address = begin(client)
+    for key, relevance in zip(
+        keys(client.get(address).text), ("1", "0", "1", "unsure"), strict=True
+    ):
+        client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})
+    assert "Relevant so far" not in client.get(address).text
+
+    set_study(web_database, figures="all")
+
+    assert "Relevant so far: 0.50 (2 of 4 counted cards)" in unescape(client.get(address).text)
+    set_study(web_database, cannot_tell="left_out")
+    assert "Relevant so far: 0.67 (2 of 3 counted cards)" in unescape(client.get(address).text)

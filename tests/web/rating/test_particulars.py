@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -17,7 +16,6 @@ RECORD_ONLY = "Known to the record only"
 
 
 def known_of(html: str) -> list[str]:
-    """Return the words below each card."""
     parts = re.findall(r'<div class="known".*?(?=<div id="badges|<article|<form)', html, re.DOTALL)
     return [" ".join(re.sub("<[^>]+>", " ", part).split()) for part in parts]
 
@@ -56,16 +54,6 @@ def test_a_blind_page_shows_it_without_run_method_and_rank(
     assert run not in html
 
 
-def test_a_long_description_is_folded_twice(client: FlaskClient) -> None:
-    listed = {**LISTED, "description": "kata " * 900}
-    run = imported(client, v2_answer(listed=listed), "results.json").split("?")[0]
-
-    html = client.get(f"{run}/queries/1").text
-
-    assert html.count("<summary>Show all of it</summary>") == 1
-    assert html.count("kata") == 900
-
-
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
 def test_hostile_particulars_neither_act_nor_break_the_page(
     client: FlaskClient, web_database: Database, name: str
@@ -85,6 +73,25 @@ def test_hostile_particulars_neither_act_nor_break_the_page(
     check(client.get("/study/notes/").text, name)
 
 
-def test_a_csv_and_json_of_ratings_hold_nothing_of_it(client: FlaskClient, run: str) -> None:
-    assert "carport" not in client.get(f"{run}/export.csv").text
-    assert json.dumps("Ada carport.") not in client.get(f"{run}/metrics.json").text
+def test_the_owner_writes_notes_that_raters_read(client: FlaskClient, run: str) -> None:
+    page = client.get("/study/notes/").text
+    (field,) = re.findall(r'name="(note-\d+)"', page)
+
+    answer = client.post("/study/notes/", data={field: "A carport\r\ncounts."})
+
+    assert answer.status_code == 303
+    assert "A carport\ncounts.</textarea>" in client.get("/study/notes/").text
+    assert "A carport\ncounts." in client.get(f"{run}/queries/1").text
+
+
+def test_a_note_that_is_too_long_is_shown_again_and_not_stored(
+    client: FlaskClient, run: str
+) -> None:
+    (field,) = re.findall(r'name="(note-\d+)"', client.get("/study/notes/").text)
+
+    answer = client.post("/study/notes/", data={field: "x" * 2001})
+
+    assert answer.status_code == 422
+    assert "x" * 2001 in answer.text
+    assert "This text is too long." in answer.text
+    assert "xxx" not in client.get(f"{run}/queries/1").text

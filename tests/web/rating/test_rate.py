@@ -17,10 +17,11 @@ from tests.web.rating.blind_study import (
     begin,
     judge_all,
     keys,
+    places,
     set_study,
     shown,
     stage,
-    ways,
+    target,
 )
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Task
@@ -37,7 +38,6 @@ MOST_IN_A_CLICK = 30
 
 
 def rate_whole_study(client: FlaskClient, headers: dict[str, str]) -> list[bytes]:
-    """Rate everything as a page would ask it; return every byte that came, headers included."""
     received: list[bytes] = []
 
     def keep(answer: object) -> str:
@@ -102,25 +102,6 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
         assert live_metrics.check(session) == []
 
 
-def test_the_verdicts_asked_are_the_distinct_judged_things(
-    client: FlaskClient,
-    web_database: Database,
-    run_ids: list[str],  # noqa: ARG001
-) -> None:
-    """Question 1: a (two prices), b, c; 2: x, an emptiness; 3: y, an emptiness; 4: z, z, z.
-
-    Question 4 depends on its conversation and is asked for each run. Each of the twelve
-    answers has a quality, the three empty ones too.
-    """
-    rate_whole_study(client, {})
-
-    with web_database.reading() as session:
-        standing = live_metrics.check(session)
-    page = client.get("/rate/").text
-    assert standing == []
-    assert re.findall(r"<dd>(\d+)</dd>", page) == ["6", "9", "2", "12"]
-
-
 def test_a_repeat_s_page_is_the_page_of_the_first_time_but_for_names_and_numbers(
     client: FlaskClient, web_database: Database
 ) -> None:
@@ -161,7 +142,6 @@ def test_a_repeat_s_page_is_the_page_of_the_first_time_but_for_names_and_numbers
 
 
 def anonymous(html: str) -> list[str]:
-    """Return the lines of a page in no order, without ids, keys, numbers and ways."""
     plain = re.sub(r"/rate/[\w-]{12}|[0-9a-f]{16}|query=\"[^\"]+\"|[0-9]+", "*", html)
     lines = re.sub(r"\b(card|question)s\b", r"\1", plain).splitlines()
     return sorted(line for line in lines if 'class="way' not in line)
@@ -215,52 +195,6 @@ def test_guidelines_stand_beside_the_cards_and_cannot_run(
     assert "<script>alert" not in html
 
 
-@pytest.mark.usefixtures("run_ids")
-def test_next_leads_on_to_a_question_that_was_not_given_yet(client: FlaskClient) -> None:
-    """Six units: question 4 depends on its conversation and is asked for each of three runs."""
-    address = begin(client)
-    walked = [address]
-    while (further := ways(client.get(address).text)["l"]) is not None:
-        assert further == f"/rate/?after={address.removeprefix('/rate/')}"
-        answer = client.get(further)
-        assert answer.status_code == 303
-        address = answer.location
-        assert address not in walked
-        walked.append(address)
-
-    assert len(walked) == 6
-    assert ways(client.get(address).text) == {"p": walked[-2], "l": None, "g": "/rate/"}
-    assert ways(client.get(walked[0]).text)["l"] == walked[1]
-    assert begin(client) == walked[0]
-
-
-@pytest.mark.parametrize("headers", WAYS)
-@pytest.mark.usefixtures("run_ids")
-def test_a_question_put_off_says_so_and_comes_again_after_the_others(
-    client: FlaskClient, headers: dict[str, str]
-) -> None:
-    address = begin(client)
-    assert f'action="{address}/later"' in client.get(address).text
-
-    answer = client.post(f"{address}/later", headers=headers)
-
-    assert answer.status_code == 303
-    assert answer.location not in {address, "/rate/"}
-    assert ways(client.get(answer.location).text)["p"] == address
-    assert "You put this question off" in client.get(address).text
-    assert "You put this question off" not in client.get(answer.location).text
-    seen = []
-    for _ in range(5):
-        seen.append(begin(client))
-        judge_all(client, seen[-1])
-        client.post(f"{seen[-1]}/rating", data={"empty_outcome": "false_negative"})
-        for key in keys(client.get(seen[-1]).text, "answer"):
-            client.post(f"{seen[-1]}/rating", data={"answer": key, "quality": "4"})
-    assert address not in seen
-    assert begin(client) == address
-    assert f'action="{address}/later"' not in client.get(address).text  # nothing else is left
-
-
 def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(
     client: FlaskClient, web_database: Database
 ) -> None:
@@ -289,7 +223,6 @@ def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(
 
 
 def statements_of_one_question(client: FlaskClient, database: Database) -> list[int]:
-    """Return how many statements each click on the next question costs."""
     address, costs = begin(client), []
     clicks = [
         ("judgment", {"card": key, "relevance": "1"}) for key in keys(client.get(address).text)
@@ -349,14 +282,6 @@ def test_clicks_on_a_run_s_page_still_count_in_a_blind_study(
     assert client.post(address, data={"relevance": "0"}, headers=PART).status_code == 200
 
 
-def test_unblinded_a_run_s_page_is_back(
-    client: FlaskClient, web_database: Database, run_ids: list[str]
-) -> None:
-    set_study(web_database, blind=False)
-
-    assert client.get(f"/runs/{run_ids[0]}/queries/1").status_code == 200
-
-
 @pytest.mark.parametrize("address", ["/", "/runs/", "/runs/{}"])
 def test_rating_begins_at_the_blind_page_wherever_it_is_offered(
     client: FlaskClient, run_ids: list[str], address: str
@@ -365,3 +290,150 @@ def test_rating_begins_at_the_blind_page_wherever_it_is_offered(
 
     assert 'href="/rate/"' in html
     assert f"/runs/{run_ids[0]}/queries/" not in html
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient) -> None:
+    address = begin(client)
+    key = keys(client.get(address).text)[1]
+
+    answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "0"})
+
+    assert answer.status_code == 303
+    assert answer.location == f"{address}#card-2"
+    form = re.search(r'id="card-2".*?</article>', client.get(address).text, re.DOTALL)
+    assert form is not None
+    assert 'value="0" aria-pressed="true"' in form[0]
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_the_last_verdict_without_a_script_leads_to_what_follows(client: FlaskClient) -> None:
+    address = begin(client)
+    for key in keys(client.get(address).text):
+        answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "0"})
+    assert answer.location == f"{address}#below"
+
+    key = keys(client.get(address).text, "answer")[1]
+    answer = client.post(f"{address}/rating", data={"answer": key, "quality": "2"})
+    assert answer.location == f"{address}#answers"
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_on_a_page_from_before_more_was_pooled_each_verdict_stands_on_its_own_card(
+    client: FlaskClient, web_database: Database
+) -> None:
+    address = begin(client)
+    before = client.get(address).text
+    stored(web_database, [query(1, *(shown(f"new {n}") for n in range(9)))], method="late")
+    moved = [
+        key for key, at in places(client.get(address).text).items() if at != places(before).get(key)
+    ]
+
+    assert set(moved) & set(keys(before))
+    for key in keys(before):
+        data = {"card": key, "relevance": "1"}
+        answer = client.post(f"{address}/judgment", data=data, headers=PART)
+        assert re.search(rf"{target(key)} \.stands", unescape(answer.text))
+        assert f'data-card="{key}"' in before
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient) -> None:
+    address = begin(client)
+    first, *rest = keys(client.get(address).text)
+    data = {"relevance": "1", "device": "phone", "sequence": "1", "event_id": "e1"}
+
+    answer = client.post(f"{address}/judgment", data=data | {"card": first}, headers=PART)
+
+    assert answer.status_code == 200
+    assert re.search(rf'{target(first)} \.stands.*?data-stands="1"', unescape(answer.text))
+    assert len(answer.data) <= 15_000
+    assert "<html" not in answer.text
+    assert [f'id="{part}"' in answer.text for part in ("walk", "below", "end")] == [True] * 3
+    assert stage(answer.text) == "cards"
+    for number, key in enumerate(rest):
+        again = {"relevance": "1", "event_id": f"r{number}", "card": key, "onward": "1"}
+        answer = client.post(f"{address}/judgment", data=again, headers=PART)
+    assert stage(answer.text) == "answers"
+    assert len(keys(answer.text, "answer")) == 3
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_going_on_leads_to_the_next_question_once_this_one_is_done(client: FlaskClient) -> None:
+    address = begin(client)
+    judge_all(client, address)
+    answers = keys(client.get(address).text, "answer")
+    for number, key in enumerate(answers, start=1):
+        said = {"answer": key, "quality": "5", "onward": "1"}
+        answer = client.post(f"{address}/rating", data=said, headers=PART)
+        assert answer.status_code == (303 if number == len(answers) else 200)
+
+    assert re.fullmatch(r"/rate/[\w-]+", answer.location)
+    assert answer.location not in (address, "/rate/")
+    assert answer.location == begin(client)
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.parametrize(
+    ("part", "data", "status"),
+    [
+        ("", None, 404),
+        ("/judgment", {"card": "x", "relevance": "1"}, 404),
+        ("/judgment", {"relevance": "1"}, 404),
+        ("/judgment", {"card": "x", "relevance": "yes"}, 400),
+        ("/rating", {"answer": "x", "quality": "1"}, 404),
+        ("/rating", {"quality": "1"}, 404),
+        ("/rating", {"answer": "x", "quality": "6"}, 400),
+        ("/rating", {"empty_outcome": "correct_empty"}, 400),
+    ],
+)
+@pytest.mark.usefixtures("run_ids")
+def test_what_is_not_there_to_rate_is_refused_in_words(
+    client: FlaskClient,
+    part: str,
+    data: dict[str, str] | None,
+    status: int,
+    headers: dict[str, str],
+) -> None:
+    """An unknown card or answer, none at all, a value that cannot be, no empty list."""
+    address = begin(client) if data else "/rate/not-given"
+    answer = (
+        client.post(address + part, data=data, headers=headers)
+        if data
+        else client.get(address, headers=headers)
+    )
+
+    assert answer.status_code == status
+    assert ("<html" in answer.text) == (headers == {})
+
+
+@pytest.mark.parametrize("headers", WAYS)
+@pytest.mark.usefixtures("run_ids")
+def test_another_rater_s_task_is_nowhere_to_be_found(
+    client: FlaskClient, web_database: Database, headers: dict[str, str]
+) -> None:
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        other = studies.add_rater(session, study, "Budi", NOW)
+        task = tasks.next_task(session, other, NOW)
+        assert task is not None
+        task_id, key = task.id, tasks.key(task, tasks.things(session, task)[0].id)
+        session.commit()
+
+    assert client.get(f"/rate/{task_id}", headers=headers).status_code == 404
+    said = {"card": key, "relevance": "1"}
+    answer = client.post(f"/rate/{task_id}/judgment", data=said, headers=headers)
+    assert answer.status_code == 404
+    assert "You were given nothing to rate at this address" in answer.text
+
+
+@pytest.mark.usefixtures("run_ids")
+def test_undo_shows_where_it_happened_in_whichever_task(client: FlaskClient) -> None:
+    address = begin(client)
+    key = keys(client.get(address).text)[0]
+    client.post(f"{address}/judgment", data={"card": key, "relevance": "1"})
+
+    answer = client.post("/rate/undo", data={"event_id": "u1"})
+
+    assert answer.location == address
+    assert 'aria-pressed="true"' not in client.get(address).text

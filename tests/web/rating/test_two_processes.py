@@ -85,7 +85,6 @@ class Process:
 
 @pytest.fixture(name="shared", scope="module")
 def _shared(postgres: Database) -> Iterator[Database]:
-    """A database without tables, for the process that comes first to make them."""
     made = on_postgres(postgres, NAME)
     with made.engine.begin() as connection:
         connection.exec_driver_sql("DROP SCHEMA public CASCADE")
@@ -159,7 +158,6 @@ def test_clicks_at_both_at_once_are_all_stored_and_the_figures_stay_right(
 
 @pytest.fixture(name="locked")
 def _locked(shared: Database, processes: tuple[Process, Process]) -> Iterator[None]:
-    """The owner has a password for the time of one test."""
     assert processes
     lock(shared)
     yield

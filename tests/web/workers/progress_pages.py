@@ -14,8 +14,6 @@ from webapp.web.frame.access import now
 
 
 class Asked(NamedTuple):
-    """A work of a kind, with what it needs to know."""
-
     kind: str
     wanted: dict[str, Any]
 
@@ -23,7 +21,6 @@ class Asked(NamedTuple):
 def assert_place(
     client: FlaskClient, database: Database, asked: Asked, *, at: str, back: str
 ) -> None:
-    """The page is marked `at` a menu entry, and leads `back` to a page that begins no work."""
     with database.writing() as session:
         study = studies.open_or_make(session, now())
         work_id = jobs.enqueue(session, study, asked.kind, asked.wanted, now())

@@ -24,11 +24,9 @@ counts agree, else its bounds are the lowest and highest that one of them has.
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import merge
-from itertools import chain, islice
+from itertools import chain
 from math import fsum
 from operator import attrgetter
 from typing import NamedTuple
@@ -289,33 +287,6 @@ def _weighted(parts: Mapping[str, float | None]) -> float | None:
     return fsum(known) if len(known) == len(parts) else None
 
 
-class Confusion(Struct, frozen=True):
-    """The run's results and empty lists against the right ones, as in section 4 of the method.
-
-    Results: relevant ones are true positives, not relevant ones false positives; "cannot
-    tell" and unjudged results are neither. Queries: empty lists by their outcome, of which
-    a correct empty is the true negative.
-    """
-
-    true_positives: int
-    false_positives: int
-    correct_empties: int
-    false_negatives: int
-
-
-def confusion(totals: Totals) -> Confusion:
-    """The confusion view of `totals`: TP and FP in results, the rest in queries."""
-    return Confusion(
-        true_positives=totals.n_relevant,
-        false_positives=totals.n_not_relevant,
-        correct_empties=totals.n_correct_empty,
-        false_negatives=totals.n_false_negative,
-    )
-
-
-_BLOCK = 50_000
-
-
 class Mean(Struct):
     """The mean of the values added; ``None`` is not a value and is left out.
 
@@ -339,14 +310,11 @@ class Mean(Struct):
     @property
     def value(self) -> float | None:
         """The mean, ``None`` without values."""
-        return math.fsum(self._partials) / self.n if self.n else None
+        return fsum(self._partials) / self.n if self.n else None
 
 
 class Percentiles(Struct):
-    """Percentiles of the values added, kept as bare numbers (8 bytes each).
-
-    Sorted block by block and merged, so that a million of them never become Python objects.
-    """
+    """Percentiles of the values added, kept as bare numbers (8 bytes each)."""
 
     _values: array[float] = field(default_factory=lambda: array("d"))
 
@@ -357,7 +325,6 @@ class Percentiles(Struct):
 
     @property
     def n(self) -> int:
-        """The number of values."""
         return len(self._values)
 
     def at(self, *shares: float) -> tuple[float | None, ...]:
@@ -372,23 +339,14 @@ class Percentiles(Struct):
         >>> latencies.at(0.5, 0.95)  # positions 1.5 and 2.85
         (250.0, 385.0)
         """
-        places = [share * (self.n - 1) for share in shares]
-        wanted = {math.floor(place) + step for place in places for step in (0, 1)}
-        found: dict[int, float] = self._ordered(wanted) if self.n else {}
-        return tuple(_interpolated(found, place) for place in places)
+        import numpy as np  # late: most pages need none
 
-    def _ordered(self, wanted: set[int]) -> dict[int, float]:
-        """The values at these positions of the sorted values; beyond the last, the last."""
-        for start in range(0, self.n, _BLOCK):
-            block = self._values[start : start + _BLOCK]
-            self._values[start : start + _BLOCK] = array("d", sorted(block))
-        view = memoryview(self._values)
-        blocks = (view[start : start + _BLOCK] for start in range(0, self.n, _BLOCK))
-        ascending = enumerate(merge(*blocks))
-        found = {
-            at: float(value) for at, value in islice(ascending, max(wanted) + 1) if at in wanted
-        }
-        return found | {self.n: found[self.n - 1]} if self.n in wanted else found
+        if not self.n:
+            return tuple(None for _ in shares)
+        ordered = np.sort(np.frombuffer(self._values))
+        places = [share * (self.n - 1) for share in shares]
+        pairs = [(place, ordered[int(place) : int(place) + 2].tolist()) for place in places]
+        return tuple(pair[0] + (pair[-1] - pair[0]) * (place % 1) for place, pair in pairs)
 
 
 def _summed(partials: list[float], value: float) -> list[float]:
@@ -402,13 +360,6 @@ def _summed(partials: list[float], value: float) -> list[float]:
             kept.append(rest)
         value = total
     return [*kept, value]
-
-
-def _interpolated(found: Mapping[int, float], place: float) -> float | None:
-    if not found:
-        return None
-    below = math.floor(place)
-    return found[below] + (found[below + 1] - found[below]) * (place - below)
 
 
 TOP = 5

@@ -13,7 +13,7 @@ from webapp.exporters.exports.csv_ratings import RATED_COLUMNS
 from webapp.exporters.exports.metrics_tables import said_blindness, said_unasked
 from webapp.i18n import gettext, mark
 from webapp.importers.runs import problems
-from webapp.metrics.judging.figures import QueryRow, RunReport, Totals, category_totals, confusion
+from webapp.metrics.judging.figures import QueryRow, RunReport, Totals, category_totals
 from webapp.metrics.judging.figures import figures as figures_of
 from webapp.metrics.judging.figures import totals as totals_of
 from webapp.metrics.judging.queries import QuerySummary
@@ -135,7 +135,6 @@ def show(run_id: str) -> str:
             (name, totals, figures.of_totals(totals).values())
             for name, totals in category_totals(report).items()
         ],
-        confusion=confusion(whole),
         questions=_questions(run, with_unasked, sort, order),
         sources=[
             (file, problems.remarks(map(Problem.stored, file.problems))) for file in run.run.files
