@@ -85,29 +85,21 @@ ADVISORY_KEY = 7_361_825
 
 
 class DatabaseOutOfDate(Conflict):
-    """The tables are of an older version; the argument is where."""
-
     message = mark("The database %(name)s is of an older version")
     remedy = mark("Run `relevansi upgrade`.")
 
 
 class NewerDatabase(Conflict):
-    """The tables are of a newer version than this program knows; the argument is where."""
-
     message = mark("The database %(name)s was made by a newer Relevansi")
     remedy = mark("Install that version to use it.")
 
 
 class BeforeFirstRelease(Conflict):
-    """The tables are older than those of 1.0.0; the argument is where."""
-
     message = mark("The database %(name)s was made before Relevansi 1.0.0")
     remedy = mark("Bring it to that version with Relevansi 1.0.0 first (`relevansi upgrade`).")
 
 
 class RestoreCutOff(Conflict):
-    """There is no database, but one that a restore ``kept``."""
-
     message = mark(
         "There is no database %(name)s, but %(kept)s is beside it: a restore was cut off"
     )
@@ -135,7 +127,6 @@ class Database:
 
     @property
     def description(self) -> str:
-        """Where the data is, fit to be shown: a path, or an address without its password."""
         if self.is_sqlite:
             return str(Path(str(self.url.database)))
         return self.url.render_as_string(hide_password=True)

@@ -27,22 +27,16 @@ KEPT = "before-restore"
 
 
 class DamagedDatabase(Conflict):
-    """The database fails SQLite's own check, or is not a database; the argument is SQLite's."""
-
     message = mark("The database is damaged (%(name)s)")
     remedy = mark("Restore the latest backup: relevansi restore FILE --replace")
 
 
 class DatabaseInUse(Conflict):
-    """Another process has the database open, so its file must not be replaced."""
-
     message = mark("%(name)s is in use")
     remedy = mark("Stop the server first.")
 
 
 class DatabaseInUseBy(DatabaseInUse):
-    """The server at ``address`` has the database open."""
-
     message = mark("%(name)s is in use by Relevansi at %(address)s")
 
 

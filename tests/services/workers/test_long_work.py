@@ -18,7 +18,6 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
 from webapp.failures import Refused
-from webapp.i18n import speaking
 from webapp.records import Tell
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.people import raters
@@ -28,7 +27,6 @@ from webapp.services.workers.jobs import (
     DONE,
     FAILED,
     WAITING,
-    JobProgress,
     JobWork,
     NotMade,
     UnknownJob,
@@ -92,7 +90,7 @@ def leave_behind(database: Database, attempts: int, alive_until: datetime) -> st
     return work_id
 
 
-def progress(database: Database, work_id: str) -> JobProgress:
+def progress(database: Database, work_id: str) -> LongWork:
     with database.reading() as session:
         return jobs.find(session, studies.open_or_make(session, NOW), work_id)
 
@@ -111,7 +109,7 @@ def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind
         for step in (0, 1, 2):
             tell(step, 2)
             now = progress(database, work_id)
-            seen.append((now.state, now.done, now.of, now.is_open))
+            seen.append((now.state, now.steps_done, now.steps, now.is_open))
         return FILE
 
     kind.making = making
@@ -121,7 +119,12 @@ def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind
 
     assert seen == [(ASKING, 0, 2, True), (ASKING, 1, 2, True), (ASKING, 2, 2, True)]
     found = progress(database, work_id)
-    assert (found.state, found.file_name, found.why, found.is_open) == (DONE, "made.zip", "", False)
+    assert (found.state, found.file_name, found.failure, found.is_open) == (
+        DONE,
+        "made.zip",
+        None,
+        False,
+    )
     with database.reading() as session:
         study = studies.open_or_make(session, NOW)
         assert jobs.file(session, study, work_id) == FILE
@@ -151,13 +154,8 @@ def test_a_failure_is_told_in_the_readers_language(database: Database, kind: Mad
     work_id = enqueue(database)
     work(database)
 
-    with speaking("en"):
-        found = progress(database, work_id)
-    with speaking("id"):
-        said = progress(database, work_id).why
-    assert (found.state, found.why) == (FAILED, "A proof pack holds what people judged")
-    assert found.remedy.startswith("Ask for it again")
-    assert said == "Paket bukti berisi penilaian manusia"
+    found = progress(database, work_id)
+    assert (found.state, found.failure) == (FAILED, "A proof pack holds what people judged")
     with database.reading() as session, pytest.raises(NotMade):
         jobs.file(session, studies.open_or_make(session, NOW), work_id)
     assert enqueue(database) != work_id  # asked for again, it is tried again
@@ -171,8 +169,7 @@ def test_an_error_of_ours_is_told_without_its_traceback(database: Database, kind
     work_id = enqueue(database)
     work(database)
 
-    with speaking("en"):
-        assert progress(database, work_id).why == "Something went wrong on our side"
+    assert progress(database, work_id).failure == "Something went wrong on our side"
 
 
 @pytest.mark.parametrize(("attempts", "state"), [(2, DONE), (3, FAILED)])
@@ -220,7 +217,7 @@ def test_a_file_being_made_while_a_rater_is_deleted_is_made_anew_without_them(
             with database.writing() as session:
                 raters.delete_rater(session, session.get_one(Rater, rater_id), NOW)
                 session.commit()
-            assert progress(database, work_id).done == 0
+            assert progress(database, work_id).steps_done == 0
         return ExportedFile("made.zip", "application/zip", made[-1])
 
     kind.making = making

@@ -152,3 +152,7 @@ class LongWork(Base):
     media_type: Mapped[str | None] = mapped_column(Text)
     result: Mapped[dict[str, Any] | None]
     data: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in {"waiting", "asking"}

@@ -104,22 +104,18 @@ class Totals(Struct, frozen=True):
 
     @property
     def n_counted(self) -> int:
-        """Number of queries that count: all but the unreadable ones."""
         return self.n_queries - self.n_unreadable
 
     @property
     def n_unjudged(self) -> int:
-        """Number of results that still wait for a verdict."""
         return self.n_results - self.n_judged
 
     @property
     def n_unrated(self) -> int:
-        """Number of answers that still wait for their response quality."""
         return self.n_counted - self.sums["response_quality"].n
 
     @property
     def n_unclassified(self) -> int:
-        """Number of empty lists that still wait for their classification."""
         return self.n_empty - self.n_correct_empty - self.n_false_negative
 
 
@@ -208,12 +204,10 @@ class Figure(Struct, frozen=True):
 
     @property
     def so_far(self) -> bool:
-        """Whether the rating is unfinished: another verdict can still move the value."""
         return round((self.upper or 0) - (self.lower or 0), 9) != 0
 
     @property
     def why_undefined(self) -> Undefined | None:
-        """The reason there is no value, ``None`` when there is one."""
         if self.value is not None:
             return None
         return Undefined.NO_QUERY if self.lower is None else self.why_open
@@ -309,7 +303,6 @@ class Mean(Struct):
 
     @property
     def value(self) -> float | None:
-        """The mean, ``None`` without values."""
         return fsum(self._partials) / self.n if self.n else None
 
 

@@ -305,12 +305,10 @@ class QuerySummary(NamedTuple):
 
     @property
     def decided_count(self) -> int:
-        """Number of results judged relevant or not relevant: "cannot tell" decides nothing."""
         return self.relevant_count + self.not_relevant_count
 
     @property
     def is_unrated(self) -> bool:
-        """Whether the answer asks for a quality, as every readable one does, and has none."""
         return self.quality is None and self.state is not QueryState.UNREADABLE
 
     def span(self, figure: str) -> Span:

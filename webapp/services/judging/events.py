@@ -108,8 +108,6 @@ MANY = 50
 
 
 class EventIdTaken(Conflict):
-    """An event id was used before for something else."""
-
     message = mark("This click was stored before as something else")
     remedy = failures.RELOAD
 
@@ -154,12 +152,10 @@ class Target(NamedTuple):
 
     @property
     def is_repeat(self) -> bool:
-        """Whether this was given a second time, in a repeat task."""
         return self.field in _REPEATS
 
     @property
     def about(self) -> Self:
-        """The target that is equal for all events settled together, wherever they were clicked."""
         task_id = self.task_id if self.is_repeat else None
         query_key = self.query_key if self.thing_id is None else None
         return self._replace(task_id=task_id, query_key=query_key)
@@ -392,15 +388,11 @@ MOST_NOTES = 10_000
 
 
 class UnknownQuery(Missing):
-    """The study has no such run, query or rank."""
-
     message = mark("This run has no such question or card")
     remedy = failures.SEE_RUNS
 
 
 class NotToJudge(Refused):
-    """The answer has nothing of the kind to judge: no emptiness, or no bulk marking."""
-
     message = mark("There is nothing of that kind to judge here")
     remedy = failures.RELOAD
 

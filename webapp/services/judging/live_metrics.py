@@ -259,7 +259,6 @@ class Standing(Struct, frozen=True):
 
     @property
     def work_left(self) -> tuple[int, int, int, int]:
-        """The cards, empty lists, questions and answers that wait, as ``labels.work_left`` has."""
         lists = self.totals.n_unclassified
         return self.open_judgments - lists, lists, self.open_queries, self.totals.n_unrated
 

@@ -42,8 +42,6 @@ from webapp.services.study.question_sets import is_put_to_raters
 
 
 class NothingToAskAgain(Conflict):
-    """The study is not blind, or nothing that can be asked again was given openly."""
-
     message = mark("There is nothing to ask again")
     remedy = mark("Only a study that is rated blind asks again, and only what was given openly.")
 

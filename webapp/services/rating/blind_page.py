@@ -95,17 +95,14 @@ class BlindPage(QuestionPage, frozen=True, kw_only=True):
 
     @property
     def is_blind(self) -> bool:
-        """Whether this is a blind task."""
         return True
 
     @property
     def name(self) -> str:
-        """The name of the question in the page."""
         return self.task_id
 
     @property
     def below(self) -> str:
-        """The part below the cards: nothing yet, the empty lists, or the answers too."""
         return str(TaskStage.ANSWERS if self.stage is TaskStage.DONE else self.stage)
 
 

@@ -183,7 +183,6 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
 
     @property
     def is_blind(self) -> bool:
-        """Whether this is a blind task."""
         return False
 
     def sharing(self, clicked: JudgedCard | None) -> tuple[JudgedCard, ...]:
@@ -222,7 +221,6 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The name of the question in the page."""
         return str(self.query_id)
 
 

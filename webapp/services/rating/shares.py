@@ -79,7 +79,6 @@ class UnitProgress(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether something of the unit is left to do."""
         return self.open_judgments > 0 or self.unrated > 0
 
 
@@ -106,7 +105,6 @@ class StudyShare(Struct, frozen=True):
 
     @property
     def first_time(self) -> list[Given]:
-        """The units given for the first time, in the order of giving."""
         return [given for given in self.given if given.kind == POOL]
 
 
@@ -373,12 +371,10 @@ class Progress(Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """Number of turns with something left to do."""
         return self.of - self.done
 
     @property
     def work_left(self) -> tuple[int, int, int, int]:
-        """The cards, empty lists, turns and answers that wait, as ``labels.work_left`` has."""
         cards = self.open_judgments - self.open_lists
         return cards, self.open_lists, self.left, self.unrated
 

@@ -45,8 +45,6 @@ KEY_LENGTH = 16
 
 
 class UnknownTask(Missing):
-    """The rater was never given this, or the card or answer is not in it."""
-
     message = mark("You were given nothing to rate at this address")
     remedy = mark("It may be another rater's, or gone. Open the first page: it shows what is next.")
 

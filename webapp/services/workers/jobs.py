@@ -9,7 +9,7 @@ version had is no longer here.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ from webapp.db.engine import Database, one_at_a_time
 from webapp.db.tables.runs import LongWork
 from webapp.db.tables.study import Study
 from webapp.failures import Failure, Missing
-from webapp.i18n import gettext, mark
+from webapp.i18n import mark
 from webapp.records import Tell
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.judging import changes
@@ -48,15 +48,11 @@ Make: TypeAlias = Callable[[Session, Study, Mapping[str, Any], Tell], "ExportedF
 
 
 class UnknownJob(Missing):
-    """The work was given up, or its result was kept for longer than a day."""
-
     message = mark("This is no longer here")
     remedy = mark("It was given up, or kept for longer than a day. Ask for it again.")
 
 
 class NotMade(Missing):
-    """The file is not made yet, or could not be made."""
-
     message = mark("This file is not ready")
     remedy = mark("Its page shows how far it is.")
 
@@ -81,32 +77,6 @@ DIED = JobFailure(
     mark("The server ended several times during this work"),
     mark("Perhaps its memory is too small. Ask for less, or use the command line."),
 )
-
-
-class JobProgress(Struct, frozen=True):
-    """How far a work is; once it is done, its file's name or its result, else why it failed."""
-
-    id: str
-    kind: str
-    wanted: Mapping[str, Any]
-    state: str
-    put_down_at: datetime
-    done: int
-    of: int
-    file_name: str | None
-    result: Mapping[str, Any] | None
-    why: str
-    remedy: str
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the work is still to be done."""
-        return self.state in {WAITING, ASKING}
-
-    @property
-    def is_done(self) -> bool:
-        """Whether there is a file or a result."""
-        return self.state == DONE
 
 
 class JobCall(Struct, frozen=True):
@@ -212,42 +182,29 @@ def enqueue(
     return row.id
 
 
-def find(session: Session, study: Study, work_id: str) -> JobProgress:
-    """Return how far a work is, its failure in the reader's language."""
-    return _progress(_row(session, study, work_id))
+def find(session: Session, study: Study, work_id: str) -> LongWork:
+    """Return a work: how far it is, then its result or why it failed."""
+    row = session.get(LongWork, work_id)
+    if row is None or row.study_id != study.id or row.kind not in _kinds():
+        raise UnknownJob(work_id)
+    return row
 
 
 def of_kinds(
     session: Session, study: Study, kinds: Iterable[str], now: datetime
-) -> tuple[JobProgress, ...]:
-    """Return how far each work of some kinds is that is kept, the newest first."""
+) -> Sequence[LongWork]:
+    """Return each work of some kinds that is kept, the newest first."""
     own = select(LongWork).where(
         LongWork.study_id == study.id,
         LongWork.kind.in_(kinds),
         LongWork.put_down_at > now - KEPT_FOR,
     )
-    return tuple(map(_progress, session.scalars(own.order_by(LongWork.put_down_at.desc()))))
-
-
-def _progress(row: LongWork) -> JobProgress:
-    return JobProgress(
-        id=row.id,
-        kind=row.kind,
-        wanted=row.wanted,
-        state=row.state,
-        put_down_at=row.put_down_at,
-        done=row.steps_done,
-        of=row.steps,
-        file_name=row.file_name,
-        result=row.result,
-        why=gettext(row.failure) % {"name": row.about} if row.failure else "",
-        remedy=gettext(row.remedy) % {"name": row.about} if row.remedy else "",
-    )
+    return session.scalars(own.order_by(LongWork.put_down_at.desc())).all()
 
 
 def file(session: Session, study: Study, work_id: str) -> ExportedFile:
     """Return the file of a work that is done; raises ``UnknownJob`` and ``NotMade``."""
-    row = _row(session, study, work_id)
+    row = find(session, study, work_id)
     if row.file_name is None or row.media_type is None or row.data is None:
         raise NotMade(work_id)
     return ExportedFile(row.file_name, row.media_type, row.data)
@@ -255,7 +212,7 @@ def file(session: Session, study: Study, work_id: str) -> ExportedFile:
 
 def cancel(session: Session, study: Study, work_id: str) -> None:
     """Forget a work and its result; one that is being done ends at its next step."""
-    session.delete(_row(session, study, work_id))
+    session.delete(find(session, study, work_id))
 
 
 def forget_files(session: Session, study: Study) -> None:
@@ -275,13 +232,6 @@ def is_any_open(session: Session) -> bool:
 
 def _is_open() -> ColumnElement[bool]:
     return LongWork.state.in_([WAITING, ASKING])
-
-
-def _row(session: Session, study: Study, work_id: str) -> LongWork:
-    row = session.get(LongWork, work_id)
-    if row is None or row.study_id != study.id or row.kind not in _kinds():
-        raise UnknownJob(work_id)
-    return row
 
 
 def _failed(failure: Failure) -> JobFailure:

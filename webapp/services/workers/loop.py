@@ -229,20 +229,16 @@ class WorkLoop:
         with self._changed:
             self._held.add(call.lease)
         try:
-            self._put(work, call)
-        finally:
-            with self._changed:
-                self._held.discard(call.lease)
-                self._changed.notify_all()
-        return True
-
-    def _put(self, work: OutsideWork[Any, Any], call: LeasedCall) -> None:
-        try:
             self._keep(work, call, work.ask(call))
         except Exception as error:
             self._logger.exception("a call beside the requests failed")
             self.failure = error
             self._keep(work, call, work.unforeseen(error))
+        finally:
+            with self._changed:
+                self._held.discard(call.lease)
+                self._changed.notify_all()
+        return True
 
     def _keep(self, work: OutsideWork[Any, Any], call: LeasedCall, outcome: object) -> None:
         with self._storing() as session:

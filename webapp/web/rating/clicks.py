@@ -54,7 +54,6 @@ class ClickForm(Form):
 
     @property
     def click(self) -> Click:
-        """Return when and where the event was made; the server names it if nobody did."""
         return Click(
             event_id=self.event_id.data or secrets.token_hex(16),
             received_at=now(),
@@ -95,7 +94,6 @@ class RatingForm(Form):
 
     @property
     def rating(self) -> AnswerRating:
-        """Return the rating of the form, with ``KEEP`` for absent fields."""
         fields = (self.quality, self.notes, self.empty_outcome)
         return AnswerRating(
             **{field.name: field.data if field.raw_data else KEEP for field in fields}

@@ -45,7 +45,6 @@ class FigureCell(Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """Why there is no value, in words; empty where there is one."""
         return gettext(EXPLANATIONS[self.why]) if self.why else ""
 
 

@@ -29,15 +29,12 @@ blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
 
 class RatedBlind(Conflict):
-    """The study is now rated blind, so answers are no longer shown by run."""
-
     message = mark("This study is rated blind")
     remedy = mark("Runs are not shown while rating. Reload the page to go on with what is next.")
 
 
 @blueprint.get("/queries/<int:query_id>")
 def show(run_id: str, query_id: int) -> Response:
-    """Show one question of a run, to be rated; in a blind study, to be read."""
     page = page_of(run_id, query_id)
     with access.reading() as (session, rater):
         is_blind = studies.is_blind(session, rater.study)
@@ -55,7 +52,6 @@ def show(run_id: str, query_id: int) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
 def judge(run_id: str, query_id: int, rank: int) -> Response:
-    """Store a verdict on one card."""
     form = checked(VerdictForm)
     with access.writing() as (session, rater):
         events.judge(session, rater, run_id, query_id, rank, form.relevance.data, form.click)
@@ -71,7 +67,6 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/rating")
 def rate(run_id: str, query_id: int) -> Response:
-    """Store the rating of the whole answer; ``onward`` leads to the next open question."""
     form = checked(RatingForm)
     with access.writing() as (session, rater):
         events.rate(session, rater, run_id, query_id, form.rating, clicks.event())
@@ -88,7 +83,6 @@ def rate(run_id: str, query_id: int) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/judgments")
 def judge_open(run_id: str, query_id: int) -> Response:
-    """Store one verdict on every card that is still unjudged, where the owner allows it."""
     form = checked(VerdictForm)
     with access.writing() as (session, rater):
         if form.relevance.data is None:
@@ -100,7 +94,6 @@ def judge_open(run_id: str, query_id: int) -> Response:
 
 @blueprint.post("/undo")
 def undo(run_id: str) -> Response:
-    """Take back the latest change in the run and show where it was."""
     with access.writing() as (session, rater):
         runs.find(session, rater.study, run_id)
         query_id = events.undo(session, rater, run_id, clicks.event())
@@ -112,7 +105,6 @@ def undo(run_id: str) -> Response:
 
 @blueprint.post("/queries/<int:query_id>/cards")
 def add_cards(run_id: str, query_id: int) -> Response:
-    """Give an unreadable answer the cards its owner wrote by hand."""
     form = checked(CardsForm)
     with access.writing() as (session, rater):
         text, now = form.text.data or "", access.now()

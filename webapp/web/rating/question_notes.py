@@ -17,13 +17,11 @@ blueprint = Blueprint("question_notes", __name__, url_prefix="/study/notes")
 
 @blueprint.get("/")
 def show() -> Response:
-    """Show the note on every question."""
     return _page({}, {}, saved="saved" in request.args)
 
 
 @blueprint.post("/")
 def save() -> Response:
-    """Store the notes as typed, then show offered notes where asked to."""
     with access.reading() as (session, rater):
         sets = question_notes.notes(session, rater.study)
         notes = {f"note-{one.id}": one.id for one, _ in chain.from_iterable(sets)}

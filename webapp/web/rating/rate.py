@@ -33,7 +33,6 @@ AHEAD = 3
 
 @blueprint.get("/")
 def next_one() -> Response:
-    """Lead to the rater's next task, or to the one after a question, within the filter."""
     with access.writing() as (session, rater):
         is_open = rater.is_owner and not studies.is_blind(session, rater.study)
         if is_open and (listed := runs.overviews(session, rater)):
@@ -70,7 +69,6 @@ def next_one() -> Response:
 
 @blueprint.get("/<task_id>")
 def show(task_id: str) -> Response:
-    """Show one question to its rater, as far as it is asked for now."""
     with access.reading() as (session, rater):
         page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
         marks = card_parts.on_task(session, rater, page)
@@ -100,7 +98,6 @@ def with_parts(page: BlindPage, marks: CardParts | None, status: int = 200) -> R
 
 @blueprint.post("/<task_id>/judgment")
 def judge(task_id: str) -> Response:
-    """Store a verdict on one card."""
     form = checked(VerdictForm)
     named = form.card.data
     with access.writing() as (session, rater):
@@ -121,7 +118,6 @@ def judge(task_id: str) -> Response:
 
 @blueprint.post("/<task_id>/rating")
 def rate(task_id: str) -> Response:
-    """Store quality and notes of one answer, or the verdict on the empty lists."""
     form = checked(BlindRatingForm)
     answer = form.answer.data or None
     with access.writing() as (session, rater):
@@ -141,7 +137,6 @@ def rate(task_id: str) -> Response:
 
 @blueprint.post("/<task_id>/answers/<name>")
 def open_wording(task_id: str, name: str) -> Response:
-    """Show an answer as its chatbot wrote it; that it was opened is recorded."""
     with access.writing() as (session, rater):
         tasks.open_wording(session, rater, task_id, name, access.now())
         page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
@@ -157,7 +152,6 @@ def open_wording(task_id: str, name: str) -> Response:
 
 @blueprint.post("/<task_id>/later")
 def later(task_id: str) -> Response:
-    """Put a question off, and lead to the task that now comes before it."""
     with access.writing() as (session, rater):
         tasks.put_off(session, rater, task_id, access.now())
         found = onward(session, rater, access.now(), clicks.wanted())
@@ -167,7 +161,6 @@ def later(task_id: str) -> Response:
 
 @blueprint.post("/ahead")
 def ahead() -> Response:
-    """Return the addresses of the rater's next questions, to be kept for a time without network."""
     with access.writing() as (session, rater):
         found = tasks.ahead(session, rater, access.now(), AHEAD)
         session.commit()
@@ -177,7 +170,6 @@ def ahead() -> Response:
 
 @blueprint.post("/undo")
 def undo() -> Response:
-    """Take back the rater's latest change and show where it was."""
     with access.writing() as (session, rater):
         task_id = tasks.undo(session, rater, clicks.event())
         session.commit()

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
 
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Upload
+from webapp.db.tables.runs import LongWork, Upload
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext
 from webapp.importers.runs import problems
@@ -28,7 +28,6 @@ from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RUN, FileDecis
 from webapp.services.runs.waiting_files import StoredFiles
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
-from webapp.services.workers.jobs import JobProgress
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import LONGEST_LABEL, ChoiceField, LineField, ListField, UnusableForm
 from webapp.web.workers.jobs import after_import, led_to, shown
@@ -181,7 +180,7 @@ def _files(session: Session, study: Study, tokens: Sequence[str]) -> list[Upload
     return [waiting_files.find(session, study, token) for token in tokens]
 
 
-def _works(session: Session, study: Study) -> tuple[JobProgress, ...]:
+def _works(session: Session, study: Study) -> Sequence[LongWork]:
     return jobs.of_kinds(session, study, (kinds.READING, kinds.STORING), access.now())
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, redirect, url_for
-from msgspec import Struct
 
+from webapp.db.tables.runs import LongWork
 from webapp.i18n import gettext
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.workers import jobs
-from webapp.services.workers.jobs import JobProgress, JobWork
+from webapp.services.workers.jobs import JobWork
 from webapp.web.frame import access, htmx
 from webapp.web.frame.htmx import attached
 from webapp.web.frame.workers import workers
@@ -19,8 +19,12 @@ from webapp.web.frame.workers import workers
 blueprint = Blueprint("long_work", __name__, url_prefix="/files")
 
 
-class JobWords(Struct, frozen=True):
-    """The words of a job: its ``title``, and ``again``, the address to ask for it once more."""
+class JobWords(NamedTuple):
+    """The words of a job: its ``title``, and ``again``, the address to ask for it once more.
+
+    ``steps`` has how many are ``done`` ``of`` how many, ``ending`` what follows the last step,
+    ``leaving`` what becomes of the job while nobody looks.
+    """
 
     title: str
     again: str
@@ -29,43 +33,32 @@ class JobWords(Struct, frozen=True):
     leaving: str
 
 
-class JobPage(Struct, frozen=True):
-    """How far a job is, its words, and the menu entry it stands under and leads back to."""
-
-    work: JobProgress
-    words: JobWords
-    under: str
-
-
 @blueprint.get("/<work_id>")
 def show(work_id: str) -> Response:
-    """Show how far a job is, or what it stored; it goes on if nobody is at it."""
     with access.reading() as (session, rater):
         job = jobs.find(session, rater.study, work_id)
     if job.is_open:
         _wake()
-    if job.is_done and job.kind in _SEEN_AT:
+    if job.state == jobs.DONE and job.kind in _SEEN_AT:
         if htmx.wants_part():
             return htmx.reload()
         return redirect(_SEEN_AT[job.kind](job), 303)  # type: ignore[return-value]
-    return htmx.respond("workers/page.html", "workers/_work.html", shown(job))
+    return htmx.respond("workers/page.html", "workers/_work.html", **shown(job))
 
 
 @blueprint.get("/<work_id>/file")
 def take_away(work_id: str) -> Response:
-    """Return the file."""
     with access.reading() as (session, rater):
         return download(jobs.file(session, rater.study, work_id))
 
 
 @blueprint.post("/<work_id>/give-up")
 def give_up(work_id: str) -> Response:
-    """Forget a job, done or not, and go to the page that it leads back to."""
     with access.writing() as (session, rater):
         job = jobs.find(session, rater.study, work_id)
         jobs.cancel(session, rater.study, work_id)
         session.commit()
-    return redirect(url_for(shown(job).under), 303)  # type: ignore[return-value]
+    return redirect(url_for(shown(job)["under"]), 303)  # type: ignore[return-value]
 
 
 def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
@@ -77,10 +70,10 @@ def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
     return redirect(url_for("long_work.show", work_id=work_id), 303)  # type: ignore[return-value]
 
 
-def shown(job: JobProgress) -> JobPage:
-    """Return a job as pages show it."""
+def shown(job: LongWork) -> dict[str, Any]:
+    """Return a job as pages show it: its words, and the menu entry it stands under."""
     words, under = _WORDS[job.kind]
-    return JobPage(job, words(job.wanted), under)
+    return {"work": job, "words": words(job.wanted), "under": under}
 
 
 def download(file: ExportedFile) -> Response:
@@ -93,34 +86,25 @@ def _wake() -> None:
 
 
 def _reading(wanted: Mapping[str, Any]) -> JobWords:
-    return _import(
-        wanted,
-        gettext("All questions are read. The report is being made."),
-        gettext(
+    return _import(wanted)._replace(
+        ending=gettext("All questions are read. The report is being made."),
+        leaving=gettext(
             "You may close this page: the reading goes on, and the page Import leads back to "
             "the report. Nothing is stored before you have seen it."
         ),
     )
 
 
-def _storing(wanted: Mapping[str, Any]) -> JobWords:
-    return _import(
-        wanted,
+def _import(wanted: Mapping[str, Any]) -> JobWords:
+    return JobWords(
+        gettext("Import of %(names)s", names=", ".join(wanted["names"])),
+        url_for("imports.show", token=wanted["tokens"]),
+        gettext("%(done)s of %(of)s questions are read."),
         gettext("All questions are read. They are being stored, all at once."),
         gettext(
             "You may close this page: the import goes on, and the page Import leads back to it. "
             "The files are stored as a whole or not at all."
         ),
-    )
-
-
-def _import(wanted: Mapping[str, Any], ending: str, leaving: str) -> JobWords:
-    return JobWords(
-        gettext("Import of %(names)s", names=", ".join(wanted["names"])),
-        url_for("imports.show", token=wanted["tokens"]),
-        gettext("%(done)s of %(of)s questions are read."),
-        ending,
-        leaving,
     )
 
 
@@ -157,7 +141,7 @@ def _packing(wanted: Mapping[str, Any]) -> JobWords:
     )
 
 
-def _imported(job: JobProgress) -> str:
+def _imported(job: LongWork) -> str:
     found = job.result or {}
     if found["left"]:
         return url_for("imports.show", token=found["left"], left="1" if found["stored"] else None)
@@ -171,7 +155,7 @@ def after_import(stored: Sequence[str]) -> str:
     return url_for("runs.index") if stored else url_for("imports.show")
 
 
-def _scored(job: JobProgress) -> str:
+def _scored(job: LongWork) -> str:
     found = job.result or {}
     if "evaluation" not in found:
         return url_for("evaluations.index", refused=job.id)
@@ -181,13 +165,13 @@ def _scored(job: JobProgress) -> str:
 
 _WORDS: Mapping[str, tuple[Callable[[Mapping[str, Any]], JobWords], str]] = {
     "reading": (_reading, "imports.show"),
-    "storing": (_storing, "imports.show"),
+    "storing": (_import, "imports.show"),
     "scoring": (_scoring, "evaluations.index"),
     "proof pack": (_packing, "runs.index"),
 }
 """The words of each kind of jobs for what is wanted, and the menu entry of its page."""
 
-_SEEN_AT: Mapping[str, Callable[[JobProgress], str]] = {
+_SEEN_AT: Mapping[str, Callable[[LongWork], str]] = {
     "reading": _imported,
     "storing": _imported,
     "scoring": _scored,
