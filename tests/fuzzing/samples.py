@@ -136,7 +136,7 @@ def rated(database: Database) -> tuple[tuple[bytes, ...], bytes]:
             for run_id in (first, second)
             for style in CsvStyle
         )
-        pack = packs.of_study(session, study, rule).data
+        pack = packs.pack(session, study, None, rule).data
         session.rollback()
     return csvs, pack
 

@@ -1,18 +1,17 @@
-"""Gold files: read whole and written back the same, or refused with all that is wrong."""
-
 from __future__ import annotations
 
 import json
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from tests.importers.runs.cards import NOTHING
 from webapp.exporters.gold.gold_questions import gold_json
 from webapp.i18n import speaking
 from webapp.importers.gold import gold_questions
+from webapp.importers.gold.gold_questions import KnownPlace, UnusablePlaces
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import UnreadableFile, UnusableQuestions
 from webapp.metrics.gold.constraint_rules import Constraints, Place, Range
@@ -68,6 +67,7 @@ def test_questions_come_with_what_they_ask() -> None:
     assert (first.expected, first.manual) == (Expected.HAS_DATA, False)
     assert (second.expected, second.manual) == (Expected.NO_DATA, True)
     assert second.constraints == Constraints()
+    assert gold_json(gold.questions, gold.threshold, gold.extra) == GOLD
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,6 @@ def test_null_and_empty_constraints_ask_nothing(constraints: object) -> None:
 
     assert found.questions[0].constraints == Constraints()
     assert found.threshold is None
-
-
-def test_what_is_read_is_written_the_same() -> None:
-    gold = gold_questions.read("gold.json", data(GOLD))
-
-    assert gold_json(gold.questions, gold.threshold, gold.extra) == GOLD
 
 
 FULL: dict[str, Any] = {
@@ -133,14 +127,6 @@ def test_of_a_changed_question_only_what_was_changed_is_written_anew() -> None:
     assert "price" not in gold_json([without], None, {})["questions"][0]["constraints"]
 
 
-@pytest.mark.real
-def test_the_real_gold_file_is_written_the_same(real_run: Path) -> None:
-    raw = (real_run / "questions_v2.json").read_bytes()
-    gold = gold_questions.read("questions_v2.json", raw)
-
-    assert gold_json(gold.questions, gold.threshold, gold.extra) == json.loads(raw)
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -148,6 +134,7 @@ def test_the_real_gold_file_is_written_the_same(real_run: Path) -> None:
         ({"question": ""}, "questions[0].question is wrong; found: an empty text"),
         ({"expected_result": "some"}, "found: a text; expected: “has_data” or “no_data”"),
         ({"evaluation_mode": "hand"}, "expected: “auto” or “manual”"),
+        ({"constraints": True}, "questions[0].constraints is wrong"),
         ({"constraints": {"price": 5}}, "questions[0].constraints.price is wrong"),
         (
             {"constraints": {"price": {"max": "800 juta"}}},
@@ -177,22 +164,72 @@ def test_every_problem_of_the_file_is_told() -> None:
                      "value_wrong"]  # fmt: skip
 
 
-@pytest.mark.parametrize("document", [[], {}, {"questions": []}, {"questions": {}}, "text"])
-def test_another_file_is_refused(document: object) -> None:
-    with pytest.raises(UnusableQuestions):
-        gold_questions.read("gold.json", data(document))
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        *((data(one), UnusableQuestions) for one in ([], {}, {"questions": []}, "text")),
+        (b"id,question\n", UnreadableFile),
+    ],
+)
+def test_another_file_is_refused(data: bytes, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        gold_questions.read("gold.json", data)
 
 
-def test_what_is_no_json_is_refused() -> None:
-    with pytest.raises(UnreadableFile):
-        gold_questions.read("gold.json", b"id,question\n")
+@pytest.mark.parametrize("text", NOTHING)
+def test_a_gold_question_asks_nothing_where_a_dash_or_the_like_stands(text: str) -> None:
+    asked = {
+        "id": 1,
+        "question": "rumah di medan",
+        "expected_result": "has_data",
+        "category": text,
+        "evaluation_mode": text,
+        "constraints": {
+            "property_type": text,
+            "listing_type": text,
+            "location": {"keywords": [text, "medan"], "lat": text, "radius_km": text},
+            "price": {"min": text, "max": 5, "tolerance": text},
+            "bedrooms": text,
+            "floors": {"exact": text},
+        },
+    }
+    gold = gold_questions.read("gold.json", data({"threshold_t": text, "questions": [asked]}))
+
+    (question,) = gold.questions
+    asks = question.constraints
+    assert (gold.threshold, question.category, question.manual) == (None, "", False)
+    assert (asks.property_type, asks.listing_type, asks.bedrooms, asks.floors) == (None,) * 4
+    assert asks.location is not None
+    assert (asks.location.keywords, asks.location.radius_km) == (("medan",), 2)
+    assert asks.price is not None
+    assert asks.price == Range(maximum=Fraction(5))
 
 
-@pytest.mark.parametrize("value", [0.1, True, ["price"], "price", {"price": 5}])
-def test_another_value_in_place_of_constraints_is_told_with_its_place(value: object) -> None:
-    asked = {"id": 1, "question": "Rumah?", "expected_result": "has_data", "constraints": value}
+CEMARA = {"name": "Cemara", "keywords": ["cemara", " "], "lat": 3.6, "lng": 98.7, "radius_km": 3}
 
-    with pytest.raises(UnusableQuestions) as refused:
-        gold_questions.read("gold.json", data({"questions": [asked]}))
 
-    assert "constraints" in str(refused.value.problem.details["place"])
+def test_a_place_has_its_words_its_point_and_its_radius() -> None:
+    listed = {"a": CEMARA, "b": {"lat": 3.5, "lng": 98.6}}
+    read = gold_questions.read_places("locations.json", data({"locations": listed}))
+
+    assert gold_questions.places(read) == (
+        KnownPlace("Cemara", ("cemara",), 3.6, 98.7, 3.0),
+        KnownPlace("b", (), 3.5, 98.6, 2.0),
+    )
+    for other in (None, [], {"a": 1}, {"a": {"lat": "x", "lng": 1}}):
+        assert gold_questions.places(other) == ()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"locations": []},
+        {"locations": {"a": 1}},
+        {"locations": {"a": {**CEMARA, "lat": 91}}},
+        {"locations": {"a": {**CEMARA, "radius_km": -1}}},
+    ],
+)
+def test_a_file_of_places_that_is_wrong_is_refused_whole(document: object) -> None:
+    with pytest.raises(UnusablePlaces):
+        gold_questions.read_places("locations.json", data(document))

@@ -1,5 +1,3 @@
-"""A zip that is not a proof pack, or is made to do harm, is refused with one clear sentence."""
-
 from __future__ import annotations
 
 import io
@@ -12,14 +10,8 @@ from typing import Any
 
 import pytest
 
-from webapp.i18n import LANGUAGES, speaking
 from webapp.importers.proof_packs import pack as proof_pack
-from webapp.importers.proof_packs.pack import (
-    PACK_MESSAGES,
-    ProofPack,
-    UnreadableMember,
-    UnusablePack,
-)
+from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember, UnusablePack
 from webapp.metrics.proof_packs.proof_files import FORMAT, PACK_VERSION
 
 MANIFEST: Mapping[str, Any] = {
@@ -63,10 +55,15 @@ def reading(data: bytes, look: Callable[[ProofPack], object]) -> object:
 GOOD = zipped(("manifest.json", manifest()), ("a.txt", b"one\ntwo\n"))
 
 
+NAMED = ("manifest.json", manifest())
+CENTRAL = GOOD.rindex(b"PK\x01\x02")  # the entry of a.txt in the zip's directory
+
+
 def test_a_pack_is_read_member_by_member() -> None:
-    assert reading(GOOD, lambda pack: pack.read("a.txt")) == b"one\ntwo\n"
-    assert reading(GOOD, lambda pack: pack.names) == {"manifest.json", "a.txt"}
-    assert reading(GOOD, lambda pack: pack.manifest.study) == "S"
+    data = zipped(("runs/", b""), NAMED, ("runs/a", b"1"))
+    assert reading(data, lambda pack: pack.read("runs/a")) == b"1"
+    assert reading(data, lambda pack: pack.names) == {"manifest.json", "runs/a"}
+    assert reading(data, lambda pack: pack.manifest.study) == "S"
 
 
 @pytest.mark.parametrize(
@@ -77,60 +74,33 @@ def test_what_is_no_complete_zip_is_refused(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../x", "a/../../x", "/etc/passwd", "a\\..\\x", "C:x", "a//b", "./a", ".."]
+    ("data", "code"),
+    [
+        *(
+            (zipped(NAMED, (name, b"")), "pack_member_refused")
+            for name in ("../x", "a/../../x", "/etc/passwd", "a\\..\\x", "C:x", "a//b", "./a", "..")
+        ),
+        (zipped(NAMED, ("a", b"1"), ("a", b"2")), "pack_member_refused"),
+        (zipped(NAMED, ("a", bytes(20 * 2**20))), "pack_member_refused"),  # a bomb
+        (GOOD[: CENTRAL + 8] + b"\x01" + GOOD[CENTRAL + 9 :], "pack_member_refused"),  # encrypted
+        (zipped(NAMED, method=zipfile.ZIP_BZIP2), "pack_not_zip"),
+        (zipped(("pack/manifest.json", manifest())), "pack_without_manifest"),
+        (zipped(*((f"{number}", b"") for number in range(10_001))), "pack_too_large"),
+        (GOOD[: CENTRAL + 24] + struct.pack("<I", 2**31) + GOOD[CENTRAL + 28 :], "pack_too_large"),
+    ],
 )
-def test_a_name_that_leads_out_of_the_pack_is_refused(name: str) -> None:
-    assert refusal(zipped(("manifest.json", manifest()), (name, b""))) == "pack_name_unsafe"
+def test_a_hostile_zip_is_refused_before_it_is_unpacked(data: bytes, code: str) -> None:
+    assert refusal(data) == code
 
 
-def test_two_members_of_one_name_are_refused() -> None:
-    twice = zipped(("manifest.json", manifest()), ("a", b"1"), ("a", b"2"))
-    assert refusal(twice) == "pack_member_twice"
-
-
-def test_a_folder_entry_is_no_member() -> None:
-    data = zipped(("runs/", b""), ("manifest.json", manifest()), ("runs/a", b"1"))
-    assert reading(data, lambda pack: pack.names) == {"manifest.json", "runs/a"}
-
-
-def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
-    bomb = zipped(("manifest.json", manifest()), ("a", bytes(20 * 2**20)))
-
-    assert len(bomb) < 40_000
-    assert refusal(bomb) == "pack_bomb"
-
-
-def test_a_pack_of_too_many_members_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proof_pack, "MOST_MEMBERS", 3)
-    many = zipped(*((f"{number}", b"") for number in range(4)))
-    assert refusal(many) == "pack_too_large"
-
-
-def test_sizes_are_limited_by_what_the_zip_states() -> None:
+def test_a_member_that_lies_or_is_damaged_is_told_when_it_is_read() -> None:
     """A directory that claims less than the member holds yields no more than it claims."""
-    data = zipped(("manifest.json", manifest()), ("a", b"x" * 1000))
-    at = data.rindex(b"PK\x01\x02") + 24
-    assert struct.unpack_from("<I", data, at) == (1000,)
-    lying = data[:at] + struct.pack("<I", 10) + data[at + 4 :]
-    with pytest.raises(UnreadableMember):
-        reading(lying, lambda pack: pack.read("a"))
-
-    huge = data[:at] + struct.pack("<I", 2**31) + data[at + 4 :]
-    assert refusal(huge) == "pack_too_large"
-
-
-def test_an_encrypted_member_is_refused() -> None:
-    at = GOOD.rindex(b"PK\x01\x02") + 8
-    assert refusal(GOOD[:at] + b"\x01" + GOOD[at + 1 :]) == "pack_encrypted"
-
-
-def test_another_way_of_packing_is_refused() -> None:
-    packed = zipped(("manifest.json", manifest()), method=zipfile.ZIP_BZIP2)
-    assert refusal(packed) == "pack_not_zip"
-
-
-def test_a_pack_without_a_manifest_at_its_top_is_refused() -> None:
-    assert refusal(zipped(("pack/manifest.json", manifest()))) == "pack_without_manifest"
+    assert struct.unpack_from("<I", GOOD, CENTRAL + 24) == (8,)
+    lying = GOOD[: CENTRAL + 24] + struct.pack("<I", 2) + GOOD[CENTRAL + 28 :]
+    at = GOOD.index(b"a.txt") + len("a.txt")
+    for data in (lying, GOOD[:at] + b"\xff\xff" + GOOD[at + 2 :]):
+        with pytest.raises(UnreadableMember, match=r"a\.txt"):
+            reading(data, lambda pack: pack.digest("a.txt"))
 
 
 @pytest.mark.parametrize(
@@ -148,28 +118,7 @@ def test_a_manifest_that_cannot_be_used_is_refused(text: bytes) -> None:
     assert refusal(zipped(("manifest.json", text))) == "pack_manifest_wrong"
 
 
-def test_a_pack_of_another_version_says_so() -> None:
-    older = zipped(("manifest.json", manifest(pack_version=1, files="other")))
-    assert refusal(older) == "pack_older"
-    newer = zipped(("manifest.json", manifest(pack_version=PACK_VERSION + 1, files="other")))
-    assert refusal(newer) == "pack_newer"
-    assert refusal(zipped(("manifest.json", manifest(pack_version=10**300)))) == "pack_newer"
-
-
-def test_a_damaged_member_is_told_when_it_is_read() -> None:
-    at = GOOD.index(b"a.txt") + len("a.txt")
-    damaged = GOOD[:at] + b"\xff\xff" + GOOD[at + 2 :]
-    with pytest.raises(UnreadableMember) as wrong:
-        reading(damaged, lambda pack: pack.digest("a.txt"))
-    assert wrong.value.name == "a.txt"
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("code", PACK_MESSAGES)
-def test_every_refusal_names_the_file_in_the_reader_s_language(code: str, language: str) -> None:
-    details = dict.fromkeys(("name", "limit", "members", "place", "version", "known"), "x")
-    with speaking(language):
-        told = UnusablePack(code, "x.zip", **details).line()
-
-    assert told.startswith("x.zip")
-    assert "%(" not in told
+@pytest.mark.parametrize("version", [1, PACK_VERSION + 1, 10**300])
+def test_a_pack_of_another_version_says_so(version: int) -> None:
+    other = zipped(("manifest.json", manifest(pack_version=version, files="other")))
+    assert refusal(other) == "pack_other_version"

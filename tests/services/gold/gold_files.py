@@ -101,14 +101,21 @@ def gold_bytes(**changed: object) -> bytes:
     return json.dumps(GOLD | changed).encode()
 
 
-def stored_run(session: Session, study: Study, rater: Rater, *, with_gold: bool = True) -> Run:
-    """Return the made-up run, stored, with the gold questions in force."""
-    read = json_runs.read("results.json", v2_file())
-    imported = imports.store(session, study, read, Labels(), NOW)
-    run = session.get_one(Run, imported.id)
+def stored_file(
+    session: Session, study: Study, rater: Rater, data: bytes, *, with_gold: bool = True
+) -> str:
+    """Store a V2 results file, with the gold questions in force; return the run's id."""
+    read = json_runs.read("results.json", data)
+    run = session.get_one(Run, imports.store(session, study, read, Labels(), NOW).id)
     if with_gold:
         gold.import_file(session, rater, run.question_set_id, "gold.json", gold_bytes(), NOW)
-    return run
+    return run.id
+
+
+def stored_run(session: Session, study: Study, rater: Rater, *, with_gold: bool = True) -> Run:
+    """Return the made-up run, stored, with the gold questions in force."""
+    run_id = stored_file(session, study, rater, v2_file(), with_gold=with_gold)
+    return session.get_one(Run, run_id)
 
 
 def leaves(document: object, place: str = "") -> Iterator[tuple[str, object]]:

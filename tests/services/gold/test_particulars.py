@@ -1,5 +1,3 @@
-"""The distance under a card is from the place that its gold question asks for."""
-
 from __future__ import annotations
 
 import pytest
@@ -10,39 +8,30 @@ from tests.conftest import NOW
 from tests.services.gold.gold_files import GOLD, gold_bytes, take_gold
 from tests.services.rating.blind_raters import set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
-from webapp.db.tables.people import Rater
+from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Question, Study
 from webapp.records import Particulars
 from webapp.services.gold import gold
+from webapp.services.offline import runs
 from webapp.services.rating import particulars, question_notes, tasks
-
-
-def test_the_json_of_a_run_holds_all_of_it_the_record_apart(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(session, study)
-    take_gold(session, rater, notes="Cemara Asri counts.")
-    question_notes.show_offered(session, study, NOW)
-    assert not study.show_record
-
-    told = exported(session, study, run_id)
-
-    assert told["asked_place"] == "cemara"
-    assert told["record"]["distance_km"] == pytest.approx(1.1097, abs=0.0005)
 
 
 def test_the_distance_is_from_the_place_that_the_gold_question_asks_for(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored(session, study)
-    take_gold(session, rater)
+    take_gold(session, rater, notes="Cemara Asri counts.")
+    question_notes.show_offered(session, study, NOW)
     set_study(session, study, show_record=True)
 
     found = known(session, study, run_id)
+    told = exported(session, study, run_id)
 
     # 0.01 degrees of longitude at 3.6 degrees north: 6371 km x cos 3.6 x 0.01 x pi / 180.
     assert found.recorded_km == pytest.approx(1.1097, abs=0.0005)
     assert (found.place, found.listed_km) == ("cemara", None)
+    assert told["asked_place"] == "cemara"
+    assert told["record"]["distance_km"] == found.recorded_km
 
 
 def test_a_known_place_that_the_question_names_stands_in_for_a_point(
@@ -79,3 +68,40 @@ def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
     assert card.lines == ("Dekat tol dan tenang sekali", "Tenang")
     assert card.listed == Particulars("Rumah di hook", ("cctv", "gym"))
     assert not {"a", "b", "hybrid"} & {*card.headings, *card.lines, card.place}
+
+
+def test_raters_read_a_gold_note_only_after_the_owner_shows_it(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study)
+    (question,) = session.scalars(select(Question)).all()
+    take_gold(session, rater, notes="no_data because it is full")
+    session.flush()
+    task = tasks.next_task(session, rater, NOW)
+    assert task is not None
+
+    def read() -> set[str]:
+        return {
+            particulars.of_answer(session, study, run_id, 1).note,
+            particulars.of_task(session, rater, task.id).note,
+            *(one.note for one in runs.offline_run(session, study, run_id).questions),
+        }
+
+    assert read() == {""}
+
+    question_notes.show_offered(session, study, NOW)
+    assert read() == {"no_data because it is full"}
+
+    question_notes.put(session, study, {question.id: " Mine "}, NOW)
+    question_notes.show_offered(session, study, NOW)
+    assert read() == {"Mine"}
+
+    question_notes.put(session, study, {question.id: ""}, NOW)
+    assert read() == {""}
+    assert question.note is None
+    said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")
+    assert [tuple(row) for row in session.execute(said.order_by(LogEntry.id))] == [
+        ("", "no_data because it is full"),
+        ("no_data because it is full", "Mine"),
+        ("Mine", ""),
+    ]

@@ -1,56 +1,127 @@
-"""The proof pack is offered where runs and figures are, and is the command line's."""
-
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.services.proof_packs.packs import verified
+from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
+from webapp.db.tables.runs import LongWork
 from webapp.services.proof_packs import packs
-from webapp.services.runs import reports
 from webapp.services.study import studies
+from webapp.services.workers import jobs, kinds
+from webapp.services.workers.loop import ALIVE
+from webapp.web.frame.access import now
+from webapp.web.frame.workers import workers
+
+WAIT = 60
+PART = {"HX-Request-Type": "partial"}
 
 
-def test_the_pack_of_a_run_follows_the_rule_of_the_page(client: FlaskClient, run_id: str) -> None:
+def test_a_small_pack_is_the_answer_itself(client: FlaskClient, run_id: str) -> None:
     client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
-    page = client.get(f"/runs/{run_id}?part=exports&rule=majority").text
-    answer = client.get(f"/runs/{run_id}/proof-pack.zip?rule=majority")
+    address = f"/runs/{run_id}/proof-pack.zip?rule=majority"
 
-    assert f"/runs/{run_id}/proof-pack.zip?rule=majority" in page
+    assert address in client.get(f"/runs/{run_id}?part=exports&rule=majority").text
+    for page in ("/runs/", "/study/standing"):
+        assert 'href="/study/proof-pack.zip"' in client.get(page).text
+    answer = client.get(address)
     assert answer.content_type == "application/zip"
     assert f"proof_pack_{run_id}.zip" in answer.headers["Content-Disposition"]
     found = verified(answer.data)
-    assert (found.equal, found.rule, found.runs) == (True, "majority", (run_id,))
+    assert (found.equal, found.rule, found.runs) == (True, "majority", [run_id])
+    assert verified(client.get("/study/proof-pack.zip").data).equal
+    assert client.get("/runs/unknown/proof-pack.zip").status_code == 404
+    assert client.get(f"/runs/{run_id}/proof-pack.zip?rule=best").status_code == 400
 
 
-def test_the_pack_of_the_study_is_the_services(
-    client: FlaskClient, web_database: Database, run_id: str
-) -> None:
-    assert run_id
-    answer = client.get("/study/proof-pack.zip")
-    with web_database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
-        file = packs.of_study(session, study, reports.rule_of(session, study))
-
-    assert answer.data == file.data
-    assert verified(answer.data).equal
-
-
-def test_it_is_offered_once_there_is_a_run(client: FlaskClient) -> None:
+def test_without_a_run_there_is_no_pack(client: FlaskClient) -> None:
     for page in ("/runs/", "/study/standing"):
         assert "/study/proof-pack.zip" not in client.get(page).text
     assert client.get("/study/proof-pack.zip").status_code == 404
 
 
-def test_pages_that_list_runs_or_raters_offer_it(client: FlaskClient, run_id: str) -> None:
+def test_a_large_pack_is_made_in_the_background_until_a_verdict_changes(
+    app: Flask, client: FlaskClient, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packs, "LONG_FROM", 1)
+    address = f"/runs/{run_id}/proof-pack.zip?rule=majority"
+    page = client.get(address).headers["Location"]
+    assert workers(app).is_idle(WAIT)
+    assert client.get(address).headers["Location"] == page
+    answer = client.get(f"{page}/file")
+
+    assert answer.content_type == "application/zip"
+    assert f"proof_pack_{run_id}.zip" in answer.headers["Content-Disposition"]
+    assert verified(answer.data).equal
+    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
+    assert client.get(address).headers["Location"] != page
+    assert client.get(page).status_code == 404
+
+
+def test_a_link_of_another_site_begins_no_work(
+    client: FlaskClient, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run_id
-    for page in ("/runs/", "/study/standing"):
-        text = client.get(page).text
-        assert 'href="/study/proof-pack.zip"' in text
-        assert "It names the raters" in text
+    monkeypatch.setattr(packs, "LONG_FROM", 1)
+    elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    answer = client.get("/study/proof-pack.zip", headers=elsewhere)
+
+    assert "Location" not in answer.headers
+    assert "Go on" in answer.text
 
 
-def test_unknown_runs_and_rules_are_told(client: FlaskClient, run_id: str) -> None:
-    assert client.get("/runs/unknown/proof-pack.zip").status_code == 404
-    assert client.get(f"/runs/{run_id}/proof-pack.zip?rule=best").status_code == 400
+def test_a_job_shows_how_far_it_is_and_can_be_cancelled(
+    app: Flask, client: FlaskClient, web_database: Database, run_id: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    assert run_id
+    monkeypatch.setattr(packs, "LONG_FROM", 1)
+    assert workers(app).finish(WAIT)  # nothing is begun any more
+    page = client.get("/study/proof-pack.zip").headers["Location"]
+    text = client.get(page).text
+    assert f'hx-get="{page}" hx-trigger="every 1s"' in text
+    assert f'<noscript><a href="{page}">' in text
+    assert client.get(f"{page}/file").status_code == 404
+    with web_database.writing() as session:
+        row = session.get_one(LongWork, page.rpartition("/")[2])
+        row.state, row.attempt, row.steps_done, row.steps = "asking", 1, 3, 10
+        row.alive_until = now() + ALIVE
+        session.commit()
+    assert '<progress value="3" max="10"' in client.get(page, headers=PART).text
+
+    assert client.post(f"{page}/give-up").status_code == 303
+    assert client.get(page).status_code == 404
+
+
+def test_a_job_that_waited_for_a_server_is_done_or_fails_with_a_remedy(
+    app: Flask, client: FlaskClient, web_database: Database, run_id: str
+) -> None:
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, now())
+        wanted = [kinds.pack_of(run, "majority") for run in (run_id, "gone")]
+        made, failed = [jobs.enqueue(session, study, kinds.PACK, one, now()) for one in wanted]
+        session.commit()
+    workers(app).serve()
+    assert workers(app).is_idle(WAIT)
+
+    assert verified(client.get(f"/files/{made}/file").data).equal
+    assert "Try again" in client.get(f"/files/{failed}", headers=PART).text
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "at"),
+    [
+        ("proof pack", {"run": None, "rule": "majority"}, "/runs/"),
+        ("reading", {"names": ["a.json"], "tokens": ["a"]}, "/runs/import"),
+    ],
+)
+def test_the_page_of_a_job_is_in_the_menu_where_it_was_begun(
+    app: Flask, client: FlaskClient, web_database: Database, kind: str, wanted: dict[str, Any],
+    at: str,
+) -> None:  # fmt: skip
+    assert workers(app).finish(WAIT)
+    assert_place(client, web_database, Asked(kind, wanted), at=at, back=at)

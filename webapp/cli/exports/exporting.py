@@ -265,9 +265,7 @@ def _pack(session: Session, study: Study, run_id: str | None, rule: Rule) -> byt
     from webapp.services.proof_packs import packs
 
     with steps() as tell:
-        if run_id is None:
-            return packs.of_study(session, study, rule, tell=tell).data
-        return packs.of_run(session, study, run_id, rule, tell=tell).data
+        return packs.pack(session, study, run_id, rule, tell=tell).data
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``relevansi gold``: gold questions in and out, as the page of a question set takes them."""
+"""``relevansi gold`` and ``manual-input``: gold questions, and decisions by hand, in and out."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from webapp.cli.frame.output import say, write_json
 from webapp.i18n import gettext, ngettext
 
 if TYPE_CHECKING:
-    from webapp.records import Problem
     from webapp.services.gold.gold import Gold, GoldSet
 
 of_set = click.option("--set", "set_id", type=int, metavar="ID", help="A question set's id.")
 of_run = click.option("--run", "run_id", metavar="ID", help="The question set of this run.")
+decided_run = click.option(
+    "--run", "run_id", required=True, metavar="ID", help="The run decided on."
+)
 
 
 @click.group("gold")
@@ -39,12 +41,21 @@ def list_command(*, as_json: bool) -> None:
     with options.reading() as (session, study):
         found = [(one, gold.in_force(session, one.id)) for one in gold.sets(session, study)]
     if as_json:
-        listed = [_set_json(one, held) for one, held in found]
+        listed = [
+            {
+                "id": one.id,
+                "questions": len(one.questions),
+                "first_question": next(iter(one.questions), None),
+                "runs": [run.id for run in one.runs],
+                "gold": None if held is None else _gold_json(held),
+            }
+            for one, held in found
+        ]
         write_json({"question_sets": listed})
         return
     for one, held in found:
         asked = ngettext("%(n)s question", "%(n)s questions", len(one.questions))
-        say(f"{one.id}  {asked}  {_version(held)}  {' '.join(run[0] for run in one.runs)}")
+        say(f"{one.id}  {asked}  {_version(held)}  {' '.join(run.id for run in one.runs)}")
 
 
 @gold_command.command("import")
@@ -62,6 +73,8 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
     JSON: {question_set, is_new, version, name, by, at, questions, threshold_t,
            problems: [{run, severity, file, query_id, line, code, message}]}
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
+    from webapp.db.tables.runs import Run
+    from webapp.importers.runs import problems
     from webapp.services.gold import gold
     from webapp.services.study import studies
 
@@ -73,17 +86,27 @@ def import_command(file: Path, set_id: int | None, run_id: str | None, *, as_jso
         gold.import_file(session, owner, chosen.id, file.name, file.read_bytes(), now)
         held = gold.in_force(session, chosen.id)
         assert held is not None
-        remarks = gold.remarks_on_runs(session, chosen, held)
+        remarks = [
+            (run.id, problem)
+            for run in chosen.runs
+            for problem in gold.remarks(session, session.get_one(Run, run.id), held)
+        ]
         session.commit()
     is_new = held.version.number > len(chosen.versions)
     if as_json:
-        write_json(_taken_json(chosen, held, remarks, is_new=is_new))
+        document = {
+            "question_set": chosen.id,
+            "is_new": is_new,
+            **_gold_json(held),
+            "problems": [{"run": run, **problems.to_dict(problem)} for run, problem in remarks],
+        }
+        write_json(document)
         return
     state = _version(held) if is_new else gettext("already in force: nothing was saved")
     asked = ngettext("%(n)s gold question", "%(n)s gold questions", len(held.questions))
     say(f"{chosen.id}  {asked}: {state}")
     for run, problem in remarks:
-        say(f"  !  {run}: {_message(problem)}", err=True)
+        say(f"  !  {run}: {problems.message(problem)}", err=True)
 
 
 @gold_command.command("export")
@@ -126,37 +149,24 @@ def _chosen(sets: list[GoldSet], set_id: int | None, run_id: str | None) -> Gold
                 "Gold questions belong to the questions of a run: `relevansi import` one first."
             )
         )
-    if run_id is not None:
-        found = [one for one in sets if run_id in {run[0] for run in one.runs}]
-        if not found:
-            raise UnknownRun(run_id)
-        return found[0]
-    if set_id is not None:
-        found = [one for one in sets if one.id == set_id]
-        if not found:
-            raise UnknownQuestionSet(set_id)
-        return found[0]
-    if len(sets) > 1:
+    found = [
+        one
+        for one in sets
+        if set_id in {None, one.id} and (run_id is None or run_id in {run.id for run in one.runs})
+    ]
+    if not found:
+        raise UnknownQuestionSet(set_id) if run_id is None else UnknownRun(run_id)
+    if len(found) > 1:
         raise click.UsageError(
             gettext("There are several question sets: say --set or --run; `relevansi gold list`.")
         )
-    return sets[0]
+    return found[0]
 
 
 def _version(held: Gold | None) -> str:
     if held is None:
         return gettext("no gold questions yet")
     return gettext("%(name)s, version %(n)s", name=held.version.name, n=held.version.number)
-
-
-def _set_json(one: GoldSet, held: Gold | None) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "questions": len(one.questions),
-        "first_question": next(iter(one.questions), None),
-        "runs": [run[0] for run in one.runs],
-        "gold": None if held is None else _gold_json(held),
-    }
 
 
 def _gold_json(held: Gold) -> dict[str, Any]:
@@ -170,20 +180,61 @@ def _gold_json(held: Gold) -> dict[str, Any]:
     }
 
 
-def _taken_json(
-    chosen: GoldSet, held: Gold, remarks: tuple[tuple[str, Problem], ...], *, is_new: bool
-) -> dict[str, Any]:
+@click.group("manual-input")
+def manual_input_command() -> None:
+    """Take decisions by hand on a run's cards in or out, as manual_input.json."""
+
+
+@manual_input_command.command("import")
+@click.argument("file", type=FILE)
+@decided_run
+@as_json_option
+def import_manual_command(file: Path, run_id: str, *, as_json: bool) -> None:
+    """Take in the decisions of FILE: constraints overridden, cards passed or failed.
+
+    Decisions that FILE does not name stay as they are. Those on questions or cards that the
+    run does not have are told and left out; where none fits, the command ends with 1.
+
+    \b
+    JSON: {run, new, fitting, problems: [{severity, file, query_id, line, code, message}]}
+    """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     from webapp.importers.runs import problems
+    from webapp.services.gold import constraints
+    from webapp.services.study import studies
 
-    return {
-        "question_set": chosen.id,
-        "is_new": is_new,
-        **_gold_json(held),
-        "problems": [{"run": run, **problems.to_dict(problem)} for run, problem in remarks],
-    }
+    with options.opened() as opened, opened.writing() as session:
+        now = options.now()
+        owner = studies.raters(session, studies.open_or_make(session, now))[0]
+        data = file.read_bytes()
+        found = constraints.import_manual(session, owner, run_id, file.name, data, now)
+        session.commit()
+    n_new, n_fitting, wrong = found
+    if as_json:
+        document = {
+            "run": run_id,
+            "new": n_new,
+            "fitting": n_fitting,
+            "problems": [problems.to_dict(problem) for problem in wrong],
+        }
+        write_json(document)
+    else:
+        new = ngettext("%(n)s new decision", "%(n)s new decisions", n_new)
+        say(f"{run_id}  {file.name}: {new}")
+        for problem in wrong:
+            say(f"  !! {problems.message(problem)}", err=True)
+    if wrong and not n_fitting:
+        raise click.ClickException(
+            gettext("No decision in %(file)s fits run %(run)s.", file=file.name, run=run_id)
+        )
 
 
-def _message(problem: Problem) -> str:
-    from webapp.importers.runs import problems
+@manual_input_command.command("export")
+@decided_run
+@output_option
+def export_manual_command(run_id: str, output: Path | None) -> None:
+    """Write the decisions in force on a run's cards, as `manual-input import` reads them."""
+    from webapp.services.gold import constraints
 
-    return problems.message(problem)
+    with options.reading() as (session, study):
+        document = constraints.manual_document(session, study, run_id, options.now())
+    write_json(document, output)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, formats
@@ -15,8 +15,7 @@ from webapp.cli.frame.output import shown, write, write_json
 from webapp.i18n import gettext, ngettext
 from webapp.importers.proof_packs import pack as proof_pack
 from webapp.services.proof_packs import verification
-from webapp.services.proof_packs.differences import DifferenceKind, PackDifference, Value
-from webapp.services.proof_packs.verification import Verification
+from webapp.services.proof_packs.verification import DifferenceKind, PackDifference, Verification
 
 MOST_LINES = 40
 """Differences of one file that are listed for people; the JSON document has all."""
@@ -36,9 +35,14 @@ def verify_command(file: Path, file_format: str, output: Path | None) -> None:
       left_out, texts: {FILE: [lines of a unified diff]}}; kind is one of hash,
       missing, unlisted, unreadable, verdict, figure, cell.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
-    found = _verified(file)
+    with (
+        file.open("rb") as data,
+        proof_pack.opened(file.name, data) as pack,
+        progress.steps() as tell,
+    ):
+        found = verification.verify(pack, tell)
     if file_format == "json":
-        write_json(_document(found), output)
+        write_json(to_builtins(found), output)
     else:
         text = "".join(f"{shown(line)}\n" for line in _lines(found))
         write(text.encode("utf-8", "surrogateescape"), output)
@@ -51,53 +55,15 @@ def verify_command(file: Path, file_format: str, output: Path | None) -> None:
         )
 
 
-def _verified(file: Path) -> Verification:
-    with (
-        file.open("rb") as opened,
-        proof_pack.opened(file.name, opened) as pack,
-        progress.steps() as tell,
-    ):
-        return verification.verify(pack, tell)
-
-
-def _document(found: Verification) -> dict[str, Any]:
-    return {
-        "file": found.name,
-        "equal": found.equal,
-        "fingerprint": found.fingerprint,
-        "version": found.version,
-        "created_at": found.created_at.isoformat(),
-        "study": found.study,
-        "rule": found.rule,
-        "runs": list(found.runs),
-        "files": found.files,
-        "figures": found.figures,
-        "differences": [
-            {
-                "kind": str(one.kind),
-                "file": one.file,
-                "place": list(one.place),
-                "stated": one.stated,
-                "computed": one.computed,
-                "source": one.source,
-            }
-            for one in found.differences
-        ],
-        "left_out": found.left_out,
-        "texts": {file: list(lines) for file, lines in found.texts.items()},
-    }
-
-
 def _lines(found: Verification) -> Iterator[str]:
     """Yield what a person reads: what the pack is, then equal or what differs, file by file."""
-    made = gettext(
+    yield gettext(
         "%(study)s, %(rule)s; made by Relevansi %(version)s as of %(when)s",
         study=found.study,
         rule=found.rule,
         version=found.version,
-        when=found.created_at.isoformat(),
+        when=found.created_at,
     )
-    yield made
     yield gettext("Fingerprint (SHA-256 of manifest.json): %(hash)s", hash=found.fingerprint)
     if found.equal:
         yield gettext(
@@ -105,7 +71,9 @@ def _lines(found: Verification) -> Iterator[str]:
             files=found.files,
             figures=found.figures,
         )
-    for file, differences in groupby(_sorted(found.differences), key=lambda one: one.file):
+    files = list(dict.fromkeys(one.file for one in found.differences))
+    ordered = sorted(found.differences, key=lambda one: (files.index(one.file), _is_minor(one)))
+    for file, differences in groupby(ordered, key=lambda one: one.file):
         listed = list(differences)
         yield file
         yield from (f"  {_told(one)}" for one in listed[:MOST_LINES])
@@ -115,22 +83,13 @@ def _lines(found: Verification) -> Iterator[str]:
         yield from (f"    {line}" for line in found.texts.get(file, ()))
 
 
-def _sorted(differences: Sequence[PackDifference]) -> list[PackDifference]:
-    """The differences file by file as they were found, headline figures before all others."""
-    files = list(dict.fromkeys(one.file for one in differences))
-    places = {file: number for number, file in enumerate(files)}
-    return sorted(differences, key=lambda one: (places[one.file], not _is_headline(one)))
-
-
-def _is_headline(difference: PackDifference) -> bool:
-    place = difference.place
-    return difference.kind is not DifferenceKind.FIGURE or (
-        "figures" in place and place[-1:] == ("value",)
-    )
+def _is_minor(one: PackDifference) -> bool:
+    """Whether a figure is not a headline figure, which are listed first."""
+    is_headline = "figures" in one.place and one.place[-1] == "value"
+    return one.kind is DifferenceKind.FIGURE and not is_headline
 
 
 def _told(one: PackDifference) -> str:
-    place = ", ".join(one.place)
     if one.kind is DifferenceKind.HASH:
         return gettext("its SHA-256 is not the one in manifest.json")
     if one.kind is DifferenceKind.MISSING:
@@ -138,20 +97,15 @@ def _told(one: PackDifference) -> str:
     if one.kind is DifferenceKind.UNLISTED:
         return gettext("is not in manifest.json")
     if one.kind is DifferenceKind.UNREADABLE:
-        return gettext("cannot be used: %(why)s", why=place or one.stated)
-    if not one.source:
-        return gettext("%(place)s: it occurs there %(n)s times", place=place, n=one.stated)
+        return gettext("cannot be used: %(why)s", why=one.stated)
+    stated, computed = (
+        f"{value:.10g}" if isinstance(value, float) else "-" if value is None else value
+        for value in (one.stated, one.computed)
+    )
     return gettext(
         "%(place)s: %(stated)s; by %(source)s it is %(computed)s",
-        place=place or "-",
-        stated=_value(one.stated),
+        place=", ".join(one.place) or "-",
+        stated=stated,
         source=one.source,
-        computed=_value(one.computed),
+        computed=computed,
     )
-
-
-def _value(value: Value) -> str:
-    """`value` as it is printed: ten digits of a number, ``-`` for none."""
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return "-" if value is None else str(value)

@@ -545,7 +545,7 @@ def _parts(report: ComparisonReport) -> Iterator[Section]:
 
 def part_modules() -> tuple[ModuleType, ...]:
     """Return the modules that write the parts a comparison has beside its figures."""
-    from webapp.exporters.gold import comparison_part as constraints
+    from webapp.exporters.gold import constraint_reports as constraints
     from webapp.exporters.planning import machine_help, samples, settled
 
     return constraints, settled, samples, machine_help

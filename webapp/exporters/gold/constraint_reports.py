@@ -1,29 +1,28 @@
-"""Runs compared under V2 as tables and sentences, for the page and every report."""
+"""Runs checked under V2 in words: compared for the page and every report, and as files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 from webapp import notation
 from webapp.exporters.comparisons import document, words
+from webapp.exporters.comparisons.json_file import difference_json, signed_ranks_json
 from webapp.exporters.comparisons.words import conclusion
 from webapp.exporters.frame import csv_cells
 from webapp.exporters.frame.csv_cells import csv_bytes
-from webapp.exporters.frame.tables import Cell, Column, Table, stacked, word
+from webapp.exporters.frame.tables import Cell, Column, Section, Table, stacked, word
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.comparisons.differences import Difference
 from webapp.metrics.gold.constraints import (
+    PART,
     CheckedContender,
     ConfusionMatrix,
     ConstraintComparison,
     ConstraintConfusion,
     ConstraintFigure,
     ConstraintReport,
-    ConstraintTotals,
     MissingRule,
-    QueryEvaluation,
     figures_per_constraint,
     headline_figures,
 )
@@ -38,13 +37,54 @@ CELLS = {
 }
 
 
-def title() -> str:
-    """Return the title of the comparison under V2."""
-    return gettext("Constraints (V2)")
+def section(found: ConstraintComparison) -> Section:
+    """Return the comparison as a section of a report: sentences and tables."""
+    basis = _basis(found)
+    sentences = [
+        *(said for one in found.contenders for said in _lacks(one)),
+        *(
+            conclusion(found, difference)
+            for difference in found.differences
+            if not difference.false_negatives_at_zero
+        ),
+    ]
+    tables = (
+        _figures(found, basis),
+        _matrices(found, basis),
+        document.difference_table("constraint_differences", found, (_pairing(), basis)),
+        document.signed_rank_table("constraint_signed_rank", found, (basis,)),
+    )
+    return Section(PART, gettext("Constraints (V2)"), tuple(sentences), tables)
 
 
-def basis(comparison: ConstraintComparison) -> str:
-    """Return the basis of the checks: the gold questions, T, and the meaning of MISSING."""
+def part_json(found: ConstraintComparison) -> dict[str, Any]:
+    """Return the comparison as plain values.
+
+    ``{gold, version, threshold_t, runs: [{id, name, not_run, pending, decided, from_text, ...}],
+    differences, signed_rank}``; the rest of a run is what ``score constraints`` prints.
+    """
+    return {
+        "gold": found.gold,
+        "version": found.version,
+        "threshold_t": float(found.threshold),
+        "runs": [
+            {
+                "id": one.run,
+                "name": one.name,
+                "not_run": list(one.not_run),
+                "pending": {str(query_id): n for query_id, n in one.pending.items()},
+                "decided": one.decided,
+                "from_text": one.from_text,
+                **constraints_json(one.report),
+            }
+            for one in found.contenders
+        ],
+        "differences": [difference_json(difference) for difference in found.differences],
+        "signed_rank": signed_ranks_json(found.differences),
+    }
+
+
+def _basis(comparison: ConstraintComparison) -> str:
     return gettext(
         "Gold questions: %(name)s, version %(n)s. T = %(t)s. What is asked but not on a card "
         "(MISSING) counts as not passed.",
@@ -54,29 +94,30 @@ def basis(comparison: ConstraintComparison) -> str:
     )
 
 
-def lacks(comparison: ConstraintComparison) -> tuple[str, ...]:
-    """Return the questions that each run lacks, and its number of decisions by hand."""
-    return tuple(said for one in comparison.contenders for said in _lacks(one))
-
-
-def conclusions(comparison: ConstraintComparison) -> tuple[str, ...]:
-    """Return a sentence for each pair of runs: mean CPR by question, and query success."""
-    return tuple(conclusion(comparison, difference) for difference in main(comparison))
-
-
-def main(comparison: ConstraintComparison) -> tuple[Difference, ...]:
-    """Return the differences that are shown at once: false negatives as each figure has them."""
-    return tuple(one for one in comparison.differences if not one.false_negatives_at_zero)
-
-
-def figures(comparison: ConstraintComparison) -> Table:
+def _figures(comparison: ConstraintComparison, basis: str) -> Table:
     """Return every figure of every run with its n, the accuracy of each constraint below."""
     contenders = comparison.contenders
-    parts = (gettext("Value"), "n")
     headlines = [headline_figures(one.report) for one in contenders]
     accuracies = [figures_per_constraint(one.report) for one in contenders]
-    accuracy = CONSTRAINT_MEASURES["pca"].label
-    totals = [one.report.totals for one in contenders]
+    accuracy = gettext(CONSTRAINT_MEASURES["pca"].label)
+    counts = (
+        (gettext("Total questions"), [one.report.totals.n_queries for one in contenders]),
+        (gettext("Total properties"), [one.report.totals.n_properties for one in contenders]),
+    )
+    rows = [
+        (word(label), *(Cell(notation.number(n), (n, None)) for n in found))
+        for label, found in counts
+    ]
+    for name in headlines[0]:
+        label = gettext(CONSTRAINT_MEASURES[name].label)
+        rows.append((word(label), *(_figure(found[name]) for found in headlines)))
+    for name, label in CONSTRAINT_LABELS.items():
+        row = (
+            word(f"{accuracy}: {gettext(label)}"),
+            *(_figure(found[name]) for found in accuracies),
+        )
+        rows.append(row)
+    parts = (gettext("Value"), "n")
     return Table(
         "constraint_figures",
         gettext("Figures under the gold questions: value, n"),
@@ -84,29 +125,12 @@ def figures(comparison: ConstraintComparison) -> Table:
             Column(gettext("Figure")),
             *(Column(one.name, numeric=True, parts=parts) for one in contenders),
         ),
-        (
-            (
-                word(gettext("Total questions")),
-                *(_count(found.n_queries) for found in totals),
-            ),
-            (
-                word(gettext("Total properties")),
-                *(_count(found.n_properties) for found in totals),
-            ),
-            *_rows(headlines, {name: CONSTRAINT_MEASURES[name].label for name in headlines[0]}),
-            *(
-                (word(f"{gettext(accuracy)}: {row[0].text}"), *row[1:])
-                for row in _rows(accuracies, CONSTRAINT_LABELS)
-            ),
-        ),
-        (
-            gettext("n counts cards for Mean CPR, strict success and PCA, else questions."),
-            basis(comparison),
-        ),
+        tuple(rows),
+        (gettext("n counts cards for Mean CPR, strict success and PCA, else questions."), basis),
     )
 
 
-def matrices(comparison: ConstraintComparison) -> Table:
+def _matrices(comparison: ConstraintComparison, basis: str) -> Table:
     """Return the confusion matrix of each run: how many questions, and which."""
     parts = (gettext("Questions"), gettext("No."))
     return Table(
@@ -117,30 +141,11 @@ def matrices(comparison: ConstraintComparison) -> Table:
             *(Column(one.name, parts=parts) for one in comparison.contenders),
         ),
         tuple(
-            (
-                word(gettext(label)),
-                *(_cell(one, confusion) for one in comparison.contenders),
-            )
+            (word(gettext(label)), *(_cell(one, confusion) for one in comparison.contenders))
             for confusion, label in CELLS.items()
         ),
-        (
-            gettext("Met: results with a mean CPR of at least T."),
-            basis(comparison),
-        ),
+        (gettext("Met: results with a mean CPR of at least T."), basis),
     )
-
-
-def differences(comparison: ConstraintComparison) -> Table:
-    """Return every paired difference with its interval, n, counts, test and p-values."""
-    return document.difference_table(
-        "constraint_differences", comparison, (_pairing(), basis(comparison))
-    )
-
-
-def signed_ranks(comparison: ConstraintComparison) -> Table:
-    """Return Wilcoxon's test of the mean CPRs by question."""
-    notes = (basis(comparison),)
-    return document.signed_rank_table("constraint_signed_rank", comparison, notes)
 
 
 def _pairing() -> str:
@@ -182,20 +187,9 @@ def _lacks(contender: CheckedContender) -> Iterator[str]:
         )
 
 
-def _rows(
-    found: list[dict[str, ConstraintFigure]], labels: Mapping[str, str]
-) -> Iterator[tuple[Cell, ...]]:
-    for name, label in labels.items():
-        yield (word(gettext(label)), *(_figure(of_run[name]) for of_run in found))
-
-
 def _figure(found: ConstraintFigure) -> Cell:
     lines = (notation.four(found.value), f"n = {notation.number(found.n)}")
     return stacked(lines, (None if found.value is None else float(found.value), found.n))
-
-
-def _count(n: int) -> Cell:
-    return Cell(notation.number(n), (n, None))
 
 
 def _cell(contender: CheckedContender, confusion: ConstraintConfusion) -> Cell:
@@ -204,11 +198,8 @@ def _cell(contender: CheckedContender, confusion: ConstraintConfusion) -> Cell:
     return Cell(f"{n} ({listed})" if found else n, (len(found), listed), (n, listed))
 
 
-_DECIMALS = 4
-
-
 def constraints_json(report: ConstraintReport) -> dict[str, Any]:
-    """The evaluation of constraints as one flat object; ``missing`` only if MISSING is left out.
+    """Return the evaluation as one flat object; ``missing`` only if MISSING is left out.
 
     Totals are rounded to 4 decimals. A question without cards has mean_cpr 0, as the
     recorded evaluations have it: the one place where undefined is written 0.
@@ -225,13 +216,36 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
         "strict_success_ratio": _rounded(whole.strict_success_ratio),
         "query_success_rate": _rounded(whole.success_rate),
         "confusion_matrix": confusion_json(whole.matrix),
-        "category_metrics": {name: _category(part) for name, part in report.categories.items()},
-        "evaluations": [_evaluation(query) for query in report.queries],
+        "category_metrics": {
+            name: {
+                "total_queries": part.n_queries,
+                "successful_queries": part.n_successful,
+                "success_rate": _rounded(part.success_rate),
+                "total_properties": part.n_properties,
+                "mean_cpr": _rounded(part.mean_cpr),
+            }
+            for name, part in report.categories.items()
+        },
+        "evaluations": [
+            {
+                "query_id": query.question.query_id,
+                "question": query.question.text,
+                "category": query.question.category,
+                "expected_result": str(query.question.expected),
+                "has_results": bool(query.cards),
+                "num_properties": len(query.cards),
+                "mean_cpr": _number(query.mean_cpr) if query.cards else 0.0,
+                "strict_success": query.strict_success,
+                "is_success": query.is_success,
+                "confusion_category": str(query.confusion),
+            }
+            for query in report.queries
+        ],
     }
 
 
 def confusion_json(matrix: ConfusionMatrix) -> dict[str, Any]:
-    """The counts of the matrix and the four figures that follow from them."""
+    """Return the counts of the matrix and the four figures that follow from them."""
     return {
         "tp": matrix.tp,
         "fp": matrix.fp,
@@ -245,79 +259,26 @@ def confusion_json(matrix: ConfusionMatrix) -> dict[str, Any]:
 
 
 def _rounded(value: Fraction | None) -> float | None:
-    return None if value is None else float(round(value, _DECIMALS))
-
-
-def _category(part: ConstraintTotals) -> dict[str, Any]:
-    return {
-        "total_queries": part.n_queries,
-        "successful_queries": part.n_successful,
-        "success_rate": _rounded(part.success_rate),
-        "total_properties": part.n_properties,
-        "mean_cpr": _rounded(part.mean_cpr),
-    }
-
-
-def _evaluation(query: QueryEvaluation) -> dict[str, Any]:
-    return {
-        "query_id": query.question.query_id,
-        "question": query.question.text,
-        "category": query.question.category,
-        "expected_result": str(query.question.expected),
-        "has_results": bool(query.cards),
-        "num_properties": len(query.cards),
-        "mean_cpr": _recorded_mean(query),
-        "strict_success": query.strict_success,
-        "is_success": query.is_success,
-        "confusion_category": str(query.confusion),
-    }
-
-
-def _recorded_mean(query: QueryEvaluation) -> float | None:
-    """0 without cards, as it was recorded; null where no card has a pass rate."""
-    if not query.cards:
-        return 0.0
-    return None if query.mean_cpr is None else float(query.mean_cpr)
+    return None if value is None else float(round(value, 4))
 
 
 QUESTION_COLUMNS = (
-    "query_id",
-    "question",
-    "category",
-    "expected_result",
-    "num_properties",
-    "mean_cpr",
-    "strict_success",
-    "is_success",
-    "confusion_category",
+    *("query_id", "question", "category", "expected_result", "num_properties"),
+    *("mean_cpr", "strict_success", "is_success", "confusion_category"),
 )
 CARD_COLUMNS = (
-    "query_id",
-    "card",
-    "name",
-    "slug",
-    "cpr",
-    "manual_result",
-    "comment",
-    *CONSTRAINTS,
-    *(f"{name}_automatic" for name in CONSTRAINTS),
-    "distance_km",
+    *("query_id", "card", "name", "slug", "cpr", "manual_result", "comment"),
+    *(*CONSTRAINTS, *(f"{name}_automatic" for name in CONSTRAINTS), "distance_km"),
 )
 
 
 def questions_csv(report: ConstraintReport) -> bytes:
-    """A line for each question of the gold file, in its order."""
+    """Return a line for each question of the gold file, in its order."""
     rows = [
         (
-            query.question.query_id,
-            query.question.text,
-            query.question.category,
-            str(query.question.expected),
-            len(query.cards),
-            _number(query.mean_cpr),
-            query.strict_success,
-            int(query.is_success),
-            str(query.confusion),
+            *(query.question.query_id, query.question.text, query.question.category),
+            *(str(query.question.expected), len(query.cards), _number(query.mean_cpr)),
+            *(query.strict_success, int(query.is_success), str(query.confusion)),
         )
         for query in report.queries
     ]
@@ -325,25 +286,20 @@ def questions_csv(report: ConstraintReport) -> bytes:
 
 
 def cards_csv(report: ConstraintReport) -> bytes:
-    """A line for each card: its constraints' outcomes, with and without people's decisions."""
-    rows: list[list[csv_cells.Cell]] = []
+    """Return a line for each card: its outcomes, with and without people's decisions."""
+    rows: list[tuple[csv_cells.Cell, ...]] = []
     for query in report.queries:
         for index, card in enumerate(query.cards):
             distances = (check.distance_km for check in card.checks)
             passed = {True: "pass", False: "fail", None: "pending" if card.pending else None}
             rows.append(
-                [
-                    query.question.query_id,
-                    index,
-                    card.card.name,
-                    card.card.slug,
-                    _number(card.cpr),
-                    passed[card.passed],
-                    card.comment,
+                (
+                    *(query.question.query_id, index, card.card.name, card.card.slug),
+                    *(_number(card.cpr), passed[card.passed], card.comment),
                     *(str(check.outcome) for check in card.checks),
                     *(str(check.automatic) for check in card.checks),
                     next((km for km in distances if km is not None), None),
-                ]
+                )
             )
     return csv_bytes([CARD_COLUMNS, *rows])
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp.metrics.gold.constraint_rules import Constraints, Place, Range
@@ -101,41 +100,33 @@ CARD = "card"
 """The subject of a decision on a whole card; every other one is a constraint."""
 
 
-class DecidedCard(Struct, frozen=True):
-    """The decision on one subject of a card; `card` counts from 0, outcome ``None`` waits."""
+def manual_json(
+    decided: Iterable[tuple[int, int, str, str | None, str]], *, timestamp: str
+) -> dict[str, Any]:
+    """Return the file of decisions; reasons of overrides have a key of their own.
 
-    query_id: int
-    card: int
-    subject: str
-    outcome: str | None
-    reason: str
-
-
-def manual_json(decided: Iterable[DecidedCard], *, timestamp: str) -> dict[str, Any]:
-    """The file of `decided`; reasons of overrides have a key of their own."""
+    A decision is the number of the question, the card counted from 0, the subject, the outcome
+    (``None`` waits) and the reason.
+    """
     overrides: dict[str, dict[str, dict[str, str]]] = {}
     reasons: dict[str, dict[str, dict[str, str]]] = {}
     cards: dict[str, dict[str, dict[str, str]]] = {}
-    for one in sorted(decided, key=lambda one: (one.query_id, one.card, one.subject)):
-        query, card = str(one.query_id), str(one.card)
-        if one.subject == CARD:
-            verdict = {"result": one.outcome or "pending", "comment": one.reason}
+    for number, index, subject, outcome, reason in sorted(decided, key=lambda one: one[:3]):
+        query, card = str(number), str(index)
+        if subject == CARD:
+            verdict = {"result": outcome or "pending", "comment": reason}
             cards.setdefault(query, {})[card] = verdict
-        elif one.outcome is not None:
-            overrides.setdefault(query, {}).setdefault(card, {})[one.subject] = one.outcome
-            reasons.setdefault(query, {}).setdefault(card, {})[one.subject] = one.reason
+        elif outcome is not None:
+            overrides.setdefault(query, {}).setdefault(card, {})[subject] = outcome
+            reasons.setdefault(query, {}).setdefault(card, {})[subject] = reason
     return {
         "timestamp": timestamp,
         "source_report": "Relevansi",
         "summary": {
-            "constraint_overrides_count": _count(overrides),
-            "manual_evaluations_count": _count(cards),
+            "constraint_overrides_count": sum(map(len, overrides.values())),
+            "manual_evaluations_count": sum(map(len, cards.values())),
         },
         "constraint_overrides": overrides,
         "override_reasons": reasons,
         "manual_evaluations": cards,
     }
-
-
-def _count(by_query: dict[str, dict[str, dict[str, str]]]) -> int:
-    return sum(len(cards) for cards in by_query.values())

@@ -15,44 +15,162 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from webapp.exporters.proof_packs.readme import readme
 from webapp.metrics.judging.registry import MEASURES, Measure
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION, README
+from webapp.records import CannotTell
 
-_FIRST = (README, MANIFEST)
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip can state, for a member that has none."""
-
 _READABLE_FILE = 0o100644 << 16
 _UNIX = 3
 
+_TEXT = """\
+# Proof pack
+
+Everything behind the figures of an evaluation of a property chatbot: what was shown, who
+judged it how and when, and what follows. Made by Relevansi; `manifest.json` says which
+version, with which seeds, and what every figure means.
+
+**This pack names its raters** ({raters}) and holds what each of them said and wrote. Pass
+it on only to whom they agreed to.
+
+## What is inside
+
+| file | holds |
+| --- | --- |
+| `manifest.json` | the SHA-256 of each file here and each imported one, definitions, seeds |
+| `study/TABLE.json` | the rows that everything follows from, one a line: questions, answers, \
+cards, raters, their verdicts, grades and notes, what settled disputes, every change they made; \
+a machine's verdicts only where people judged a sample |
+| `verdicts.csv` | each rater's standing verdict on each card and each empty list |
+| `guidelines.md` | what raters went by, where it was written down |
+| `questions/SET.json` | the questions, in order |
+| `runs/RUN/rated.csv` | one line per question, in the columns of the method |
+| `runs/RUN/raters.csv` | the same with the columns of each rater |
+| `runs/RUN/judgments.csv` | one line per card, with ids that stay the same |
+| `runs/RUN/qrels.txt`, `run.txt` | judgments and ranked lists in the forms of TREC |
+| `runs/RUN/run.json` | the run with every answer, card and verdict |
+| `runs/RUN/figures.json` | the figures per run, category and question, under every rule |
+| `comparisons/SET.json` | two or more runs of one question set compared, with intervals and tests |
+{added}
+A verdict is `1` (relevant), `0` (not relevant) or `unsure` (cannot tell); that of an empty
+list is `correct_empty` or `false_negative`. It hangs on a question, a property and the
+content that was shown, so that a property which several runs returned is judged once. Where
+a question depends on the turns before it, `judged_in` names the run that the verdict belongs
+to. Files that hold one verdict per card follow the rule {rule}: "majority" is what most
+decided votes say (cannot tell does not vote, a tie stays open), "adjudicated" the same with
+disputes settled, "rater NAME" one rater's own. Undefined is null in JSON and blank in CSV,
+never 0; the one exception is `mrr` in `rated.csv`, which is 0 for an empty list, also for one
+that is rightly empty, where it is undefined.
+
+{cannot_tell}
+
+## What was given blind
+
+`blindness` in `manifest.json` counts it, for verdicts on cards and empty lists and for grades.
+The event that made a current verdict decides: with a `task_id` it was clicked on a page that names
+neither run nor method, with a `query_key` and no `task_id` (cause `click` or `bulk`) on one that
+names both. Anything else, as from a file, is "unknown". An event that another one undoes
+(`undoes_id`) made nothing, nor did that other one.
+
+## Recompute everything
+
+    relevansi verify proof_pack.zip
+
+needs no database. It replays the events (`study/events.json`), puts the rows into an empty
+database, makes every other file from there again and says "equal", or which files and figures
+differ. What it prints as the fingerprint is the SHA-256
+of `manifest.json`: a hash can only prove what was written down elsewhere, for example in the
+report that rests on this pack.
+
+## The orders in which raters saw cards and answers
+
+They are drawn from a secret of the study, which stays in its database: with it, each blind
+answer could be traced to its run. `commitments` in `manifest.json` is its SHA-256. Once the
+rating is over, its owner can show the secret (`order_secret` in the table `studies` of a
+backup), and `printf %s SECRET | sha256sum` shows that it was this one.
+
+## Recompute with somebody else's program
+
+Python 3.9 or newer and [ir-measures](https://ir-measur.es) suffice. Unpack the zip, then, in
+its folder (the second line needs Python 3.13 or older, as of ir-measures 0.4.3):
+
+```
+pip install ir-measures
+ir_measures --by_query runs/RUN/qrels.txt runs/RUN/run.txt "RR P@5"
+```
+
+`RR` is the column `mrr` of every question whose rating is complete. `P@5` there is always
+divided by 5, also for a shorter list: times 5 / min(n, 5), n the number of results, it is
+`precision_at_5`, as long as no card of the question is "cannot tell" and left out. A list of
+which nothing is decided has no line in the qrels; its reciprocal rank is 0 here. This compares
+them all:
+
+```python
+import json
+from collections import Counter
+from pathlib import Path
+
+import ir_measures
+from ir_measures import RR, P
+
+RULE = {literal}
+
+for folder in sorted(Path("runs").iterdir()):
+    qrels = list(ir_measures.read_trec_qrels(str(folder / "qrels.txt")))
+    ranked = list(ir_measures.read_trec_run(str(folder / "run.txt")))
+    decided = Counter(line.query_id for line in qrels)
+    shown = Counter(line.query_id for line in ranked)
+    theirs = {{
+        (found.query_id, found.measure): found.value
+        for found in ir_measures.iter_calc([RR, P @ 5], qrels, ranked)
+    }}
+    equal = Counter()
+    figures = json.loads((folder / "figures.json").read_text("utf-8"))
+    for question in figures[RULE]["queries"]:
+        number = str(question["query_id"])
+        n = shown[number]
+        if not question["complete"] or not decided[number]:
+            continue
+        assert abs(theirs[number, RR] - question["mrr"]) < 1e-9, (folder, number)
+        equal["RR"] += 1
+        if decided[number] == n:
+            precision = theirs[number, P @ 5] * 5 / min(n, 5)
+            assert abs(precision - question["precision_at_5"]) < 1e-9, (folder, number)
+            equal["P@5"] += 1
+    print(folder.name, "equal:", dict(equal))
+```
+"""
+
+
+_CANNOT_TELL: Mapping[CannotTell, str] = {
+    "not_relevant": """\
+A card that is "cannot tell" counts as not relevant in every figure here (`cannot_tell` in
+`manifest.json`), so that each line of `rated.csv` can be recomputed from its own columns:
+`overall_precision` is relevant_count / results_count.""",
+    "left_out": """\
+A card that is "cannot tell" is left out of the precisions here (`cannot_tell` in
+`manifest.json`), above and below the line; the notes in `rated.csv` name its rank.""",
+}
+
 
 def pack(
-    facts: Mapping[str, Any], files: Mapping[str, bytes], about: Mapping[str, str] | None = None
+    facts: Mapping[str, Any], secret: str, files: Mapping[str, bytes], about: Mapping[str, str]
 ) -> bytes:
-    """The zip of `files` by name, with the manifest of `facts` and the README that explain them.
+    """Return the zip of `files` by name, with their manifest and README.
 
-    `about` says what the members hold that not every pack has.
+    `secret` is the SHA-256 of the secret of the orders; `about` says what the members hold that
+    not every pack has.
     """
-    added = {name: told for name, told in (about or {}).items() if name in files}
-    text = readme(facts["raters"], facts["rule"], facts["cannot_tell"], added)
-    members = {README: text, **files}
-    members[MANIFEST] = json_file(manifest(facts, members))
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name in sorted(members, key=lambda name: (name not in _FIRST, name)):
-            archive.writestr(_member(name), members[name])
-    return buffer.getvalue()
-
-
-def manifest(facts: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, object]:
-    """The manifest: the pack's kind and making, the meaning of its words, the hash of each file."""
-    stated = dict(facts)
-    secret = stated.pop("secret_sha256")
-    return {
+    added = {name: told for name, told in about.items() if name in files}
+    members = {
+        README: readme(facts["raters"], facts["rule"], facts["cannot_tell"], added),
+        **files,
+    }
+    manifest = {
         "format": FORMAT,
         "pack_version": PACK_VERSION,
-        **stated,
+        **facts,
         "created_at_is": "when the last event, import or logged change inside happened",
         "commitments": [
             {
@@ -64,9 +182,19 @@ def manifest(facts: Mapping[str, Any], files: Mapping[str, bytes]) -> dict[str, 
         "definitions": [_definition(measure) for measure in MEASURES.values()],
         "files": [
             {"name": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
-            for name, data in sorted(files.items())
+            for name, data in sorted(members.items())
         ],
     }
+    members = {MANIFEST: json_file(manifest), **dict(sorted(members.items()))}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compresslevel=9) as archive:
+        for name in (README, *(name for name in members if name != README)):
+            info = zipfile.ZipInfo(name, _NO_TIME)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = _READABLE_FILE
+            info.create_system = _UNIX
+            archive.writestr(info, members[name])
+    return buffer.getvalue()
 
 
 def json_file(document: object) -> bytes:
@@ -97,9 +225,23 @@ def _definition(measure: Measure) -> dict[str, object]:
     }
 
 
-def _member(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, _NO_TIME)
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.external_attr = _READABLE_FILE
-    info.create_system = _UNIX
-    return info
+def readme(
+    raters: Sequence[str], rule: str, cannot_tell: CannotTell, added: Mapping[str, str]
+) -> bytes:
+    """Return the README of a pack that names `raters` and whose merged files follow `rule`.
+
+    `cannot_tell` is what such a card is in its figures.
+    """
+    return _TEXT.format(
+        raters=", ".join(map(_quoted, raters)),
+        rule=_quoted(rule),
+        literal=json.dumps(rule),
+        added="".join(f"| `{name}` | {told} |\n" for name, told in added.items()),
+        cannot_tell=_CANNOT_TELL[cannot_tell],
+    ).encode()
+
+
+def _quoted(text: str) -> str:
+    """`text` in quotation marks on one line, without what Markdown would read as markup."""
+    escaped = "".join(f"\\{mark}" if mark in "\\|*`<[_" else mark for mark in text)
+    return f'"{" ".join(escaped.split())}"'

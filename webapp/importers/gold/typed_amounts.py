@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from msgspec import Struct
-
 from webapp.importers.runs.prices import HIGHEST_PRICE, NUMBER, read_number
 
 _UNITS = {
@@ -40,19 +38,8 @@ class UnreadableAmount(ValueError):
     """The text names no amount of money."""
 
 
-class AmountSpan(Struct, frozen=True):
-    """From ``low`` to ``high`` rupiah, ends included; ``None`` is open."""
-
-    low: Fraction | None
-    high: Fraction | None
-
-
-class _Amount(Struct, frozen=True):
-    value: Fraction
-    number: Fraction
-    unit: int | None
-    step: Fraction
-    end: int
+Span = tuple[Fraction | None, Fraction | None]
+"""From one amount to another in rupiah, ends included; ``None`` is open."""
 
 
 def read_amount(text: str) -> Fraction:
@@ -62,62 +49,54 @@ def read_amount(text: str) -> Fraction:
     (Fraction(800000000, 1), Fraction(1500000000, 1), Fraction(1500000000, 1))
     """
     squeezed = " ".join(text.split())
-    found = _amount(squeezed, 0)
-    if found is None or found.end != len(squeezed):
+    match, value, _ = _amount(squeezed, 0)
+    if match is None or match.end() != len(squeezed):
         raise UnreadableAmount(text)
-    return found.value
+    return value
 
 
-def read_span(text: str) -> AmountSpan:
-    """The range of amounts that `text` names; raises ``UnreadableAmount``.
+def read_span(text: str) -> Span:
+    """Return the range of amounts that `text` names; raises ``UnreadableAmount``.
 
     An amount alone is both ends. With "an" it is the amounts that begin with the same
     digits, to one hundredth below the next: 1M an is 1 to 1.99 M, 800 jutaan 800 to 899
     juta, 1,5M an 1.5 to 1.599 M.
 
-    >>> span = read_span("1M an")
-    >>> int(span.low), int(span.high)
-    (1000000000, 1990000000)
+    >>> [int(end) for end in read_span("1M an")]
+    [1000000000, 1990000000]
     """
     squeezed = " ".join(text.split())
-    for pattern, is_upper in ((_AT_MOST, True), (_AT_LEAST, False)):
-        bound = pattern.match(squeezed)
-        if bound:
-            value = read_amount(squeezed[bound.end() :])
-            return AmountSpan(None, value) if is_upper else AmountSpan(value, None)
-    low = _amount(squeezed, 0)
-    if low is None:
+    if bound := _AT_MOST.match(squeezed):
+        return None, read_amount(squeezed[bound.end() :])
+    if bound := _AT_LEAST.match(squeezed):
+        return read_amount(squeezed[bound.end() :]), None
+    match, low, step = _amount(squeezed, 0)
+    if match is None:
         raise UnreadableAmount(text)
-    if low.end == len(squeezed):
-        return AmountSpan(low.value, low.value)
-    if _ROUGHLY.fullmatch(squeezed, low.end):
-        return AmountSpan(low.value, low.value + low.step - low.step / 100)
-    return _between(squeezed, low)
-
-
-def _between(text: str, low: _Amount) -> AmountSpan:
-    joined = _JOINED.match(text, low.end)
-    high = _amount(text, joined.end()) if joined else None
-    if high is None or high.end != len(text):
+    if match.end() == len(squeezed):
+        return low, low
+    if _ROUGHLY.fullmatch(squeezed, match.end()):
+        return low, low + step - step / 100
+    joined = _JOINED.match(squeezed, match.end())
+    other, high, _ = _amount(squeezed, joined.end() if joined else len(squeezed))
+    if other is None or other.end() != len(squeezed):
         raise UnreadableAmount(text)
-    first = low.value
-    if low.unit is None and high.unit is not None and low.number < _SMALLEST_BARE:
-        first = low.number * high.unit
-    if first > high.value:
+    if not match["unit"] and other["unit"] and low < _SMALLEST_BARE:
+        low *= _UNITS[other["unit"].casefold()]
+    if low > high:
         raise UnreadableAmount(text)
-    return AmountSpan(first, high.value)
+    return low, high
 
 
-def _amount(text: str, start: int) -> _Amount | None:
-    """The amount that begins at `start`; ``step`` is one in its last digit that is not 0."""
-    found = _AMOUNT.match(text, start)
-    if found is None:
-        return None
-    unit = _UNITS[found["unit"].casefold()] if found["unit"] else None
-    number = read_number(found["number"], single_mark_is_decimal=(unit or 0) >= 10**9)
-    if number is None or number * (unit or 1) > HIGHEST_PRICE:
-        return None
+def _amount(text: str, start: int) -> tuple[re.Match[str] | None, Fraction, Fraction]:
+    """Return the match, the amount, and one in its last digit that is not 0."""
+    match = _AMOUNT.match(text, start)
+    if match is None:
+        return None, Fraction(0), Fraction(0)
+    unit = _UNITS[match["unit"].casefold()] if match["unit"] else 1
+    number = read_number(match["number"], single_mark_is_decimal=unit >= 10**9)
+    if number is None or number * unit > HIGHEST_PRICE:
+        return None, Fraction(0), Fraction(0)
     exponent = number.normalize().as_tuple().exponent
     step = Fraction(10) ** (exponent if isinstance(exponent, int) else 0)
-    exact = Fraction(number)
-    return _Amount(exact * (unit or 1), exact, unit, step * (unit or 1), found.end())
+    return match, Fraction(number) * unit, step * unit

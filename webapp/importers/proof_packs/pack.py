@@ -12,7 +12,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import sha256
+from hashlib import file_digest
 from typing import IO, Annotated
 
 from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
@@ -21,7 +21,6 @@ from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.importers.runs.json_documents import FromFile, storable_text
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
-from webapp.records import LARGEST_INTEGER
 
 PACK_MESSAGES = {
     "pack_not_zip": mark(
@@ -36,30 +35,19 @@ PACK_MESSAGES = {
         "%(file)s would unpack to more than %(limit)s MB or %(members)s files, which no proof "
         "pack does. Nothing was read."
     ),
-    "pack_bomb": mark(
-        "%(file)s holds a file packed far more tightly than any real one (%(name)s). Nothing "
-        "was read."
+    "pack_member_refused": mark(
+        "%(file)s holds a file (%(name)s) that is encrypted, occurs twice, is packed far more "
+        "tightly than any real one, or whose name leads out of the pack. Nothing was read; do "
+        "not unpack it."
     ),
-    "pack_name_unsafe": mark(
-        "%(file)s holds a file whose name leads out of the pack (%(name)s). Nothing was read; "
-        "do not unpack it."
-    ),
-    "pack_member_twice": mark(
-        "%(file)s holds two files called %(name)s, which may differ. Nothing was read."
-    ),
-    "pack_encrypted": mark("%(file)s is encrypted (%(name)s). Pack it without a password."),
     "pack_manifest_wrong": mark(
         "%(file)s: manifest.json cannot be used (%(place)s). Export the proof pack again."
     ),
-    "pack_newer": mark(
+    "pack_other_version": mark(
         "%(file)s is a proof pack of version %(version)s; this program reads version %(known)s. "
-        "Use a newer Relevansi."
-    ),
-    "pack_older": mark(
-        "%(file)s is a proof pack of version 1. Verify it with Relevansi 1.0.0, which made it."
+        "Verify it with the Relevansi that made it, or a newer one."
     ),
 }
-
 
 MEBIBYTE = 2**20
 MOST_BYTES = 512 * MEBIBYTE
@@ -67,14 +55,11 @@ MOST_MEMBERS = 10_000
 MOST_IN_ONE = 128 * MEBIBYTE
 MOST_RATIO = 200
 """Real members are packed to a twentieth or so; deflate could do a thousandth."""
-
 SMALL = MEBIBYTE
 """Bytes that a member may unpack to at any ratio."""
-
 MOST_RESAMPLES = 100_000
 """A comparison drawn more often is not drawn again: it would take an hour."""
 
-_CHUNK = 64 * 1024
 _ENCRYPTED = 0x1
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _BROKEN = (
@@ -130,7 +115,6 @@ class ManifestFile(FromFile):
 class Product(FromFile):
     """The program that made the pack."""
 
-    name: Text
     version: Text
 
 
@@ -147,7 +131,6 @@ class Manifest(FromFile):
 
     product: Product
     created_at: Annotated[AwareDatetime, Field(strict=False)]
-    scope: Text
     study: Text
     rule: Text
     resampling: PackedResampling
@@ -161,33 +144,26 @@ class ProofPack:
         self.name = name
         self._archive = archive
         self._members = _checked_members(name, archive)
-        if MANIFEST not in self._members:
+        self.names = frozenset(self._members)
+        if MANIFEST not in self.names:
             raise UnusablePack("pack_without_manifest", name)
         self.manifest = _manifest(self)
         self.fingerprint = self.digest(MANIFEST)
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of all members."""
-        return frozenset(self._members)
-
     def read(self, name: str) -> bytes:
-        """The bytes of a member; raises ``UnreadableMember``."""
-        if name in self._members and self._members[name].file_size > MOST_IN_ONE:
+        """Return the bytes of a member; raises ``UnreadableMember``."""
+        if name in self.names and self._members[name].file_size > MOST_IN_ONE:
             raise UnreadableMember(name, f"more than {MOST_IN_ONE // MEBIBYTE} MB")
         with self._opened(name) as file:
             return file.read()
 
     def digest(self, name: str) -> str:
-        """The SHA-256 of a member; raises ``UnreadableMember``."""
-        found = sha256()
+        """Return the SHA-256 of a member; raises ``UnreadableMember``."""
         with self._opened(name) as file:
-            while chunk := file.read(_CHUNK):
-                found.update(chunk)
-        return found.hexdigest()
+            return file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
     def json(self, name: str) -> object:
-        """The JSON value of a member; raises ``UnreadableMember``."""
+        """Return the JSON value of a member; raises ``UnreadableMember``."""
         try:
             value: object = json.loads(self.read(name), parse_constant=_refused)
         except (ValueError, RecursionError) as wrong:
@@ -198,8 +174,7 @@ class ProofPack:
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a member; every error of a broken zip becomes ``UnreadableMember``."""
-        if name not in self._members:
+        if name not in self.names:
             raise UnreadableMember(name, "missing")
         try:
             with self._archive.open(self._members[name]) as file:
@@ -219,63 +194,51 @@ def opened(name: str, file: IO[bytes]) -> Iterator[ProofPack]:
         yield ProofPack(name, archive)
 
 
-def _checked_members(name: str, archive: zipfile.ZipFile) -> Mapping[str, zipfile.ZipInfo]:
-    """The members by name, folders left out; raises ``UnusablePack`` for a hostile zip."""
+def _checked_members(file: str, archive: zipfile.ZipFile) -> Mapping[str, zipfile.ZipInfo]:
+    """Return the members by name, folders left out; raises ``UnusablePack`` for a hostile zip."""
     infos = archive.infolist()
     if len(infos) > MOST_MEMBERS or sum(info.file_size for info in infos) > MOST_BYTES:
         limit = MOST_BYTES // MEBIBYTE
-        raise UnusablePack("pack_too_large", name, limit=limit, members=MOST_MEMBERS)
+        raise UnusablePack("pack_too_large", file, limit=limit, members=MOST_MEMBERS)
     found: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
-        code = _why_refused(info, found)
-        if code is not None:
-            raise UnusablePack(code, name, name=ascii(info.orig_filename)[:80])
+        stated = info.orig_filename
+        parts = stated.removesuffix("/").split("/")
+        if (
+            {"", ".", ".."} & set(parts)
+            or any(character in stated for character in "\\:\0")
+            or info.filename in found
+            or info.flag_bits & _ENCRYPTED
+            or info.file_size > max(SMALL, MOST_RATIO * info.compress_size)
+        ):
+            raise UnusablePack("pack_member_refused", file, name=ascii(stated)[:80])
+        if info.compress_type not in _METHODS:
+            raise UnusablePack("pack_not_zip", file)
         if not info.is_dir():
             found[info.filename] = info
     return found
 
 
-def _why_refused(info: zipfile.ZipInfo, before: Mapping[str, zipfile.ZipInfo]) -> str | None:
-    """The code of the problem of a member as the zip states it; ``None`` if there is none."""
-    stated = info.orig_filename
-    parts = stated.removesuffix("/").split("/")
-    if {"", ".", ".."} & set(parts) or any(mark in stated for mark in "\\:\0"):
-        return "pack_name_unsafe"
-    if info.filename in before:
-        return "pack_member_twice"
-    if info.flag_bits & _ENCRYPTED:
-        return "pack_encrypted"
-    if info.compress_type not in _METHODS:
-        return "pack_not_zip"
-    if info.file_size > max(SMALL, MOST_RATIO * info.compress_size):
-        return "pack_bomb"
-    return None
-
-
 def _manifest(pack: ProofPack) -> Manifest:
+    place = ""
     try:
         document = pack.json(MANIFEST)
+        place = "format"
+        if isinstance(document, dict) and document.get("format") == FORMAT:
+            place, version = "pack_version", document.get("pack_version")
+            if version == PACK_VERSION:
+                return Manifest.model_validate(document)
+            if type(version) is int and version > 0:
+                stated = str(version)[:20]
+                raise UnusablePack(
+                    "pack_other_version", pack.name, version=stated, known=PACK_VERSION
+                )
     except UnreadableMember as wrong:
-        raise _manifest_wrong(pack, wrong.why) from wrong
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise _manifest_wrong(pack, "format")
-    version = document.get("pack_version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise _manifest_wrong(pack, "pack_version")
-    if version < PACK_VERSION:
-        raise UnusablePack("pack_older", pack.name)
-    if version > PACK_VERSION:
-        stated = f"{version:.0e}" if version > LARGEST_INTEGER else str(version)
-        raise UnusablePack("pack_newer", pack.name, version=stated, known=PACK_VERSION)
-    try:
-        return Manifest.model_validate(document)
+        place = wrong.why
     except ValidationError as wrong:
         (first, *_) = wrong.errors(include_url=False, include_context=False, include_input=False)
-        raise _manifest_wrong(pack, ".".join(map(str, first["loc"]))) from wrong
-
-
-def _manifest_wrong(pack: ProofPack, place: str) -> UnusablePack:
-    return UnusablePack("pack_manifest_wrong", pack.name, place=place)
+        place = ".".join(map(str, first["loc"]))
+    raise UnusablePack("pack_manifest_wrong", pack.name, place=place)
 
 
 def _refused(constant: str) -> object:

@@ -1,4 +1,4 @@
-"""The names in a proof pack: its members and their columns, for who writes and who reads it."""
+"""The names in a proof pack that those who write one and those who read one share."""
 
 from __future__ import annotations
 
@@ -9,14 +9,6 @@ PACK_VERSION = 2
 README = "README.md"
 MANIFEST = "manifest.json"
 VERDICTS = "verdicts.csv"
-GUIDELINES = "guidelines.md"
-
-RATED = "rated.csv"
-RATED_BY_EACH = "raters.csv"
-JUDGMENTS = "judgments.csv"
-QRELS = "qrels.txt"
-RUN_FILE = "run.txt"
-RUN_JSON = "run.json"
 FIGURES = "figures.json"
 
 VERDICT_COLUMNS = (
@@ -26,7 +18,7 @@ VERDICT_COLUMNS = (
 
 
 def of_table(table: str) -> str:
-    """The name of the member with the rows of a table.
+    """Return the name of the member with the rows of a table.
 
     >>> of_table("events")
     'study/events.json'
@@ -35,27 +27,9 @@ def of_table(table: str) -> str:
 
 
 def of_run(run: str, member: str) -> str:
-    """The name of a run's member.
+    """Return the name of a run's member.
 
-    >>> of_run("0f3a", RATED)
-    'runs/0f3a/rated.csv'
+    >>> of_run("0f3a", FIGURES)
+    'runs/0f3a/figures.json'
     """
     return f"runs/{run}/{member}"
-
-
-def of_question_set(question_set: int) -> str:
-    """The name of the file of a question set.
-
-    >>> of_question_set(1)
-    'questions/1.json'
-    """
-    return f"questions/{question_set}.json"
-
-
-def of_comparison(question_set: int) -> str:
-    """The name of the comparison of the runs of one question set.
-
-    >>> of_comparison(1)
-    'comparisons/1.json'
-    """
-    return f"comparisons/{question_set}.json"

@@ -207,7 +207,7 @@ def _is_rated(run: ComparedRun) -> bool:
 
 def part_modules() -> tuple[ModuleType, ...]:
     """Return the modules whose parts a comparison has beside its figures."""
-    from webapp.services.gold import comparison_part as constraints
+    from webapp.services.gold import constraints
     from webapp.services.planning import machine_help, samples, settled
 
     return constraints, settled, samples, machine_help

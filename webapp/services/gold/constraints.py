@@ -26,26 +26,35 @@ from webapp.exporters.gold.gold_questions import CARD, manual_json
 from webapp.failures import Missing
 from webapp.i18n import gettext, mark
 from webapp.importers.agreement import manual_input
-from webapp.importers.agreement.manual_input import ManualResult
+from webapp.importers.agreement.manual_input import (
+    ConstraintOverride,
+    ManualEvaluation,
+    ManualResult,
+)
 from webapp.importers.gold import listed_properties
 from webapp.importers.runs.property_particulars import identity
 from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.agreement.report import VerdictByHand
-from webapp.metrics.comparisons.significance import Bootstrap
+from webapp.metrics.comparisons.comparisons import ComparisonPart
+from webapp.metrics.comparisons.significance import Bootstrap, Resampling
 from webapp.metrics.gold.constraint_rules import CardFacts, Check, Outcome
 from webapp.metrics.gold.constraints import (
+    PART,
     CardEvaluation,
+    CheckedContender,
     ConstraintReport,
+    GoldQuestion,
     MissingRule,
     QueryEvaluation,
+    compare_constraints,
     evaluate,
     evaluate_query,
 )
-from webapp.records import Card, Problem, QueryState, Relevance
+from webapp.records import Problem, QueryState, Relevance
 from webapp.services.agreement.agreement import JudgedRun
 from webapp.services.comparisons import chosen_runs
-from webapp.services.gold import card_decisions, gold
-from webapp.services.gold.card_decisions import Decision, Place, Step
+from webapp.services.gold import decisions, gold
+from webapp.services.gold.decisions import MOST_REASON, Decision, Place, Step
 from webapp.services.gold.gold import Gold
 from webapp.services.judging import verdicts
 from webapp.services.judging.events import UnknownQuery
@@ -53,6 +62,20 @@ from webapp.services.judging.judged_things import from_row
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
+
+
+class NoGold(Missing):
+    """The run's question set has no gold questions yet."""
+
+    message = mark("These questions have no gold questions yet")
+    remedy = mark("Choose their file on the run's page of constraints first.")
+
+
+class UnknownListedCard(Missing):
+    """The query lists no card of that number."""
+
+    message = mark("This run has no such question or card")
+    remedy = failures.SEE_RUNS
 
 
 class ShownCard(Struct, frozen=True):
@@ -78,30 +101,77 @@ class CheckedCard(Struct, frozen=True):
     def in_force(self) -> Mapping[str, Step]:
         """The decision in force on each subject, made on any run's card."""
         last = {step.subject: step for step in self.steps}
-        return {place[2]: step for place, step in card_decisions.standing(last.values()).items()}
+        return {place[2]: step for place, step in decisions.latest(last.values()).items()}
+
+    @property
+    def asked(self) -> tuple[Check, ...]:
+        """The checks on what the question asks, or somebody decided."""
+        decided = self.in_force
+        checks = self.evaluation.checks
+        return tuple(c for c in checks if c.rule is not None or c.constraint in decided)
 
 
-def are_listed(queries: Iterable[Query]) -> bool:
-    """Whether a file lists the properties of a run with these queries."""
-    return any(isinstance(query.extra.get("properties"), list) for query in queries)
+class CheckedRun(Struct, frozen=True):
+    """A run with its evaluation; ``gold`` and ``report`` are ``None`` without gold questions.
+
+    ``in_force`` are people's decisions in force; ``from_text`` is true if no file lists properties.
+    """
+
+    run: Run
+    from_text: bool
+    gold: Gold | None = None
+    report: ConstraintReport | None = None
+    in_force: Mapping[Place, Step] = {}
+    remarks: tuple[Problem, ...] = ()
+
+
+class CheckedQuery(Struct, frozen=True):
+    """One question of a checked run: its cards, and its neighbours."""
+
+    run: CheckedRun
+    evaluation: QueryEvaluation
+    cards: tuple[CheckedCard, ...]
+    before: int | None
+    after: int | None
+    can_decide: bool
 
 
 def facts_of_cards(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, ...]]:
     """Return the facts of every card of a run that constraints check, by question number."""
-    if are_listed(queries.values()):
-        return {number: _listed(query) for number, query in queries.items()}
-    return {
-        number: _in_text(query)
-        for number, query in queries.items()
-        if query.state != QueryState.UNREADABLE
-    }
+    listed = _are_listed(queries.values())
+    return {number: _facts(query, listed=listed) for number, query in queries.items()}
 
 
 def facts_of_one(session: Session, query: Query) -> tuple[CardFacts, ...]:
     """Return the facts of one query's cards that constraints check."""
-    if are_listed([query]) or _is_run_listed(session, query.run_id):
-        return _listed(query)
-    return () if query.state == QueryState.UNREADABLE else _in_text(query)
+    is_list = Query.extra["properties"].as_string().startswith("[")  # as JSON writes it
+    listed = exists().where(Query.run_id == query.run_id, is_list).select()
+    return _facts(query, listed=_are_listed([query]) or bool(session.scalar(listed)))
+
+
+def _are_listed(queries: Iterable[Query]) -> bool:
+    """Whether a file lists the properties of a run with these queries."""
+    return any(isinstance(query.extra.get("properties"), list) for query in queries)
+
+
+def _facts(query: Query, *, listed: bool) -> tuple[CardFacts, ...]:
+    """Return the facts of listed properties, or in the text of cards; a price of 0 was none."""
+    if listed:
+        return listed_properties.facts_of(query.extra.get("properties") or ())
+    if query.state == QueryState.UNREADABLE:
+        return ()
+    return tuple(
+        CardFacts(
+            name=card.title,
+            location=card.location or "",
+            listing_type=card.listing_type or card.price_note,
+            price=Fraction(card.price) if card.price else None,
+            bedrooms=Fraction(card.bedrooms) if card.bedrooms else None,
+            floors=Fraction(card.floors) if card.floors else None,
+            slug=card.slug,
+        )
+        for card in (from_row(result.card) for result in query.results)
+    )
 
 
 def shown_in_text(facts: Sequence[CardFacts], query: Query) -> tuple[ShownCard, ...]:
@@ -111,16 +181,17 @@ def shown_in_text(facts: Sequence[CardFacts], query: Query) -> tuple[ShownCard, 
         by_slug[result.card.get("slug") or ""].append(result)
     found = []
     for position, card in enumerate(facts):
-        its = _result(card, position, query.results, by_slug)
-        seen = from_row(its.card) if its else None
-        found.append(
-            ShownCard(
-                title=seen.title if seen else card.name,
-                url=seen.url if seen else None,
-                rank=its.rank if its else None,
-                judged_thing=its.judged_thing_id if its else None,
-            )
-        )
+        its = None
+        if card.slug and by_slug[card.slug]:
+            its = by_slug[card.slug].popleft()
+        elif position < len(query.results):
+            there = query.results[position]
+            its = None if card.slug and there.card.get("slug") else there
+        if its is None:
+            found.append(ShownCard(card.name, None, None, None))
+        else:
+            seen = from_row(its.card)
+            found.append(ShownCard(seen.title, seen.url, its.rank, its.judged_thing_id))
     return tuple(found)
 
 
@@ -132,102 +203,6 @@ def checked(
         CheckedCard(card, shown[index], tuple(step for step in steps if step.card == index))
         for index, card in enumerate(evaluated)
     )
-
-
-def _is_run_listed(session: Session, run_id: str) -> bool:
-    """Whether any query of a run has its properties listed; a list is written with "["."""
-    listed = Query.extra["properties"].as_string().startswith("[")
-    return bool(session.scalar(exists().where(Query.run_id == run_id, listed).select()))
-
-
-def _listed(query: Query) -> tuple[CardFacts, ...]:
-    return listed_properties.facts_of(query.extra.get("properties") or ())
-
-
-def _in_text(query: Query) -> tuple[CardFacts, ...]:
-    return tuple(_facts_in_text(from_row(result.card)) for result in query.results)
-
-
-def _facts_in_text(card: Card) -> CardFacts:
-    """Return the facts in the text of a card; a price of 0 was none."""
-    return CardFacts(
-        name=card.title,
-        location=card.location or "",
-        listing_type=card.listing_type or card.price_note,
-        price=_fraction(card.price),
-        bedrooms=_fraction(card.bedrooms),
-        floors=_fraction(card.floors),
-        slug=card.slug,
-    )
-
-
-def _fraction(number: int | None) -> Fraction | None:
-    return Fraction(number) if number else None
-
-
-def _result(
-    card: CardFacts,
-    position: int,
-    results: Sequence[Result],
-    by_slug: Mapping[str, deque[Result]],
-) -> Result | None:
-    same = by_slug.get(card.slug) if card.slug else None
-    if same:
-        return same.popleft()
-    there = results[position] if position < len(results) else None
-    slug = there.card.get("slug") if there else None
-    return there if there and not (card.slug and slug) else None
-
-
-class NoGold(Missing):
-    """The run's question set has no gold questions yet."""
-
-    message = mark("These questions have no gold questions yet")
-    remedy = mark("Choose their file on the run's page of constraints first.")
-
-
-class UnknownListedCard(Missing):
-    """The query lists no card of that number."""
-
-    message = mark("This run has no such question or card")
-    remedy = failures.SEE_RUNS
-
-
-class CheckedRun(Struct, frozen=True):
-    """A run with its evaluation; ``gold`` and ``report`` are ``None`` without gold questions.
-
-    ``in_force`` are people's decisions in force; ``from_text`` is true if no file lists properties.
-    """
-
-    id: str
-    question_set_id: int
-    search_method: str | None
-    llm: str | None
-    from_text: bool
-    gold: Gold | None = None
-    report: ConstraintReport | None = None
-    in_force: Mapping[Place, Step] | None = None
-    remarks: tuple[Problem, ...] = ()
-
-
-class CheckedQuery(Struct, frozen=True):
-    """One question of a checked run: its cards, all steps on them, and its neighbours."""
-
-    run: CheckedRun
-    evaluation: QueryEvaluation
-    cards: tuple[CheckedCard, ...]
-    steps: tuple[Step, ...]
-    before: int | None
-    after: int | None
-    can_decide: bool
-
-
-class ManualImport(Struct, frozen=True):
-    """The result of importing a file of decisions: how many are new, how many fit the cards."""
-
-    new: int
-    fitting: int
-    problems: tuple[Problem, ...]
 
 
 def checked_run(
@@ -269,12 +244,11 @@ def checked_query(
     evaluation = found.report.queries[at]
     asked = queries.get(query_id)
     shown = shown_in_text([card.card for card in evaluation.cards], asked) if asked else ()
-    steps = card_decisions.steps(session, run.id, query_id)
+    steps = decisions.steps(session, (Query.run_id == run_id) & (Query.query_id == query_id))
     return CheckedQuery(
         run=found,
         evaluation=evaluation,
         cards=checked(evaluation.cards, shown, steps),
-        steps=tuple(steps),
         before=numbers[at - 1] if at else None,
         after=numbers[at + 1] if at + 1 < len(numbers) else None,
         can_decide=asked is not None,
@@ -282,60 +256,68 @@ def checked_query(
 
 
 def decide(
-    session: Session,
-    rater: Rater,
-    run_id: str,
-    query_id: int,
-    wanted: Decision,
-    now: datetime,
+    session: Session, rater: Rater, run_id: str, query_id: int, wanted: Decision, now: datetime
 ) -> None:
-    """Decide a constraint of a card, or the whole card; see ``card_decisions.decide``.
+    """Decide a constraint of a card, or the whole card; see ``decisions.decide``.
 
     Raises ``UnknownRun``, ``UnknownQuery`` and ``UnknownListedCard`` too.
     """
-    run = runs.find(session, rater.study, run_id)
-    queries = _queries(session, run, locked=True)
+    queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
     if query_id not in queries:
         raise UnknownQuery(run_id, query_id)
-    if wanted.card >= len(facts_of_cards(queries).get(query_id, ())):
+    if wanted.card >= len(facts_of_cards(queries)[query_id]):
         raise UnknownListedCard(query_id, wanted.card)
-    card_decisions.decide(session, rater, queries[query_id], wanted, now)
+    decisions.decide(session, rater, queries[query_id], wanted, now)
 
 
 def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
     """Return the decision that was undone; raises ``UnknownRun`` and ``DecisionReplaced``."""
-    run = runs.find(session, rater.study, run_id)
-    _queries(session, run, locked=True)
-    return card_decisions.undo(session, rater, run.id, step_id, now)
+    _queries(session, runs.find(session, rater.study, run_id), locked=True)
+    return decisions.undo(session, rater, run_id, step_id, now)
 
 
 def import_manual(
     session: Session, rater: Rater, run_id: str, name: str, data: bytes, now: datetime
-) -> ManualImport:
-    """Take in the decisions of a manual_input.json.
+) -> tuple[int, int, tuple[Problem, ...]]:
+    """Take in the decisions of a manual_input.json; subjects it does not name keep theirs.
 
-    Raises ``UnknownRun`` and an ``ImportRefused``.
+    Overrides without a reason of their own get one that names the file, or keep the one they have.
+    Returns how many are new, how many fit the cards, and the problems. Raises ``UnknownRun`` and
+    an ``ImportRefused``.
     """
     run = runs.find(session, rater.study, run_id)
     manual = manual_input.read(name, data)
     queries = _queries(session, run, locked=True)
     counts = {query_id: len(cards) for query_id, cards in facts_of_cards(queries).items()}
-    reason = gettext("Taken from %(file)s", file=name)
-    new = card_decisions.take_in(session, rater, queries, counts, manual, reason, now)
-    decided = [(o.query_id, o.card) for o in manual.overrides]
-    decided += [(e.query_id, e.card) for e in manual.evaluations]
-    return ManualImport(
-        new=new,
-        fitting=sum(card < counts.get(query_id, 0) for query_id, card in decided),
-        problems=(*manual.problems, *manual_input.check_cards(manual, counts)),
-    )
+    stated: list[tuple[ConstraintOverride | ManualEvaluation, str, str | None, str]] = [
+        (one, one.constraint, str(one.result), one.reason) for one in manual.overrides
+    ]
+    stated += [
+        (one, CARD, None if one.result is ManualResult.PENDING else str(one.result), one.comment)
+        for one in manual.evaluations
+    ]
+    fitting = [one for one in stated if one[0].card < counts.get(one[0].query_id, 0)]
+    in_force = decisions.in_force(session, run.id)
+    new = 0
+    for place, subject, outcome, reason in fitting:
+        before = in_force.get((place.query_id, place.card, subject))
+        was = (before.outcome, before.reason) if before else (None, "")
+        said, is_silent = reason[:MOST_REASON], subject != CARD and not reason
+        if was[0] == outcome and (is_silent or was[1] == said):
+            continue
+        told = gettext("Taken from %(file)s", file=name) if is_silent else said
+        wanted = Decision(place.card, subject, outcome, told)
+        decisions.write(session, rater, queries[place.query_id], wanted, decisions.IMPORT, now)
+        new += 1
+    problems = (*manual.problems, *manual_input.check_cards(manual, counts))
+    return new, len(fitting), problems
 
 
 def manual_document(session: Session, study: Study, run_id: str, now: datetime) -> dict[str, Any]:
     """Return a run's decisions in force as manual_input.json; raises ``UnknownRun``."""
-    run = runs.find(session, study, run_id)
-    in_force = card_decisions.standing(card_decisions.steps(session, run.id))
-    return manual_json(card_decisions.decided(in_force), timestamp=now.isoformat())
+    decided = decisions.in_force(session, runs.find(session, study, run_id).id)
+    rows = [(*place, step.outcome, step.reason) for place, step in decided.items()]
+    return manual_json(rows, timestamp=now.isoformat())
 
 
 def shown_cards(session: Session, run: Run) -> dict[int, tuple[ShownCard, ...]]:
@@ -352,26 +334,19 @@ def _checked(
     missing: MissingRule,
     threshold: Fraction | None = None,
 ) -> CheckedRun:
-    bare = CheckedRun(
-        id=run.id,
-        question_set_id=run.question_set_id,
-        search_method=run.search_method,
-        llm=run.llm,
-        from_text=not are_listed(queries.values()),
-    )
+    from_text = not _are_listed(queries.values())
     asked = gold.in_force(session, run.question_set_id)
     if asked is None:
-        return bare
-    in_force = card_decisions.standing(card_decisions.steps(session, run.id))
+        return CheckedRun(run, from_text)
+    in_force = decisions.in_force(session, run.id)
     report = evaluate(
         asked.questions,
         facts_of_cards(queries),
         threshold=asked.threshold if threshold is None else threshold,
-        decisions=card_decisions.decisions(in_force),
+        decisions=decisions.for_evaluation(in_force),
         missing=missing,
     )
-    remarks = gold.remarks(session, run, asked)
-    return replace(bare, gold=asked, report=report, in_force=in_force, remarks=remarks)
+    return CheckedRun(run, from_text, asked, report, in_force, gold.remarks(session, run, asked))
 
 
 def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Query]:
@@ -384,57 +359,83 @@ def _queries(session: Session, run: Run, *, locked: bool = False) -> dict[int, Q
     return {query.query_id: query for query in session.scalars(wanted)}
 
 
+def compared(
+    session: Session,
+    study: Study,
+    runs: Sequence[Run],
+    names: Mapping[str, str],
+    *,
+    rule: Rule | None = None,  # noqa: ARG001 (no verdict of a rater is in these figures)
+    settings: Resampling | None = None,
+) -> ComparisonPart | None:
+    """Return `runs` of one question set compared; ``None`` where it has no gold questions."""
+    held = gold.in_force(session, runs[0].question_set_id)
+    if held is None:
+        return None
+    contenders = []
+    for run in runs:
+        found = checked_run(session, study, run.id)
+        assert found.report is not None
+        not_run = [one.query_id for one in found.remarks if one.code == "gold_not_asked"]
+        contenders.append(
+            CheckedContender(
+                run=run.id,
+                name=names[run.id],
+                report=found.report,
+                not_run=tuple(number for number in not_run if number is not None),
+                decided=len(found.in_force),
+                from_text=found.from_text,
+            )
+        )
+    comparison = compare_constraints(
+        contenders,
+        gold=held.version.name,
+        version=held.version.number,
+        threshold=held.threshold,
+        settings=settings,
+    )
+    return ComparisonPart(PART, comparison)
+
+
 INTERVALS = Bootstrap(resamples=1000)
-
-
-class Votes(Struct, frozen=True):
-    """People's verdicts on a card, counted before a rule merges them."""
-
-    relevant: int
-    not_relevant: int
-
-    @property
-    def share(self) -> Fraction | None:
-        """Relevant / decided."""
-        decided = self.relevant + self.not_relevant
-        return Fraction(self.relevant, decided) if decided else None
 
 
 class CardJudgedTwice(Struct, frozen=True):
     """One card that both judged; ``index`` counts from 0 in the list of its question.
 
-    ``cpr`` is its automatic constraint pass rate; ``distance`` how far that is from the
-    share of people who call it relevant.
+    ``evaluation`` is the machine's alone; ``relevant`` of ``decided`` people call the card
+    relevant; ``person`` says whether their merged verdict does.
     """
 
-    query_id: int
-    question: str
+    question: GoldQuestion
     index: int
     card: ShownCard
-    checks: tuple[Check, ...]
-    cpr: Fraction
-    votes: Votes
-    machine: bool
+    evaluation: CardEvaluation
+    relevant: int
+    decided: int
     person: bool
+
+    @property
+    def machine(self) -> bool:
+        """Whether the card meets every constraint."""
+        return self.evaluation.cpr == 1
 
     @property
     def distance(self) -> Fraction:
         """|CPR - share of people|, with the merged verdict in place of a share without votes."""
-        share = self.votes.share
-        return abs(self.cpr - (Fraction(self.person) if share is None else share))
+        share = Fraction(self.relevant, self.decided) if self.decided else Fraction(self.person)
+        assert self.evaluation.cpr is not None  # MISSING counts
+        return abs(self.evaluation.cpr - share)
 
 
 class ConstraintAgreement(Struct, frozen=True):
-    """All cards of a run that machine and people judged, and those that were left out."""
+    """All cards of a run that machine and people judged, and how many were left out, by why."""
 
-    run: CheckedRun
+    run: Run
     rule: str
     agreement: BinaryAgreement
     disagreed: tuple[CardJudgedTwice, ...]
-    n_cards: int
-    n_manual: int
-    n_not_shown: int
-    n_undecided: int
+    left_out: Mapping[str, int]
 
 
 def compare(session: Session, study: Study, run_id: str, rule: Rule) -> ConstraintAgreement:
@@ -446,74 +447,53 @@ def compare(session: Session, study: Study, run_id: str, rule: Rule) -> Constrai
     checked = checked_run(session, study, run_id)
     if checked.report is None:
         raise NoGold(run_id)
-    run = runs.find(session, study, run_id)
-    scope = Query.run_id == run.id
-    said = reports.verdicts_under(session, study, scope, rule)
-    votes = _votes(session, study, run_id)
-    shown = shown_cards(session, run)
-    left = Counter[str]()
+    said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
+    cast = _votes(session, study, run_id)
+    shown = shown_cards(session, checked.run)
+    left = Counter({"manual": 0, "not shown": 0, "undecided": 0})
     compared: list[CardJudgedTwice] = []
     for query in checked.report.queries:
-        cards = shown.get(query.question.query_id, ())
-        for index, (card, evaluated) in enumerate(zip(cards, _automatic(query), strict=True)):
-            person = None if card.judged_thing is None else said.relevance(card.judged_thing)
-            why = _why_left_out(query, card, evaluated, person)
-            if why or card.judged_thing is None or evaluated.cpr is None:
-                left[why] += 1
-                continue
-            compared.append(
-                CardJudgedTwice(
-                    query_id=query.question.query_id,
-                    question=query.question.text,
-                    index=index,
-                    card=card,
-                    checks=evaluated.checks,
-                    cpr=evaluated.cpr,
-                    votes=votes.get(card.judged_thing, Votes(0, 0)),
-                    machine=evaluated.cpr == 1,
-                    person=person is Relevance.RELEVANT,
+        question = query.question
+        facts = [card.card for card in query.cards]
+        alone = evaluate_query(replace(question, manual=False), facts).cards
+        cards = shown.get(question.query_id, ())
+        for index, (card, evaluated) in enumerate(zip(cards, alone, strict=True)):
+            thing = card.judged_thing
+            person = None if thing is None else said.relevance(thing)
+            if question.manual or all(c.outcome is Outcome.NA for c in evaluated.checks):
+                left["manual"] += 1
+            elif thing is None:
+                left["not shown"] += 1
+            elif person in {None, Relevance.UNSURE}:
+                left["undecided"] += 1
+            else:
+                relevant = cast[thing, str(Relevance.RELEVANT)]
+                decided = relevant + cast[thing, str(Relevance.NOT_RELEVANT)]
+                is_relevant = person is Relevance.RELEVANT
+                compared.append(
+                    CardJudgedTwice(
+                        question, index, card, evaluated, relevant, decided, is_relevant
+                    )
                 )
-            )
     apart = [one for one in compared if one.machine != one.person]
     return ConstraintAgreement(
-        run=checked,
+        run=checked.run,
         rule=rule.name,
         agreement=binary_agreement(
             ((one.machine, one.person) for one in compared), bootstrap=INTERVALS
         ),
-        disagreed=tuple(sorted(apart, key=lambda one: (-one.distance, one.query_id, one.index))),
-        n_cards=len(compared) + left.total(),
-        n_manual=left["manual"],
-        n_not_shown=left["not shown"],
-        n_undecided=left["undecided"],
+        disagreed=tuple(
+            sorted(apart, key=lambda one: (-one.distance, one.question.query_id, one.index))
+        ),
+        left_out=left,
     )
 
 
-def _automatic(query: QueryEvaluation) -> tuple[CardEvaluation, ...]:
-    """Return the cards as the machine alone has them."""
-    question = replace(query.question, manual=False)
-    return evaluate_query(question, [card.card for card in query.cards]).cards
-
-
-def _why_left_out(
-    query: QueryEvaluation, card: ShownCard, evaluated: CardEvaluation, person: Relevance | None
-) -> str:
-    if query.question.manual or all(c.outcome is Outcome.NA for c in evaluated.checks):
-        return "manual"
-    if card.judged_thing is None:
-        return "not shown"
-    return "undecided" if person in {None, Relevance.UNSURE} else ""
-
-
-def _votes(session: Session, study: Study, run_id: str) -> Mapping[int, Votes]:
-    """Return the votes of the study's raters on a run's cards, by judged thing."""
+def _votes(session: Session, study: Study, run_id: str) -> Counter[tuple[int, str]]:
+    """Return how many of the study's raters gave a judged item of a run each verdict."""
     ids = [rater.id for rater in studies.raters(session, study)]
     by_rater = verdicts.by_rater(session, Query.run_id == run_id, ids)
-    cast = Counter(item for own in by_rater.values() for item in own.by_thing.items())
-    return {
-        thing: Votes(cast[thing, str(Relevance.RELEVANT)], cast[thing, str(Relevance.NOT_RELEVANT)])
-        for thing in {thing for thing, _ in cast}
-    }
+    return Counter(item for own in by_rater.values() for item in own.by_thing.items())
 
 
 def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
@@ -525,10 +505,9 @@ def judged_by_hand(session: Session, study: Study) -> Iterator[JudgedRun]:
     every = session.scalars(of_study).all()
     names = chosen_runs.names_of(every)
     for run in every:
-        in_force = card_decisions.standing(card_decisions.steps(session, run.id))
         outcomes = {
             (number, card): step.outcome
-            for (number, card, subject), step in in_force.items()
+            for (number, card, subject), step in decisions.in_force(session, run.id).items()
             if subject == CARD and step.outcome is not None
         }
         if outcomes:

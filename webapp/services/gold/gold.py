@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, exists, select
+from sqlalchemy import ColumnElement, Row, exists, func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.evaluations import GoldVersion
@@ -49,14 +49,22 @@ class UnknownGoldVersion(Missing):
     remedy = mark("The page of the gold questions lists all that there are.")
 
 
-class Version(Struct, frozen=True):
-    """One saved version, numbered from 1: where it came from, who saved it and when."""
+class UnknownGoldQuestion(Missing):
+    """The gold questions in force have none of that number."""
 
-    id: int
-    number: int
-    name: str
-    by: str
-    at: datetime
+    message = mark("There are no such gold questions")
+    remedy = mark("The page of the gold questions lists all that there are.")
+
+
+class GoldNumberTaken(Conflict):
+    """Another gold question has that number already."""
+
+    message = mark("Another question has this number")
+    remedy = mark("Write another number.")
+
+
+Version = Row[Any]
+"""One saved version: its id, number from 1, the name of its file, who saved it (by) and when."""
 
 
 class Gold(Struct, frozen=True):
@@ -82,12 +90,12 @@ class Gold(Struct, frozen=True):
 
 
 class GoldSet(Struct, frozen=True):
-    """A question set with the state of its gold questions; ``versions`` the newest first."""
+    """A question set and the texts of its questions; ``runs`` and ``versions`` the newest first."""
 
     id: int
     questions: tuple[str, ...]
-    runs: tuple[tuple[str, str | None, str | None], ...]
-    versions: tuple[Version, ...]
+    runs: Sequence[Any]
+    versions: Sequence[Version]
 
 
 def sets(session: Session, study: Study) -> list[GoldSet]:
@@ -112,18 +120,25 @@ def in_force(session: Session, question_set_id: int) -> Gold | None:
     return _gold(session, known[0]) if known else None
 
 
+def held(session: Session, study: Study, question_set_id: int) -> Gold:
+    """Return the gold questions of a set of the study.
+
+    Raises ``UnknownQuestionSet``, and ``UnknownGoldQuestion`` where it has none.
+    """
+    find_set(session, study, question_set_id)
+    found = in_force(session, question_set_id)
+    if found is None:
+        raise UnknownGoldQuestion(question_set_id)
+    return found
+
+
 def asked_in(session: Session, queries: Sequence[Query]) -> GoldFile | None:
     """Return the gold file in force with the questions of these queries alone.
 
     The queries are of one question set. To read a whole file for one question would take the
     longer the more questions there are.
     """
-    newest = session.scalar(
-        select(GoldVersion)
-        .where(GoldVersion.question_set_id.in_({query.run.question_set_id for query in queries}))
-        .order_by(GoldVersion.id.desc())
-        .limit(1)
-    )
+    newest = _newest(session, {query.run.question_set_id for query in queries})
     numbers = {query.query_id for query in queries}
     document = newest.document if newest else {"questions": []}
     few = [question for question in document["questions"] if question["id"] in numbers]
@@ -140,16 +155,16 @@ def read(session: Session, question_set_id: int, number: int) -> Gold:
     raise UnknownGoldVersion(number)
 
 
-def versions(session: Session, question_set_id: int) -> tuple[Version, ...]:
+def versions(session: Session, question_set_id: int) -> Sequence[Version]:
     """Return every version of a question set, the newest first."""
-    rows = session.execute(
-        select(GoldVersion.id, GoldVersion.name, Rater.name, GoldVersion.at)
+    number = func.row_number().over(order_by=GoldVersion.id).label("number")
+    wanted = (
+        select(GoldVersion.id, number, GoldVersion.name, Rater.name.label("by"), GoldVersion.at)
         .join(Rater, Rater.id == GoldVersion.rater_id)
         .where(GoldVersion.question_set_id == question_set_id)
-        .order_by(GoldVersion.id)
+        .order_by(GoldVersion.id.desc())
     )
-    numbered = [Version(row[0], n, row[1], row[2], row[3]) for n, row in enumerate(rows, start=1)]
-    return tuple(reversed(numbered))
+    return session.execute(wanted).all()
 
 
 def import_file(
@@ -169,24 +184,23 @@ def save(
 ) -> None:
     """Save gold questions as the newest version; one that changes nothing is not saved."""
     document = gold_json(wanted.questions, wanted.threshold, wanted.extra)
-    newest = session.scalars(
-        select(GoldVersion)
-        .where(GoldVersion.question_set_id == question_set_id)
-        .order_by(GoldVersion.id.desc())
-        .limit(1)
-    ).first()
-    if newest is not None and newest.document == document:
-        return
-    session.add(
-        GoldVersion(
-            question_set_id=question_set_id,
-            name=wanted.name,
-            document=document,
-            rater_id=rater.id,
-            at=now,
+    newest = _newest(session, [question_set_id])
+    if newest is None or newest.document != document:
+        session.add(
+            GoldVersion(
+                question_set_id=question_set_id,
+                name=wanted.name,
+                document=document,
+                rater_id=rater.id,
+                at=now,
+            )
         )
-    )
-    session.flush()
+        session.flush()
+
+
+def _newest(session: Session, question_set_ids: Iterable[int]) -> GoldVersion | None:
+    of_sets = select(GoldVersion).where(GoldVersion.question_set_id.in_(question_set_ids))
+    return session.scalars(of_sets.order_by(GoldVersion.id.desc()).limit(1)).first()
 
 
 def restore(
@@ -201,33 +215,19 @@ def remarks(session: Session, run: Run, gold: Gold) -> tuple[Problem, ...]:
     """Return the mismatches between gold questions and a run, one warning each."""
     asked = select(Query.query_id, Question.text).join_from(Query, Question)
     texts = dict(session.execute(asked.where(Query.run_id == run.id)).all())
-    name = gold.version.name
-    known = {question.query_id: question for question in gold.questions}
-    found = [
-        warning("gold_text_differs", name, query_id=query_id)
-        for query_id, question in known.items()
-        if query_id in texts and question_key(question.text) != question_key(texts[query_id])
-    ]
-    found += [
-        warning("gold_not_asked", name, query_id=query_id) for query_id in known.keys() - texts
-    ]
-    found += [
-        warning("asked_without_gold", name, query_id=query_id)
-        for query_id in texts
-        if query_id not in known
-    ]
-    return tuple(sorted(found, key=lambda problem: problem.query_id or 0))
-
-
-def remarks_on_runs(
-    session: Session, question_set: GoldSet, gold: Gold
-) -> tuple[tuple[str, Problem], ...]:
-    """Return the mismatches between gold questions and each run of their set, by run id."""
-    return tuple(
-        (run_id, problem)
-        for run_id, _, _ in question_set.runs
-        for problem in remarks(session, session.get_one(Run, run_id), gold)
-    )
+    known = {question.query_id: question.text for question in gold.questions}
+    found = []
+    for query_id in sorted(known.keys() | texts.keys()):
+        if query_id not in texts:
+            code = "gold_not_asked"
+        elif query_id not in known:
+            code = "asked_without_gold"
+        elif question_key(known[query_id]) != question_key(texts[query_id]):
+            code = "gold_text_differs"
+        else:
+            continue
+        found.append(warning(code, gold.version.name, query_id=query_id))
+    return tuple(found)
 
 
 def _set(session: Session, found: QuestionSet) -> GoldSet:
@@ -236,12 +236,8 @@ def _set(session: Session, found: QuestionSet) -> GoldSet:
         .where(Run.question_set_id == found.id)
         .order_by(Run.imported_at.desc(), Run.id)
     )
-    return GoldSet(
-        id=found.id,
-        questions=tuple(question.text for question in found.questions),
-        runs=tuple((row[0], row[1], row[2]) for row in rows),
-        versions=versions(session, found.id),
-    )
+    texts = tuple(question.text for question in found.questions)
+    return GoldSet(found.id, texts, rows.all(), versions(session, found.id))
 
 
 def _gold(session: Session, version: Version) -> Gold:
@@ -251,20 +247,6 @@ def _gold(session: Session, version: Version) -> Gold:
 
 EDITED = "gold_questions.json"
 """The name of a version that was not read from a file."""
-
-
-class GoldNumberTaken(Conflict):
-    """Another gold question has that number already."""
-
-    message = mark("Another question has this number")
-    remedy = mark("Write another number.")
-
-
-class UnknownGoldQuestion(Missing):
-    """The gold questions in force have none of that number."""
-
-    message = mark("There are no such gold questions")
-    remedy = mark("The page of the gold questions lists all that there are.")
 
 
 def begin(session: Session, rater: Rater, question_set_id: int, now: datetime) -> None:
@@ -295,14 +277,14 @@ def put(
     Raises ``UnknownGoldQuestion``, ``GoldNumberTaken``, and an ``ImportRefused`` for a question
     that a gold file may not have.
     """
-    file = _file(session, rater.study, question_set_id)
+    file = held(session, rater.study, question_set_id).file
     numbers = [one.query_id for one in file.questions]
     if number is not None and number not in numbers:
         raise UnknownGoldQuestion(number)
     if question.query_id != number and question.query_id in numbers:
         raise GoldNumberTaken(question.query_id)
-    kept = [question if one.query_id == number else one for one in file.questions]
-    changed = (*kept, question) if number is None else tuple(kept)
+    kept = tuple(question if one.query_id == number else one for one in file.questions)
+    changed = (*kept, question) if number is None else kept
     _save(session, rater, question_set_id, replace(file, questions=changed), now)
 
 
@@ -310,7 +292,7 @@ def remove(
     session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
 ) -> None:
     """Take a question out; raises ``UnknownGoldQuestion``, also for the only one left."""
-    file = _file(session, rater.study, question_set_id)
+    file = held(session, rater.study, question_set_id).file
     kept = tuple(one for one in file.questions if one.query_id != number)
     if not kept or len(kept) == len(file.questions):
         raise UnknownGoldQuestion(number)
@@ -321,7 +303,7 @@ def set_threshold(
     session: Session, rater: Rater, question_set_id: int, threshold: Fraction, now: datetime
 ) -> None:
     """Set the threshold T; raises ``UnknownGoldQuestion`` without gold questions."""
-    file = _file(session, rater.study, question_set_id)
+    file = held(session, rater.study, question_set_id).file
     _save(session, rater, question_set_id, replace(file, threshold=threshold), now)
 
 
@@ -329,17 +311,9 @@ def take_places(
     session: Session, rater: Rater, question_set_id: int, name: str, data: bytes, now: datetime
 ) -> None:
     """Take the known places of a locations.json in; raises an ``ImportRefused``."""
-    file = _file(session, rater.study, question_set_id)
+    file = held(session, rater.study, question_set_id).file
     extra = {**file.extra, gold_questions.PLACES: gold_questions.read_places(name, data)}
     _save(session, rater, question_set_id, replace(file, extra=extra), now)
-
-
-def question_of(found: Gold, number: int) -> GoldQuestion:
-    """Return one gold question; raises ``UnknownGoldQuestion``."""
-    for question in found.questions:
-        if question.query_id == number:
-            return question
-    raise UnknownGoldQuestion(number)
 
 
 def places(found: Gold) -> tuple[KnownPlace, ...]:
@@ -356,24 +330,13 @@ def places(found: Gold) -> tuple[KnownPlace, ...]:
     return tuple(by_name.values())
 
 
-def _file(session: Session, study: Study, question_set_id: int) -> GoldFile:
-    find_set(session, study, question_set_id)
-    found = in_force(session, question_set_id)
-    if found is None:
-        raise UnknownGoldQuestion(question_set_id)
-    return found.file
-
-
 def _save(
     session: Session, rater: Rater, question_set_id: int, file: GoldFile, now: datetime
 ) -> None:
     """Save the document if the reader of gold files accepts it, else raise its error."""
-    document: dict[str, Any] = gold_json(file.questions, file.threshold, file.extra)
+    document = gold_json(file.questions, file.threshold, file.extra)
     read = gold_questions.read(EDITED, json.dumps(document).encode())
     save(session, rater, question_set_id, read, now)
-
-
-_WORD = re.compile(r"\w+")
 
 
 def knows_any() -> ColumnElement[bool]:
@@ -396,21 +359,14 @@ def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
     if asked and asked.latitude is not None and asked.longitude is not None:
         name = asked.keywords[0] if asked.keywords else ""
         return AskedPlace(name, asked.latitude, asked.longitude)
-    return _known_place(file, question)
-
-
-def _known_place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
-    """Return the known place that the question names, in its constraint or in its text."""
-    asked = question.constraints.location
-    words = asked.keywords if asked else (question.text,)
-    said = _spelled(" ".join(words))
+    said = _spelled(" ".join(asked.keywords if asked else (question.text,)))
     for place in gold_questions.places(file.extra.get(gold_questions.PLACES)):
-        for name in (place.name, *place.keywords):
-            if _spelled(name) in said:
-                return AskedPlace(place.name, place.latitude, place.longitude)
+        if any(_spelled(name) in said for name in (place.name, *place.keywords)):
+            return AskedPlace(place.name, place.latitude, place.longitude)
     return None
 
 
 def _spelled(text: str) -> str:
     """Return the words of `text` with a blank around each."""
-    return f" {' '.join(_WORD.findall(text.casefold()))} "
+    words = re.findall(r"\w+", text.casefold())
+    return f" {' '.join(words)} "

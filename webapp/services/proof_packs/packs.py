@@ -25,7 +25,7 @@ from webapp.exporters.comparisons.json_file import comparison_json
 from webapp.exporters.exports.json_runs import JsonValue, blindness_json
 from webapp.exporters.exports.metrics_tables import metrics_json
 from webapp.exporters.frame.csv_cells import csv_bytes
-from webapp.exporters.proof_packs import pack
+from webapp.exporters.proof_packs import pack as files_of
 from webapp.failures import Conflict, Missing
 from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
 from webapp.metrics.comparisons.significance import Resampling
@@ -43,18 +43,15 @@ from webapp.services.runs.reports import Rule
 from webapp.services.study import assignments as blinding
 from webapp.services.study import studies
 
-MEDIA_TYPE = "application/zip"
-
 EXPORTS = {
-    proof_files.RATED: exports.rated_csv,
-    proof_files.RATED_BY_EACH: exports.wide_csv,
-    proof_files.JUDGMENTS: exports.long_csv,
-    proof_files.QRELS: exports.qrels,
-    proof_files.RUN_FILE: exports.run_file,
-    proof_files.RUN_JSON: exports.run_json,
+    "rated.csv": exports.rated_csv,
+    "raters.csv": exports.wide_csv,
+    "judgments.csv": exports.long_csv,
+    "qrels.txt": exports.qrels,
+    "run.txt": exports.run_file,
+    "run.json": exports.run_json,
 }
 """The members of a run that can also be had one by one."""
-STEPS_OF_RUN = len(EXPORTS) + 1
 LONG_FROM = 300
 """The answers from which a pack is made beside the requests: ten runs of thirty questions."""
 
@@ -77,76 +74,27 @@ class MachineNotPacked(Conflict):
     command_remedy = mark("Leave --rater out or name a person.")
 
 
-def of_run(
-    session: Session, study: Study, run_id: str, rule: Rule, *, tell: Tell = nobody
-) -> ExportedFile:
-    """Return the proof pack of one run, its merged files under `rule`.
-
-    `tell` is called after each step. Raises ``UnknownRun`` and ``MachineNotPacked``.
-    """
-    run = runs.find(session, study, run_id)
-    data = _pack(session, study, [run], rule, Resampling(), tell, whole=False)
-    return ExportedFile(f"proof_pack_{run_id}.zip", MEDIA_TYPE, data)
-
-
-def of_study(
+def pack(
     session: Session,
     study: Study,
+    run_id: str | None,
     rule: Rule,
     *,
     settings: Resampling | None = None,
     tell: Tell = nobody,
 ) -> ExportedFile:
-    """Return the proof pack of every run of the study; `tell` is called after each step.
+    """Return the proof pack of a run, or of the whole study, its merged files under `rule`.
 
-    Raises ``NoRuns`` and ``MachineNotPacked``. `settings` are those of its comparisons' resampling.
+    `tell` is called after each step; `settings` are those of its comparisons' resampling. Raises
+    ``UnknownRun``, ``NoRuns`` and ``MachineNotPacked``.
     """
-    found = _runs(session, study, None)
-    data = _pack(session, study, found, rule, settings or Resampling(), tell, whole=True)
-    return ExportedFile("proof_pack.zip", MEDIA_TYPE, data)
-
-
-def is_long(session: Session, study: Study, run_id: str | None, rule: Rule) -> bool:
-    """Whether the pack of a run, or of the study without one, takes longer than a page waits.
-
-    Raises what making it raises before it begins.
-    """
-    found = [run.id for run in _runs(session, study, run_id)]
-    _check(rule)
-    answers = select(func.count()).select_from(Query).where(Query.run_id.in_(found))
-    return (session.scalar(answers) or 0) >= LONG_FROM
-
-
-def _runs(session: Session, study: Study, run_id: str | None) -> list[Run]:
-    if run_id is not None:
-        return [runs.find(session, study, run_id)]
-    found = runs.in_order(session, study)
-    found.sort(key=lambda run: run.question_set_id)
-    if not found:
-        raise NoRuns
-    return found
-
-
-def _check(rule: Rule) -> None:
-    if rule.rater is not None and rule.rater.is_machine:
-        raise MachineNotPacked
-
-
-def _pack(
-    session: Session,
-    study: Study,
-    found: Sequence[Run],
-    rule: Rule,
-    settings: Resampling,
-    tell: Tell,
-    *,
-    whole: bool,
-) -> bytes:
-    _check(rule)
+    found = _runs(session, study, run_id, rule)
+    settings = settings or Resampling()
+    whole = run_id is None
     with speaking(SOURCE_LANGUAGE):
         machines = pack_part.machines(session, study, found)
         packed = rows.of_runs(session, study, found, machines, whole=whole)
-        files = {proof_files.of_table(name): pack.lines(table) for name, table in packed.items()}
+        files = {proof_files.of_table(name): files_of.lines(rows) for name, rows in packed.items()}
         files |= dict(members(session, study, found, rule, settings, tell=tell))
         about = {
             **facts(session, study, found, rule, settings),
@@ -154,9 +102,31 @@ def _pack(
             "product": {"name": "relevansi", "version": version("relevansi")},
             "database_version": HEAD,
             "created_at": _last_change(session, study, found),
-            "secret_sha256": pool.commitment(study.order_secret),
         }
-        return pack.pack(about, files, pack_part.ABOUT)
+        data = files_of.pack(about, pool.commitment(study.order_secret), files, pack_part.ABOUT)
+    name = "proof_pack.zip" if whole else f"proof_pack_{run_id}.zip"
+    return ExportedFile(name, "application/zip", data)
+
+
+def is_long(session: Session, study: Study, run_id: str | None, rule: Rule) -> bool:
+    """Whether the pack of a run, or of the study without one, takes longer than a page waits.
+
+    Raises what making it raises before it begins.
+    """
+    found = [run.id for run in _runs(session, study, run_id, rule)]
+    answers = select(func.count()).select_from(Query).where(Query.run_id.in_(found))
+    return (session.scalar(answers) or 0) >= LONG_FROM
+
+
+def _runs(session: Session, study: Study, run_id: str | None, rule: Rule) -> list[Run]:
+    if rule.rater is not None and rule.rater.is_machine:
+        raise MachineNotPacked
+    if run_id is not None:
+        return [runs.find(session, study, run_id)]
+    found = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
+    if not found:
+        raise NoRuns
+    return found
 
 
 def members(
@@ -169,26 +139,34 @@ def members(
     tell: Tell = nobody,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the members of a pack that follow from its rows; `tell` is called after each step."""
-    steps = len(found) * STEPS_OF_RUN + 2
+    steps = len(found) * (len(EXPORTS) + 1) + 2
     done = count(1)
     tell(0, steps)
     table = [[*values] for _, values in given_verdicts(session, study, found)]
     yield proof_files.VERDICTS, csv_bytes([proof_files.VERDICT_COLUMNS, *table])
     if guidelines := studies.guidelines(study):
-        yield proof_files.GUIDELINES, guidelines.encode()
-    for key in dict.fromkeys(run.question_set_id for run in found):
-        yield proof_files.of_question_set(key), pack.json_file(_questions(session, key))
+        yield "guidelines.md", guidelines.encode()
+    sets: dict[int, list[str]] = {}
+    for run in found:
+        sets.setdefault(run.question_set_id, []).append(run.id)
+    for key in sets:
+        yield f"questions/{key}.json", files_of.json_file(_questions(session, key))
     for run in found:
         for name, export in EXPORTS.items():
             yield proof_files.of_run(run.id, name), export(session, study, run.id, rule).data
             tell(next(done), steps)
         by_rule = figures(session, study, run.id)
-        yield proof_files.of_run(run.id, proof_files.FIGURES), pack.json_file(by_rule)
+        yield proof_files.of_run(run.id, proof_files.FIGURES), files_of.json_file(by_rule)
         tell(next(done), steps)
-    yield from _comparisons(session, study, found, rule, settings)
+    for key, run_ids in sets.items():
+        if len(run_ids) >= chosen_runs.FEWEST:
+            report = comparisons.report(session, study, run_ids, rule, settings=settings)
+            # A pack holds people's verdicts, not the decisions on gold questions.
+            document = comparison_json(replace(report, parts=()))
+            yield f"comparisons/{key}.json", files_of.json_file(document)
     tell(next(done), steps)
     for name, document in pack_part.documents(session, study, found, rule).items():
-        yield name, pack.json_file(document)
+        yield name, files_of.json_file(document)
     tell(next(done), steps)
 
 
@@ -227,31 +205,12 @@ def given_verdicts(
         yield (rater, thing), cells
 
 
-def _comparisons(
-    session: Session, study: Study, found: Sequence[Run], rule: Rule, settings: Resampling
-) -> Iterator[tuple[str, bytes]]:
-    """Yield the comparison of each question set that more than one run was asked."""
-    sets: dict[int, list[str]] = {}
-    for run in found:
-        sets.setdefault(run.question_set_id, []).append(run.id)
-    for question_set, run_ids in sets.items():
-        if len(run_ids) >= chosen_runs.FEWEST:
-            report = comparisons.report(session, study, run_ids, rule, settings=settings)
-            # A pack holds people's verdicts, not the decisions on gold questions.
-            document = comparison_json(replace(report, parts=()))
-            yield proof_files.of_comparison(question_set), pack.json_file(document)
-
-
 def figures(session: Session, study: Study, run_id: str) -> dict[str, JsonValue]:
     """Return the figures of a run under every rule, each rater's own first."""
-    rules = [
-        *(reports.of_rater(rater) for rater in studies.raters(session, study)),
-        Rule(reports.MAJORITY),
-        Rule(reports.ADJUDICATED),
-    ]
+    own = [reports.of_rater(rater) for rater in studies.raters(session, study)]
     return {
-        each.name: dict(metrics_json(reports.report(session, study, run_id, each)))
-        for each in rules
+        rule.name: dict(metrics_json(reports.report(session, study, run_id, rule)))
+        for rule in (*own, Rule(reports.MAJORITY), Rule(reports.ADJUDICATED))
     }
 
 
@@ -284,11 +243,14 @@ def facts(
 
 
 def _run_json(run: Run) -> dict[str, Any]:
-    labels = ("search_method", "llm", "stated_search_method", "stated_llm", "timestamp")
     return {
         "run": run.id,
         "question_set": str(run.question_set_id),
-        **{name: getattr(run, name) for name in labels},
+        "search_method": run.search_method,
+        "llm": run.llm,
+        "stated_search_method": run.stated_search_method,
+        "stated_llm": run.stated_llm,
+        "timestamp": run.timestamp,
         "queries": len(run.queries),
         "input_files": [
             {
@@ -305,14 +267,11 @@ def _run_json(run: Run) -> dict[str, Any]:
 def _last_change(session: Session, study: Study, found: Sequence[Run]) -> datetime:
     """Return when the last event, import, settlement or logged change of the study happened."""
     of_study = [rater.id for rater in studies.raters(session, study)]
-    moments = [
-        study.created_at,
-        *(file.imported_at for run in found for file in run.files),
-        session.scalar(select(func.max(Event.received_at)).where(Event.rater_id.in_(of_study))),
-        session.scalar(
-            select(func.max(Adjudication.at)).where(Adjudication.rater_id.in_(of_study))
-        ),
-        session.scalar(select(func.max(LogEntry.at)).where(LogEntry.study_id == study.id)),
-        session.scalar(select(func.max(Rater.created_at)).where(Rater.study_id == study.id)),
+    latest = [
+        select(func.max(Event.received_at)).where(Event.rater_id.in_(of_study)),
+        select(func.max(Adjudication.at)).where(Adjudication.rater_id.in_(of_study)),
+        select(func.max(LogEntry.at)).where(LogEntry.study_id == study.id),
+        select(func.max(Rater.created_at)).where(Rater.study_id == study.id),
     ]
-    return max(moment for moment in moments if moment is not None)
+    moments = [file.imported_at for run in found for file in run.files]
+    return max(filter(None, [study.created_at, *moments, *map(session.scalar, latest)]))

@@ -1,19 +1,25 @@
-"""A proof pack made anew from its own rows: equal, or which files and figures differ.
+"""A proof pack made anew from its own rows: equal, or which files, lines and figures differ.
 
-The rows are put into an empty database, and everything else is exported from there again. Every
-difference is reported with the figures that it would change.
+The rows are put into an empty database, and everything else is exported from there again. A
+verdict that is stated otherwise is reported with the figures that it would change.
 """
 
 from __future__ import annotations
 
+import csv
+import difflib
+import io
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
 from functools import partial
+from itertools import islice, takewhile, zip_longest
+from math import isclose
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -22,47 +28,41 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
-from webapp.exporters.exports.metrics_tables import metrics_json
-from webapp.exporters.proof_packs import pack as packed_files
+from webapp.exporters.proof_packs.pack import json_file
 from webapp.failures import Failure
 from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
 from webapp.records import Tell, nobody
-from webapp.services.exports import exports
-from webapp.services.judging import verdicts as verdicts_of
+from webapp.services.backups import backups
+from webapp.services.judging import verdicts
 from webapp.services.judging.events import standing
 from webapp.services.planning import pack_part
-from webapp.services.proof_packs import differences as pack_differences
-from webapp.services.proof_packs import packs, rereading, rows
-from webapp.services.proof_packs.differences import (
-    DifferenceKind,
-    Differences,
-    Found,
-    PackDifference,
-    Place,
-    Value,
-)
-from webapp.services.proof_packs.rereading import Otherwise
+from webapp.services.proof_packs import packs, rows
 from webapp.services.proof_packs.rows import UnfitRows
-from webapp.services.runs import reports
-from webapp.services.runs import runs as run_rows
-from webapp.services.runs.reports import Rule
+from webapp.services.runs import reports, runs
+
+Value = str | int | float | bool | None
+Place = tuple[str, ...]
+Found = tuple[Place, Value, Value]
+"""A place with the value stated there, and the value it should have."""
+Key = tuple[str, int, int]
+"""A field of judgments, a rater, and a judged item (of a verdict) or an answer."""
 
 ROWS = "study/*.json"
 """The source of all that is made anew."""
+EVENTS = proof_files.of_table("events")
 
-EVENTS, JUDGMENTS, RATINGS = map(proof_files.of_table, ("events", "judgments", "query_ratings"))
-_DIFFERING: Mapping[str, Callable[[bytes, bytes], Iterator[Found]]] = {
-    proof_files.VERDICTS: partial(pack_differences.tables, keys=slice(6)),
-    proof_files.RATED: partial(pack_differences.tables, keys=slice(1)),
-    proof_files.RATED_BY_EACH: partial(pack_differences.tables, keys=slice(1)),
-    proof_files.JUDGMENTS: partial(pack_differences.tables, keys=slice(2, 4)),
-    proof_files.QRELS: partial(pack_differences.trec_files, values=slice(3, 4)),
-    proof_files.RUN_FILE: partial(pack_differences.trec_files, values=slice(3, 6)),
-}
-"""How a member is explained where its bytes differ; of others, JSON is walked."""
+MOST = 20_000
+"""Differences that are kept; the rest is counted."""
+MOST_TEXT_LINES = 40
+"""Lines that are kept of the comparison of a file line by line."""
+LONGEST_FILE = 2_000
+"""A file of more lines has no unified diff: the time grows with their square."""
+_LONGEST = 120
+_TOLERANCE = 1e-9
+"""Figures nearer than this are equal: another machine may add up in another order."""
 
 _FIGURES = ("figures.json", "comparisons/", "planning/figures.json")
 _NO_STUDY = (
@@ -71,96 +71,108 @@ _NO_STUDY = (
 )
 """What rows that no study has may lead to, however well each fits its table."""
 
-Key = tuple[int, int]
-"""A rater and a judged thing, or a rater and an answer."""
+
+class DifferenceKind(StrEnum):
+    """The kinds of difference: in a file as such, or in its content."""
+
+    HASH = "hash"
+    MISSING = "missing"
+    UNLISTED = "unlisted"
+    UNREADABLE = "unreadable"
+    VERDICT = "verdict"
+    FIGURE = "figure"
+    CELL = "cell"
 
 
-class Verification(Struct, frozen=True):
-    """The result of verifying a pack.
+class PackDifference(Struct, frozen=True):
+    """One value that two parts of a proof pack give differently.
 
-    ``fingerprint`` is the SHA-256 of its manifest. ``files`` and ``figures`` count those
-    compared; ``left_out`` counts differences beyond those kept. ``texts`` has the lines that
-    differ in each file that was compared byte for byte, as a unified diff.
+    ``stated`` is the value in ``file`` at ``place``, ``computed`` the value from ``source``.
     """
 
-    name: str
+    kind: DifferenceKind
+    file: str
+    place: Place = ()
+    stated: Value = None
+    computed: Value = None
+    source: str = ""
+
+
+class Verification(Struct):
+    """The result of verifying a pack, as its JSON document has it.
+
+    ``fingerprint`` is the SHA-256 of its manifest. ``files`` and ``figures`` count those
+    compared; ``left_out`` counts differences beyond those kept. ``texts`` has a unified diff of
+    each text that differs.
+    """
+
+    file: str
+    equal: bool
     fingerprint: str
     version: str
-    created_at: datetime
+    created_at: str
     study: str
     rule: str
-    runs: tuple[str, ...]
+    runs: list[str]
     files: int
     figures: int
-    differences: tuple[PackDifference, ...]
-    left_out: int
-    texts: Mapping[str, tuple[str, ...]]
-
-    @property
-    def equal(self) -> bool:
-        """Whether nothing differs."""
-        return not self.differences
+    differences: list[PackDifference] = field(default_factory=list)
+    left_out: int = 0
+    texts: dict[str, list[str]] = field(default_factory=dict)
 
 
 def verify(pack: ProofPack, tell: Tell = nobody) -> Verification:
     """Return where the members of `pack` are not what its rows make them; `tell` counts steps."""
-    with speaking(SOURCE_LANGUAGE):
-        work = _Work(pack)
-        work.do(tell)
     manifest = pack.manifest
-    return Verification(
-        name=pack.name,
+    found = Verification(
+        file=pack.name,
+        equal=True,
         fingerprint=pack.fingerprint,
         version=manifest.product.version,
-        created_at=manifest.created_at,
+        created_at=manifest.created_at.isoformat(),
         study=manifest.study,
         rule=manifest.rule,
-        runs=tuple(work.runs),
+        runs=[],
         files=len(manifest.files),
-        figures=work.figures,
-        differences=tuple(work.differences.found),
-        left_out=work.differences.left_out,
-        texts=work.differences.texts,
+        figures=0,
     )
+    with speaking(SOURCE_LANGUAGE):
+        _Work(pack, found).do(tell)
+    found.equal = not found.differences
+    return found
 
 
 class _Work:
-    """One verification under way."""
-
-    def __init__(self, pack: ProofPack) -> None:
+    def __init__(self, pack: ProofPack, found: Verification) -> None:
         self.pack = pack
-        self.manifest = pack.manifest
-        self.differences = Differences()
-        self.figures = 0
-        self.runs: list[str] = []
+        self.found = found
+        self.listed = {file.name: file.sha256 for file in pack.manifest.files}
 
     def do(self, tell: Tell) -> None:
-        """Compare everything, the hashes first."""
         self._hashes()
         stated = self._rows()
         if stated is None:
             return
-        place = ROWS
         try:
             with rows.loaded(stated) as (session, study):
-                made = self._judged_by_events(session)
+                judged = self._replay(session)
                 self._make(session, study, tell)
-            if made is not None:
-                place = EVENTS
-                with rows.loaded({**stated, **made}) as (session, study):
-                    self._changed(session, study, EVENTS)
+                for key, value in judged.items():
+                    _judge(session, key, value)
+                if judged:
+                    session.flush()
+                    self._moved(session, study, EVENTS)
         except UnfitRows as wrong:
-            table, why = map(str, wrong.args)
-            self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), (), why)
+            table, why = wrong.args
+            self._add(DifferenceKind.UNREADABLE, proof_files.of_table(table), stated=why)
         except _NO_STUDY as wrong:
-            why = f"{type(wrong).__name__} {wrong}"
-            self._add(DifferenceKind.UNREADABLE, place, (), pack_differences.scalar(why))
+            why = scalar(f"{type(wrong).__name__} {wrong}")
+            self._add(DifferenceKind.UNREADABLE, ROWS, stated=why)
 
     def _hashes(self) -> None:
-        listed = {file.name: file.sha256 for file in self.manifest.files}
-        for name in sorted(self.pack.names - set(listed) - {proof_files.MANIFEST}):
+        for name in sorted(self.pack.names - set(self.listed) - {proof_files.MANIFEST}):
             self._add(DifferenceKind.UNLISTED, name)
-        for name, stated in listed.items():
+        for name, stated in self.listed.items():
             if name not in self.pack.names:
                 self._add(DifferenceKind.MISSING, name)
                 continue
@@ -173,188 +185,128 @@ class _Work:
         found: dict[str, Any] = {}
         for table in sorted(rows.NAMES):
             name = proof_files.of_table(table)
-            if name not in self.pack.names:
-                if any(file.name == name for file in self.manifest.files):
-                    return None  # which is reported already
-                continue  # the pack is of an earlier version
-            read = self._tried(partial(self.pack.json, name))
-            if read is None:
-                return None
-            found[table] = read
-        return found
-
-    def _judged_by_events(self, session: Session) -> dict[str, list[dict[str, Any]]] | None:
-        """Return the rows of judgments that the events make; ``None`` if those are stated.
-
-        A machine's are taken as stated: its events are in no pack.
-        """
-        verdicts, ratings = _made(session.scalars(select(Event).order_by(Event.id)))
-        machines = set(session.scalars(select(Rater.id).where(Rater.is_machine)))
-        said = {
-            (one.rater_id, one.judged_thing_id): one.verdict
-            for one in session.scalars(select(Judgment))
-            if one.rater_id not in machines
-        }
-        rated = {
-            (one.rater_id, one.query_key): (one.quality, one.notes)
-            for one in session.scalars(select(QueryRating))
-        }
-        shown = set(session.scalars(verdicts_of.judged_things(Query.id.is_not(None))))
-        answers = set(session.scalars(select(Query.id)))
-        verdicts = {key: new for key, new in verdicts.items() if key[1] in shown}
-        ratings = {key: new for key, new in ratings.items() if key[1] in answers}
-        before = self.differences.count
-        for key in dict.fromkeys((*said, *verdicts)):
-            if said.get(key) != verdicts.get(key):
-                place = _thing(session, *key)
-                self._verdict(JUDGMENTS, place, said.get(key), verdicts.get(key))
-        for key in dict.fromkeys((*rated, *ratings)):
-            one, other = rated.get(key, (None, "")), ratings.get(key, (None, ""))
-            for name, stated, made in zip(("quality", "notes"), one, other, strict=True):
-                if stated != made:
-                    self._verdict(RATINGS, (*_answer(session, *key), name), stated, made)
-        if self.differences.count == before:
-            return None
-        some_time = "2000-01-01T00:00:00+00:00"
-        return {
-            "judgments": [
-                {
-                    "rater_id": rater,
-                    "judged_thing_id": thing,
-                    "verdict": new,
-                    "changed_at": some_time,
-                }
-                for (rater, thing), new in verdicts.items()
-            ],
-            "query_ratings": [
-                {
-                    "rater_id": rater,
-                    "query_key": answer,
-                    "changed_at": some_time,
-                    "quality": quality,
-                    "notes": notes,
-                }
-                for (rater, answer), (quality, notes) in ratings.items()
-            ],
-        }
+            if name in self.pack.names:
+                found[table] = self._tried(partial(self.pack.json, name))
+            elif name in self.listed:
+                return None  # a pack of an earlier version has other tables
+        return None if None in found.values() else found
 
     def _make(self, session: Session, study: Study, tell: Tell) -> None:
         """Make every member from the rows, and compare it."""
+        manifest = self.pack.manifest
         pack_part.draw_again(session, partial(_verdicts_before, session))
-        found = run_rows.in_order(session, study)
-        found.sort(key=lambda run: run.question_set_id)
-        self.runs = [run.id for run in found]
-        rule = reports.rule_of(session, study, self.manifest.rule)
-        one = self.manifest.resampling
-        settings = Resampling(one.resamples, one.seed, one.confidence)
-        self._facts(packs.facts(session, study, found, rule, settings))
-        made: set[str] = set()
-        for name, computed in packs.members(session, study, found, rule, settings, tell=tell):
+        packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
+        self.found.runs = [run.id for run in packed]
+        rule = reports.rule_of(session, study, manifest.rule)
+        drawn = manifest.resampling
+        settings = Resampling(drawn.resamples, drawn.seed, drawn.confidence)
+        self._facts(packs.facts(session, study, packed, rule, settings))
+        made = {proof_files.README, *map(proof_files.of_table, rows.NAMES)}
+        for name, computed in packs.members(session, study, packed, rule, settings, tell=tell):
             made.add(name)
-            self._compare(name, computed)
-            self._effects(name, computed, session, study, rule)
-        known = {*made, *map(proof_files.of_table, rows.NAMES), proof_files.README}
-        for file in self.manifest.files:
-            if file.name not in known:
-                self._add(DifferenceKind.CELL, file.name, (), "-", None, ROWS)
+            if self._differs(name, computed) and name == proof_files.VERDICTS:
+                self._rejudge(session, study, packed, computed)
+        for name in self.listed:
+            if name not in made:
+                self._add(DifferenceKind.CELL, name, (), "-", None, ROWS)
 
     def _facts(self, facts: Mapping[str, Any]) -> None:
         """Compare what the manifest states of the study; definitions are those of its version."""
-        stated = self.pack.json(proof_files.MANIFEST)
-        assert isinstance(stated, dict)
-        computed = json.loads(packed_files.json_file(facts))
+        stated: Any = self.pack.json(proof_files.MANIFEST)
+        computed = json.loads(json_file(facts))
         own = {key: stated[key] for key in computed if key in stated}
-        self._differ(DifferenceKind.CELL, proof_files.MANIFEST, own, computed)
+        self._add_all(DifferenceKind.CELL, proof_files.MANIFEST, ROWS, documents(own, computed))
 
-    def _compare(self, name: str, computed: bytes) -> None:
+    def _differs(self, name: str, computed: bytes) -> bool:
         """Compare a member byte for byte, and say where it differs."""
-        kind = DifferenceKind.FIGURE if _holds_figures(name) else DifferenceKind.CELL
-        if name.endswith(".json"):
-            self.figures += pack_differences.numbers(json.loads(computed))
-        if name not in self.pack.names and all(one.name != name for one in self.manifest.files):
-            self._add(DifferenceKind.MISSING, name)
-            return
+        kind = DifferenceKind.CELL
+        if any(part in name for part in _FIGURES):
+            kind = DifferenceKind.FIGURE
+        is_json = name.endswith(".json")
+        if is_json:
+            self.found.figures += numbers(json.loads(computed))
+        if name not in self.pack.names:
+            if name not in self.listed:
+                self._add(DifferenceKind.MISSING, name)
+            return False
         stated = self._tried(partial(self.pack.read, name))
         if stated is None or stated == computed:
-            return
+            return False
+        if is_json:
+            document = self._tried(partial(self.pack.json, name))
+            if document is not None:
+                found = documents(document, json.loads(computed))
+                self._add_all(kind, name, ROWS, found)
+        else:
+            one, other = (data.decode(errors="replace").split("\n") for data in (stated, computed))
+            self._add_all(kind, name, ROWS, [*lines(one, other)] or [((), "other bytes", "")])
+            self.found.texts[name] = unified_diff(one, other, name)
+        return True
+
+    def _rejudge(self, session: Session, study: Study, packed: list[Run], computed: bytes) -> None:
+        """Report the figures under the verdicts that lines of ``verdicts.csv`` state otherwise."""
         try:
-            if name.endswith(".json"):
-                document = self.pack.json(name)
-                self._differ(kind, name, document, json.loads(computed))
-                return
-            differing = _DIFFERING.get(name.rpartition("/")[2])
-            found = [*differing(stated, computed)] if differing else []
-        except UnreadableMember as broken:
-            self._add(DifferenceKind.UNREADABLE, name, (), broken.why)
+            one, other = (
+                [*csv.reader(io.StringIO(data.decode(errors="replace"), newline=""))][1:]
+                for data in (self.pack.read(proof_files.VERDICTS), computed)
+            )
+        except csv.Error:
             return
-        except ValueError as broken:
-            self._add(DifferenceKind.UNREADABLE, name, (), pack_differences.scalar(str(broken)))
-            return
-        found = found or [((), "other bytes", "")]
-        self.differences.add_all(kind, name, ROWS, iter(found))
-        self.differences.texts[name] = pack_differences.text_lines(stated, computed, name, ROWS)
+        if [line[:-1] for line in one] != [line[:-1] for line in other]:
+            return  # the lines are not about the same items
+        before = session.begin_nested()
+        keys = [key for key, _ in packs.given_verdicts(session, study, packed)]
+        for line, own, key in zip(one, other, keys, strict=True):
+            if line[-1] != own[-1] and line[-1] in backups.VALUES[Judgment.verdict]:
+                session.get_one(Judgment, key).verdict = line[-1]
+        session.flush()
+        self._moved(session, study, proof_files.VERDICTS)
+        before.rollback()
 
-    def _differ(self, kind: DifferenceKind, name: str, stated: object, computed: object) -> None:
-        found = pack_differences.documents(stated, computed)
-        self.differences.add_all(kind, name, ROWS, found)
+    def _replay(self, session: Session) -> dict[Key, Value]:
+        """Compare the judgments with what the events make; return those that differ.
 
-    def _effects(
-        self, name: str, computed: bytes, session: Session, study: Study, rule: Rule
-    ) -> None:
-        """Report the figures that the judgments of a member that differs would change."""
-        if all(one.file != name for one in self.differences.found):
-            return
-        run, _, member = name.removeprefix("runs/").partition("/")
-        read: Mapping[str, Callable[[], Otherwise]] = {
-            proof_files.JUDGMENTS: lambda: rereading.of_judgments(self.pack.read(name), report),
-            proof_files.QRELS: lambda: rereading.of_qrels(
-                self.pack.read(name), exports.trec_results(session, study, run, rule), report
-            ),
-            proof_files.RUN_JSON: lambda: rereading.of_run_json(self.pack.json(name), report),
+        A machine's are taken as stated: its events are in no pack.
+        """
+        made = _judged(session.scalars(select(Event).order_by(Event.id)))
+        shown = set(session.scalars(verdicts.judged_things(Query.id.is_not(None))))
+        answers = set(session.scalars(select(Query.id)))
+        made = {
+            (name, rater, about): value
+            for (name, rater, about), value in made.items()
+            if about in (shown if name == "verdict" else answers)
         }
-        try:
-            if name == proof_files.VERDICTS:
-                stated = rereading.of_verdicts(self.pack.read(name), computed)
-                self._rejudged(session, study, stated)
-            elif member in read:
-                report = reports.report(session, study, run, rule)
-                otherwise = read[member]()
-                if otherwise:
-                    figures = metrics_json(rereading.judged_otherwise(report, otherwise))
-                    self._moved(run, {rule.name: figures}, name)
-        except (UnreadableMember, ValueError):
-            return  # which is reported already
+        stated: dict[Key, Value] = {}
+        machines = set(session.scalars(select(Rater.id).where(Rater.is_machine)))
+        for one in session.scalars(select(Judgment)):
+            if one.rater_id not in machines:
+                stated["verdict", one.rater_id, one.judged_thing_id] = one.verdict
+        for rating in session.scalars(select(QueryRating)):
+            at = rating.rater_id, rating.query_key
+            stated["quality", *at], stated["notes", *at] = rating.quality, rating.notes or None
+        both = {key: (stated.get(key), made.get(key)) for key in (*stated, *made)}
+        differing = {key: other for key, (one, other) in both.items() if one != other}
+        for key in differing:
+            file, place = _place(session, *key)
+            was, new = map(scalar, both[key])
+            self._add(DifferenceKind.VERDICT, file, place, was, new, EVENTS)
+        return differing
 
-    def _rejudged(self, session: Session, study: Study, stated: Mapping[int, str]) -> None:
-        """Report the figures under the verdicts `stated` in some lines of the table of verdicts."""
-        runs = session.scalars(select(Run).order_by(Run.id)).all()
-        keys = [key for key, _ in packs.given_verdicts(session, study, runs)]
-        had: dict[Key, str | None] = {}
-        for line, verdict in stated.items():
-            row = session.get_one(Judgment, keys[line])
-            had[keys[line]], row.verdict = row.verdict, verdict
-        session.flush()
-        self._changed(session, study, proof_files.VERDICTS)
-        for key, before in had.items():
-            session.get_one(Judgment, key).verdict = before
-        session.flush()
-
-    def _changed(self, session: Session, study: Study, source: str) -> None:
+    def _moved(self, session: Session, study: Study, source: str) -> None:
+        """Report where the figures are not those stated, now that `source` judges otherwise."""
         for run in session.scalars(select(Run.id)).all():
-            self._moved(run, packs.figures(session, study, run), source)
+            name = proof_files.of_run(run, proof_files.FIGURES)
+            stated = self._tried(partial(self.pack.json, name))
+            if stated is not None:
+                computed = json.loads(json_file(packs.figures(session, study, run)))
+                found = documents(stated, computed)
+                self._add_all(DifferenceKind.FIGURE, name, source, found)
 
-    def _moved(self, run: str, made: Mapping[str, Any], source: str) -> None:
-        """Report where figures that `source` would make are not those stated."""
-        name = proof_files.of_run(run, proof_files.FIGURES)
-        stated = self._tried(partial(self.pack.json, name))
-        if isinstance(stated, dict):
-            own = {rule: stated.get(rule) for rule in made}
-            found = pack_differences.documents(own, json.loads(json.dumps(made)))
-            self.differences.add_all(DifferenceKind.FIGURE, name, source, found)
-
-    def _verdict(self, file: str, place: Place, stated: Value, computed: Value) -> None:
-        values = pack_differences.scalar(stated), pack_differences.scalar(computed)
-        self._add(DifferenceKind.VERDICT, file, place, *values, EVENTS)
+    def _add_all(
+        self, kind: DifferenceKind, file: str, source: str, found: Iterable[Found]
+    ) -> None:
+        for place, stated, computed in found:
+            self._add(kind, file, place, stated, computed, source)
 
     def _add(
         self,
@@ -365,71 +317,157 @@ class _Work:
         computed: Value = None,
         source: str = "",
     ) -> None:
-        self.differences.add(PackDifference(kind, file, place, stated, computed, source))
+        if len(self.found.differences) == MOST:
+            self.found.left_out += 1
+        else:
+            difference = PackDifference(kind, file, place, stated, computed, source)
+            self.found.differences.append(difference)
 
     def _tried(self, read: Callable[[], Any]) -> Any:
         """Return the result of `read`; ``None``, and a difference, if a member is unreadable."""
         try:
             return read()
         except UnreadableMember as wrong:
-            known = any(one.file == wrong.name for one in self.differences.found)
-            if wrong.name in self.pack.names or not known:
-                self._add(DifferenceKind.UNREADABLE, wrong.name, (), wrong.why)
+            about = {one.kind for one in self.found.differences if one.file == wrong.name}
+            if about <= {DifferenceKind.HASH}:
+                self._add(DifferenceKind.UNREADABLE, wrong.name, stated=wrong.why)
             return None
 
 
-def _holds_figures(name: str) -> bool:
-    return any(part in name for part in _FIGURES)
-
-
-def _made(
-    events: Iterator[Event] | Sequence[Event],
-) -> tuple[dict[Key, str], dict[Key, tuple[int | None, str]]]:
-    """Return the verdicts and the ratings in force once the events are in order."""
-    histories: dict[tuple[str, int, int], list[Event]] = defaultdict(list)
+def _judged(events: Iterable[Event]) -> dict[Key, Value]:
+    """Return the verdicts, grades and notes that are current once the events are in order."""
+    histories: dict[Key, list[Event]] = defaultdict(list)
     for event in events:
         about = event.judged_thing_id if event.field == "verdict" else event.query_key
         if event.field in {"verdict", "quality", "notes"} and about is not None:
             histories[event.field, event.rater_id, about].append(event)
-    verdicts: dict[Key, str] = {}
-    ratings: dict[Key, tuple[int | None, str]] = {}
-    for (field, *key), history in histories.items():
-        last = standing(history)
-        new = last.new if last else None
-        place = key[0], key[1]
-        quality, notes = ratings.get(place, (None, ""))
-        if field == "verdict" and new:
-            verdicts[place] = new
-        elif field == "quality" and new:
-            ratings[place] = int(new), notes
-        elif field == "notes" and new:
-            ratings[place] = quality, new
-    return verdicts, ratings
+    last = {key: standing(history) for key, history in histories.items()}
+    return {
+        key: int(event.new) if key[0] == "quality" else event.new
+        for key, event in last.items()
+        if event and event.new
+    }
+
+
+def _judge(session: Session, key: Key, value: Any) -> None:
+    name, rater, about = key
+    some = {"rater_id": rater, "changed_at": datetime(2000, 1, 1, tzinfo=UTC)}
+    if name == "verdict":
+        session.merge(Judgment(**some, judged_thing_id=about, verdict=value))
+    elif name == "quality":
+        session.merge(QueryRating(**some, query_key=about, quality=value))
+    else:
+        session.merge(QueryRating(**some, query_key=about, notes=value or ""))
 
 
 def _verdicts_before(session: Session, question_set: int, moment: datetime) -> int:
     of_set = select(JudgedThing.id).join(Question).where(Question.question_set_id == question_set)
     earlier = select(Event).where(Event.judged_thing_id.in_(of_set), Event.received_at < moment)
-    verdicts, _ = _made(session.scalars(earlier.order_by(Event.id)).all())
-    return len(verdicts)
+    return len(_judged(session.scalars(earlier.order_by(Event.id))))
 
 
-def _thing(session: Session, rater: int, thing_id: int) -> Place:
-    thing = session.get(JudgedThing, thing_id)
+def _place(session: Session, name: str, rater_id: int, about: int) -> tuple[str, Place]:
+    """Return the file with a judgment, and its place there in words."""
+    rater = session.get(Rater, rater_id)
+    who = rater.name if rater else str(rater_id)
+    if name != "verdict":
+        query = session.get_one(Query, about)
+        place = (who, query.run_id, f"query_id {query.query_id}", name)
+        return proof_files.of_table("query_ratings"), place
+    file = proof_files.of_table("judgments")
+    thing = session.get(JudgedThing, about)
     if thing is None:
-        return (_called(session, rater), str(thing_id))
+        return file, (who, str(about))
     question = session.get_one(Question, thing.question_id)
     what = f"{thing.property.identity}/{thing.content}" if thing.property else "empty list"
     at = f"question {question.question_set_id}/{question.position}"
-    run = () if thing.run_id is None else (f"run {thing.run_id}",)
-    return (_called(session, rater), at, what, *run)
+    return file, (who, at, what, *([f"run {thing.run_id}"] if thing.run_id else []))
 
 
-def _answer(session: Session, rater: int, answer: int) -> Place:
-    query = session.get_one(Query, answer)
-    return (_called(session, rater), query.run_id, f"query_id {query.query_id}")
+def documents(stated: object, computed: object, place: Place = ()) -> Iterator[Found]:
+    """Yield where two JSON values differ, by the keys that lead there.
+
+    Entries of lists of questions and of results are named by their numbers. A key that is not
+    stated means nothing, none, no or 0, since an earlier version may not have had it.
+
+    >>> list(documents({"a": [1, 2]}, {"a": [1, 3], "b": None, "c": 1}))
+    [(('a', '2'), 2, 3), (('c',), '-', 1)]
+    """
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        for key in dict.fromkeys((*computed, *stated)):
+            if key in stated and key in computed:
+                yield from documents(stated[key], computed[key], (*place, str(key)))
+            elif key in stated or computed[key]:
+                values = (scalar(one.get(key, "-")) for one in (stated, computed))
+                yield ((*place, str(key)), *values)  # type: ignore[misc]
+    elif isinstance(stated, list) and isinstance(computed, list):
+        if len(stated) != len(computed):
+            yield (*place, "length"), len(stated), len(computed)
+        for number, (one, other) in enumerate(zip(stated, computed, strict=False), start=1):
+            keys = [f"{key} {other[key]}" for key in ("query_id", "rank") if _has(other, key)]
+            yield from documents(one, other, (*place, *(keys or [str(number)])[:1]))
+    elif not _equal(stated, computed):
+        yield place, scalar(stated), scalar(computed)
 
 
-def _called(session: Session, rater_id: int) -> str:
-    rater = session.get(Rater, rater_id)
-    return rater.name if rater else str(rater_id)
+def _has(entry: object, key: str) -> bool:
+    return isinstance(entry, dict) and key in entry
+
+
+def _equal(stated: object, computed: object) -> bool:
+    if isinstance(stated, bool) or isinstance(computed, bool):
+        return stated is computed
+    if isinstance(stated, (int, float)) and isinstance(computed, (int, float)):
+        try:
+            return isclose(stated, computed, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+        except OverflowError:  # a whole number that no figure is
+            return stated == computed
+    return stated == computed
+
+
+def lines(stated: Sequence[str], computed: Sequence[str]) -> Iterator[Found]:
+    """Yield the lines that differ, from shortly before the first character that does.
+
+    >>> list(lines(["a", "b,1"], ["a", "b,0", "c"]))
+    [(('line 2',), 'b,1', 'b,0'), (('line 3',), None, 'c')]
+    """
+    for number, (one, other) in enumerate(zip_longest(stated, computed), start=1):
+        if one != other:
+            characters = zip(one or "", other or "", strict=False)
+            alike = len([*takewhile(lambda pair: pair[0] == pair[1], characters)])
+            start = max(0, alike - _LONGEST // 2)
+            values = (None if line is None else line[start:] for line in (one, other))
+            yield (f"line {number}",), *map(scalar, values)  # type: ignore[misc]
+
+
+def unified_diff(stated: Sequence[str], computed: Sequence[str], file: str) -> list[str]:
+    """Return the first lines of a unified diff; none for long files."""
+    if max(len(stated), len(computed)) > LONGEST_FILE:
+        return []
+    diff = difflib.unified_diff(stated, computed, file, ROWS, n=1, lineterm="")
+    found = [str(scalar(line)) for line in islice(diff, MOST_TEXT_LINES + 1)]
+    return found[:MOST_TEXT_LINES] + ["…"] * (len(found) > MOST_TEXT_LINES)
+
+
+def numbers(document: object) -> int:
+    """Return how many numbers a JSON value contains.
+
+    >>> numbers({"a": [1, None, 2.5], "b": True})
+    2
+    """
+    if isinstance(document, dict):
+        return sum(map(numbers, document.values()))
+    if isinstance(document, list):
+        return sum(map(numbers, document))
+    return int(isinstance(document, (int, float)) and not isinstance(document, bool))
+
+
+def scalar(value: object) -> Value:
+    """Return `value` as a report shows it, cut short where it is long."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        text = "…"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -202,9 +202,7 @@ def make_pack(
     from webapp.services.proof_packs import packs  # brings pandas, which no page needs
 
     rule = reports.rule_of(session, study, wanted["rule"])
-    if wanted["run"] is None:
-        return packs.of_study(session, study, rule, tell=tell)
-    return packs.of_run(session, study, wanted["run"], rule, tell=tell)
+    return packs.pack(session, study, wanted["run"], rule, tell=tell)
 
 
 KINDS: Mapping[str, Make] = {

@@ -39,7 +39,7 @@ from webapp.web.frame import (
     site,
 )
 from webapp.web.frame.workers import Workers
-from webapp.web.gold import card_parts, constraints, gold
+from webapp.web.gold import card_marks, constraints, gold
 from webapp.web.machine_judges import judges
 from webapp.web.offline import offline
 from webapp.web.people import history, raters, sign_in
@@ -64,7 +64,7 @@ BLUEPRINTS = (
     *(
         module.blueprint
         for module in (
-            *(adjudications, agreement, assignments, card_parts, comparisons),
+            *(adjudications, agreement, assignments, card_marks, comparisons),
             *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
             *(jobs, judges, judgments, offline),
             *(packs, participants, planning, question_notes, rate, rated_comparisons, raters),

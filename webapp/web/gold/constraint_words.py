@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 
 from babel.numbers import format_decimal
-from msgspec import Struct
 
-from webapp import notation
 from webapp.i18n import gettext, language, mark
 from webapp.metrics.gold.constraint_rules import (
     Check,
@@ -19,14 +17,11 @@ from webapp.metrics.gold.constraint_rules import (
     Range,
     Rule,
 )
-from webapp.metrics.gold.constraints import (
-    ConstraintConfusion,
-    ConstraintReport,
-    figures_per_constraint,
-    headline_figures,
-)
-from webapp.metrics.gold.registry import CONSTRAINT_LABELS, CONSTRAINT_MEASURES
-from webapp.notation import UNBROKEN, four, number, rupiah, short_rupiah
+from webapp.metrics.gold.registry import CONSTRAINT_LABELS
+from webapp.notation import UNBROKEN, number, rupiah, short_rupiah
+from webapp.services.gold import decisions
+
+MOST_REASON = decisions.MOST_REASON
 
 SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.MISSING: "?", Outcome.NA: "–"}
 OUTCOMES = {
@@ -54,21 +49,29 @@ REASONS = {
 }
 
 
-class ConstraintInWords(Struct, frozen=True):
-    """One constraint of a question: its label and its rule in words."""
-
-    label: str
-    rule: str
-
-
-def asked(constraints: Constraints) -> tuple[ConstraintInWords, ...]:
-    """Return the constraints that a question sets, in their fixed order."""
-    rules = ((name, getattr(constraints, name)) for name in CONSTRAINT_LABELS)
-    return tuple(
-        ConstraintInWords(gettext(CONSTRAINT_LABELS[name]), rule_words(name, rule))
+def asked(constraints: Constraints) -> list[tuple[str, str]]:
+    """Return the constraints that a question sets, in their fixed order: label and rule."""
+    rules = [(name, getattr(constraints, name)) for name in CONSTRAINT_LABELS]
+    return [
+        (gettext(CONSTRAINT_LABELS[name]), rule_words(name, rule))
         for name, rule in rules
         if rule is not None
-    )
+    ]
+
+
+def labels(names: Iterable[str]) -> list[str]:
+    """Return the labels of constraints."""
+    return [gettext(CONSTRAINT_LABELS[name]) for name in names]
+
+
+def failed(checks: Iterable[Check]) -> list[str]:
+    """Return the constraints that a card fails or does not show, each with what it shows."""
+    return [
+        f"{SIGNS[check.outcome]} {gettext(CONSTRAINT_LABELS[check.constraint])}: "
+        f"{value_words(check) or gettext(OUTCOMES[check.outcome])}"
+        for check in checks
+        if check.outcome in {Outcome.FAIL, Outcome.MISSING}
+    ]
 
 
 def rule_words(name: str, rule: Rule | None) -> str:
@@ -167,59 +170,3 @@ def _km(value: float) -> str:
 
 def _degrees(value: float) -> str:
     return f"{value:.4f}"
-
-
-CELLS = (
-    ConstraintConfusion.TP,
-    ConstraintConfusion.FN,
-    ConstraintConfusion.FP,
-    ConstraintConfusion.TN,
-)
-
-
-class FigureLine(Struct, frozen=True):
-    """One figure of the run: its name, its value, and the number of items it is over."""
-
-    name: str
-    label: str
-    value: str
-    n: int
-
-
-class MatrixCell(Struct, frozen=True):
-    """One cell of the confusion matrix with the numbers of its questions."""
-
-    name: str
-    questions: tuple[int, ...]
-
-
-class Summary(Struct, frozen=True):
-    """The figures and the matrix of a run, which every decision changes."""
-
-    figures: tuple[FigureLine, ...]
-    matrix: Mapping[str, MatrixCell]
-    pca: tuple[FigureLine, ...]
-
-
-def summary(report: ConstraintReport) -> Summary:
-    """Return the figures and the matrix of the run, which every decision changes."""
-    numbers = {
-        cell: tuple(q.question.query_id for q in report.queries if q.confusion is cell)
-        for cell in CELLS
-    }
-    return Summary(
-        figures=tuple(
-            FigureLine(name, gettext(CONSTRAINT_MEASURES[name].label), four(found.value), found.n)
-            for name, found in headline_figures(report).items()
-        ),
-        matrix={str(cell): MatrixCell(str(cell), held) for cell, held in numbers.items()},
-        pca=tuple(
-            FigureLine("pca", gettext(CONSTRAINT_LABELS[name]), four(found.value), found.n)
-            for name, found in figures_per_constraint(report).items()
-        ),
-    )
-
-
-def threshold(value: Fraction) -> str:
-    """Return the threshold T as pages write it."""
-    return notation.number(float(value))

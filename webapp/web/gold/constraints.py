@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flask import (
     Blueprint,
     Response,
@@ -12,7 +14,6 @@ from flask import (
     request,
     url_for,
 )
-from msgspec import Struct
 
 from webapp.exporters.exports.metrics_tables import read_together
 from webapp.exporters.gold import constraint_reports
@@ -20,29 +21,25 @@ from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.agreement.agreement import EXPLANATIONS as NO_AGREEMENT
-from webapp.metrics.agreement.agreement import (
-    NO_SHARE_EXPLANATIONS,
-    BinaryAgreement,
-    NoAgreement,
-    NoShare,
+from webapp.metrics.agreement.agreement import NO_SHARE_EXPLANATIONS, BinaryAgreement, NoShare
+from webapp.metrics.gold.constraints import (
+    ConstraintReport,
+    MissingRule,
+    figures_per_constraint,
+    headline_figures,
 )
-from webapp.metrics.gold.constraint_rules import Outcome
-from webapp.metrics.gold.constraints import Expected, MissingRule
-from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_LABELS, CONSTRAINT_MEASURES
-from webapp.notation import RATIO, four
+from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
+from webapp.notation import four
 from webapp.services.gold import constraints, gold
-from webapp.services.gold.constraints import (
-    CardJudgedTwice,
-    CheckedQuery,
-    NoGold,
-)
-from webapp.services.runs import reports
+from webapp.services.gold.constraints import CheckedQuery, NoGold
+from webapp.services.runs import reports, runs
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked, chosen_file
-from webapp.web.gold import card_parts, constraint_words
-from webapp.web.gold.card_parts import DecisionForm, DecisionMistake
-from webapp.web.gold.constraint_words import OUTCOMES, SIGNS
+from webapp.web.gold import card_marks, constraint_words
+from webapp.web.gold.card_marks import DecisionForm, DecisionMistake
 from webapp.web.study import study as rules
+
+KAPPA = "coefficient"
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
 OF_CONSTRAINTS = (
@@ -61,7 +58,7 @@ def attach(run_id: str) -> Response:
     """Give the run's question set the gold questions of a file, as a new version."""
     name, data = chosen_file()
     with access.writing() as (session, rater):
-        run = constraints.checked_run(session, rater.study, run_id)
+        run = runs.find(session, rater.study, run_id)
         try:
             gold.import_file(session, rater, run.question_set_id, name, data, access.now())
         except ImportRefused as refused:
@@ -77,15 +74,16 @@ def take_in(run_id: str) -> Response:
     name, data = chosen_file()
     with access.writing() as (session, rater):
         try:
-            taken = constraints.import_manual(session, rater, run_id, name, data, access.now())
+            new, _, problems = constraints.import_manual(
+                session, rater, run_id, name, data, access.now()
+            )
         except ImportRefused as refused:
             session.rollback()
             return make_response(_rendered(run_id, refusal=refused.advice()), 422)
         session.commit()
-    if taken.problems:
-        told = tuple(map(message, taken.problems))
-        return make_response(_rendered(run_id, problems=told, taken=taken.new))
-    return _back(run_id, taken=taken.new, _anchor="decisions")
+    if problems:
+        return make_response(_rendered(run_id, problems=[*map(message, problems)], taken=new))
+    return _back(run_id, taken=new, _anchor="decisions")
 
 
 @blueprint.get(f"/<run_id>/<{OF_CONSTRAINTS}:name>")
@@ -117,7 +115,7 @@ def decide(run_id: str, query_id: int, card: int) -> Response:
     """Override a constraint of a card for a reason, or pass or fail the whole card."""
     form = checked(DecisionForm)
     with access.writing() as (session, rater):
-        mistake = card_parts.refused(
+        mistake = card_marks.refused(
             form,
             session,
             lambda wanted: constraints.decide(
@@ -156,26 +154,21 @@ def _answer(
 
 
 def _rendered(
-    run_id: str, *, refusal: str = "", problems: tuple[str, ...] = (), taken: int | None = None
+    run_id: str, *, refusal: str = "", problems: Sequence[str] = (), taken: int | None = None
 ) -> str:
     with access.reading() as (session, rater):
         found = constraints.checked_run(session, rater.study, run_id, _missing())
-        runs = gold.find_set(session, rater.study, found.question_set_id).runs
-    report = found.report
+        of_set = gold.find_set(session, rater.study, found.run.question_set_id).runs
     return render_template(
         "gold/constraints/page.html",
-        run=found,
-        summary=None if report is None else constraint_words.summary(report),
-        counts=None if report is None else report.totals,
-        threshold="" if report is None else constraint_words.threshold(report.threshold),
+        checked=found,
+        run=found.run,
+        report=found.report,
+        **({} if found.report is None else _figures(found.report)),
         left_out=_missing() is MissingRule.LEFT_OUT,
-        categories={} if report is None else report.categories,
-        questions=() if report is None else report.queries,
-        advice=tuple(read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE),
-        measures=tuple(CONSTRAINT_MEASURES.values()),
-        remarks=tuple(map(message, found.remarks)),
-        n_decisions=len(found.in_force or ()),
-        comparable=tuple(run[0] for run in runs) if len(runs) > 1 else (),
+        advice=[read_together(one, CONSTRAINT_MEASURES) for one in CONSTRAINT_ADVICE],
+        remarks=[*map(message, found.remarks)],
+        comparable=[run.id for run in of_set] if len(of_set) > 1 else [],
         taken=request.args.get("taken", type=int) if taken is None else taken,
         refusal=refusal,
         problems=problems,
@@ -185,26 +178,30 @@ def _rendered(
 def _question(
     found: CheckedQuery, mistake: DecisionMistake | None = None, clicked: int | None = None
 ) -> dict[str, object]:
-    report, query = found.run.report, found.evaluation
-    assert report is not None
+    assert found.run.report is not None
     return {
-        "run": found.run,
-        "line": query,
-        "rules": constraint_words.asked(query.question.constraints),
-        "is_manual": query.question.manual,
-        "expected_data": query.question.expected is Expected.HAS_DATA,
-        "threshold": constraint_words.threshold(report.threshold),
-        "cards": tuple(
-            card_parts.card_shown(index, card) for index, card in enumerate(found.cards)
-        ),
-        "summary": constraint_words.summary(report),
-        "words": card_parts.decision_words(),
+        "run": found.run.run,
+        "report": found.run.report,
+        **_figures(found.run.report),
+        "line": found.evaluation,
+        "rules": constraint_words.asked(found.evaluation.question.constraints),
+        "cards": found.cards,
         "before": found.before,
         "after": found.after,
         "can_decide": found.can_decide,
-        "measures": tuple(CONSTRAINT_MEASURES.values()),
         "mistake": mistake,
         "clicked": clicked,
+    }
+
+
+def _figures(report: ConstraintReport) -> dict[str, object]:
+    """Return the figures of a run, which every decision changes, and their words."""
+    return {
+        "figures": headline_figures(report),
+        "pca": figures_per_constraint(report),
+        "measures": tuple(CONSTRAINT_MEASURES.values()),
+        "labels": {name: one.label for name, one in CONSTRAINT_MEASURES.items()},
+        "words": constraint_words,
     }
 
 
@@ -223,20 +220,8 @@ def _attached(response: Response, name: str) -> Response:
     return response
 
 
-KAPPA = "coefficient"
-
 FIRST_SHOWN = 10
 """So many cards are listed at once on a phone too."""
-
-
-class AgreementLine(Struct, frozen=True):
-    """One figure: its value with its interval, or why it has none, and what it says."""
-
-    label: str
-    value: str
-    bounds: str
-    n: int
-    meaning: str
 
 
 @blueprint.get("/<run_id>/people/")
@@ -252,58 +237,47 @@ def beside_people(run_id: str) -> str:
         rule=next(one for one in offered if one.name == found.rule),
         rules=offered,
         lines=_lines(found.agreement),
-        failed=_failed,
+        words=constraint_words,
         apart=found.disagreed[:FIRST_SHOWN],
         apart_too=found.disagreed[FIRST_SHOWN:],
     )
 
 
-def _lines(agreement: BinaryAgreement) -> tuple[AgreementLine, ...]:
+def _lines(agreement: BinaryAgreement) -> list[tuple[str, str, str, int, str]]:
+    """Return each figure: its label, value, interval or why it has none, n, and its meaning."""
     measured = agreement.kappa
-    kappa, why = _value(measured.why_undefined if measured.value is None else measured.value, KAPPA)
-    low, high = measured.lower, measured.upper
-    return (
-        AgreementLine(
-            gettext("Cohen's kappa"),
-            kappa,
-            why if low is None else f"[{four(low, KAPPA)}; {four(high, KAPPA)}]",
-            agreement.n,
-            gettext("Agreement beyond chance: 1 is full, 0 no better than chance."),
-        ),
-        AgreementLine(
+    kappa, bounds = "-", ""
+    if measured.value is not None:
+        kappa = four(measured.value, KAPPA)
+    elif measured.why_undefined is not None:
+        bounds = gettext(NO_AGREEMENT[measured.why_undefined])
+    if measured.lower is not None:
+        bounds = f"[{four(measured.lower, KAPPA)}; {four(measured.upper, KAPPA)}]"
+    beyond = gettext("Agreement beyond chance: 1 is full, 0 no better than chance.")
+    shares = (
+        (
             gettext("Raw agreement"),
-            *_value(agreement.agreed),
+            agreement.agreed,
             agreement.n,
             gettext("Cards on which both say the same."),
         ),
-        AgreementLine(
+        (
             gettext("Precision"),
-            *_value(agreement.precision),
+            agreement.precision,
             agreement.both + agreement.machine_only,
             gettext("Of the cards that meet everything, those that people call relevant."),
         ),
-        AgreementLine(
+        (
             gettext("Recall"),
-            *_value(agreement.recall),
+            agreement.recall,
             agreement.both + agreement.people_only,
             gettext("Of the cards that people call relevant, those that meet everything."),
         ),
     )
-
-
-def _value(value: float | NoAgreement | NoShare | None, unit: str = RATIO) -> tuple[str, str]:
-    """Return a value as it is shown and, where there is none, why."""
-    if isinstance(value, NoAgreement):
-        return "-", gettext(NO_AGREEMENT[value])
-    if isinstance(value, NoShare):
-        return "-", gettext(NO_SHARE_EXPLANATIONS[value])
-    return four(value, unit), ""
-
-
-def _failed(found: CardJudgedTwice) -> list[str]:
-    return [
-        f"{SIGNS[check.outcome]} {gettext(CONSTRAINT_LABELS[check.constraint])}: "
-        f"{constraint_words.value_words(check) or gettext(OUTCOMES[check.outcome])}"
-        for check in found.checks
-        if check.outcome in {Outcome.FAIL, Outcome.MISSING}
-    ]
+    lines = [(gettext("Cohen's kappa"), kappa, bounds, agreement.n, beyond)]
+    for label, value, n, meaning in shares:
+        if isinstance(value, NoShare):
+            lines.append((label, "-", gettext(NO_SHARE_EXPLANATIONS[value]), n, meaning))
+        else:
+            lines.append((label, four(value), "", n, meaning))
+    return lines

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from flask import (
     Blueprint,
@@ -21,13 +23,7 @@ from wtforms import Form
 
 from webapp.db.tables.people import Rater
 from webapp.i18n import gettext, mark
-from webapp.importers.gold.gold_questions import KnownPlace
-from webapp.importers.gold.typed_amounts import (
-    AmountSpan,
-    UnreadableAmount,
-    read_amount,
-    read_span,
-)
+from webapp.importers.gold.typed_amounts import Span, UnreadableAmount, read_amount, read_span
 from webapp.importers.runs.prices import read_number
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.gold.constraint_rules import DEFAULT_RADIUS_KM, Constraints, Place, Range
@@ -105,7 +101,7 @@ class CountField(AmountField):
 class SpanField(KindField):
     """A price as a question says it: 1M an; 500 juta - 1 M."""
 
-    def read(self, typed: str) -> AmountSpan:
+    def read(self, typed: str) -> Span:
         """Return both ends; raises ``ValueError`` where none can be read."""
         try:
             return read_span(typed)
@@ -245,23 +241,6 @@ def _unless_touched(
     return replace(found, **kept)
 
 
-def set_place(form: GoldForm, place: KnownPlace) -> None:
-    """Put a known place into the form: its words, its point and its radius."""
-    form.keywords.put(", ".join(place.keywords))
-    form.lat.put(place.latitude)
-    form.lng.put(place.longitude)
-    form.radius_km.put(place.radius_km)
-
-
-def spread(form: GoldForm) -> None:
-    """Write a price in words that can be read into its two ends."""
-    span: AmountSpan | None = form.price_words.data
-    if span is not None:
-        form.price_min.put(span.low)
-        form.price_max.put(span.high)
-        form.price_words.put(None)
-
-
 def decimal(value: Fraction) -> str:
     """Return a number with all its decimals and the mark of the language in force."""
     return repr(float(value)).removesuffix(".0").replace(".", number(0.5)[1])
@@ -270,8 +249,10 @@ def decimal(value: Fraction) -> str:
 def _place(form: GoldForm, wrong: dict[str, str]) -> Place | None:
     words = re.split(r"[,\n]", form.keywords.data)
     keywords = tuple(word.strip() for word in words if word.strip())
-    latitude, longitude = _float(form.lat.data), _float(form.lng.data)
-    radius = _float(form.radius_km.data)
+    latitude, longitude, radius = (
+        None if field.data is None else float(field.data)
+        for field in (form.lat, form.lng, form.radius_km)
+    )
     if (latitude is None) != (longitude is None):
         wrong.setdefault("lat", gettext(BOTH_OR_NONE))
         return None
@@ -280,15 +261,10 @@ def _place(form: GoldForm, wrong: dict[str, str]) -> Place | None:
     return Place(keywords, latitude, longitude, DEFAULT_RADIUS_KM if radius is None else radius)
 
 
-def _float(value: Fraction | None) -> float | None:
-    return None if value is None else float(value)
-
-
 def _price(form: GoldForm, before: Range) -> Range | None:
     low, high, target = form.price_min.data, form.price_max.data, form.price_target.data
-    span: AmountSpan | None = form.price_words.data
-    if span is not None:
-        low, high = span.low, span.high
+    if form.price_words.data is not None:
+        low, high = form.price_words.data
     if all(bound is None for bound in (low, high, target, before.exact)):
         return None
     tolerance = form.price_tolerance.data or Fraction(0)
@@ -388,7 +364,7 @@ def restore(set_id: int) -> Response:
 def question(set_id: int, question_id: int) -> str:
     """Show one gold question as a form."""
     with access.reading() as (session, rater):
-        found = _in_force(session, rater, set_id)
+        found = gold.held(session, rater.study, set_id)
     return _editor(set_id, question_id, found, filled(_question(found, question_id)))
 
 
@@ -397,7 +373,7 @@ def edit(set_id: int, question_id: int) -> Response:
     """Save the form as a new version; a known place or a price in words only fills it."""
     form = sent(GoldForm)
     with access.writing() as (session, rater):
-        found = _in_force(session, rater, set_id)
+        found = gold.held(session, rater.study, set_id)
         if form.action.data != "save":
             _fill(form, found)
         wanted, wrong = read(form, _question(found, question_id))
@@ -427,18 +403,24 @@ def remove(set_id: int, question_id: int) -> Response:
 def _fill(form: GoldForm, found: Gold) -> None:
     """Fill the form from a known place, or from a price in words."""
     if form.action.data == "place":
-        chosen = [place for place in gold.places(found) if place.name == form.place.data]
-        if chosen:
-            set_place(form, chosen[0])
-    elif form.action.data == "price":
-        spread(form)
+        for place in gold.places(found):
+            if place.name == form.place.data:
+                form.keywords.put(", ".join(place.keywords))
+                form.lat.put(place.latitude)
+                form.lng.put(place.longitude)
+                form.radius_km.put(place.radius_km)
+    elif form.action.data == "price" and form.price_words.data is not None:
+        low, high = form.price_words.data
+        form.price_min.put(low)
+        form.price_max.put(high)
+        form.price_words.put(None)
 
 
-def _take(set_id: int, taken: object) -> Response:
+def _take(set_id: int, taken: Callable[..., None]) -> Response:
     name, data = chosen_file()
     with access.writing() as (session, rater):
         try:
-            taken(session, rater, set_id, name, data, access.now())  # type: ignore[operator]
+            taken(session, rater, set_id, name, data, access.now())
         except ImportRefused as refused:
             session.rollback()
             return htmx.respond(
@@ -475,31 +457,24 @@ def _set_page(
 
 def _met(
     session: Session, rater: Rater, known: GoldSet, wanted: Fraction
-) -> list[tuple[dict[str, str | None], ConstraintTotals, int]]:
+) -> list[tuple[Any, ConstraintTotals, int]]:
     """Return the newest runs with their totals under a threshold, and those met as it is now."""
     found = []
-    for run_id, search_method, llm in known.runs[:NEWEST]:
-        now = constraints.checked_run(session, rater.study, run_id).report
-        then = constraints.checked_run(session, rater.study, run_id, threshold=wanted).report
+    for run in known.runs[:NEWEST]:
+        now = constraints.checked_run(session, rater.study, run.id).report
+        then = constraints.checked_run(session, rater.study, run.id, threshold=wanted).report
         if now is not None and then is not None:
-            run = {"search_method": search_method, "llm": llm}
             found.append((run, then.totals, now.totals.n_successful))
     return found
 
 
-def _in_force(session: Session, rater: Rater, set_id: int) -> Gold:
-    gold.find_set(session, rater.study, set_id)
-    found = gold.in_force(session, set_id)
-    if found is None:
-        raise UnknownGoldQuestion(set_id)
-    return found
-
-
 def _question(found: Gold, number: int) -> GoldQuestion:
-    if number != NEW or any(one.query_id == NEW for one in found.questions):
-        return gold.question_of(found, number)
-    free = max((one.query_id for one in found.questions), default=0) + 1
-    return GoldQuestion(free, "", "", Expected.HAS_DATA)
+    by_number = {one.query_id: one for one in found.questions}
+    if number in by_number:
+        return by_number[number]
+    if number != NEW:
+        raise UnknownGoldQuestion(number)
+    return GoldQuestion(max(by_number, default=0) + 1, "", "", Expected.HAS_DATA)
 
 
 def _editor(

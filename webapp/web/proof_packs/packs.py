@@ -1,7 +1,7 @@
 """Everything behind the figures of a run, or of the study, as one zip to take away.
 
-A small pack is the answer itself. A large one is made beside the requests: the answer leads to
-the page that shows how far it is.
+A small pack is the answer itself. A large one is made in the background: the answer leads to the
+page that shows how far it is.
 """
 
 from __future__ import annotations
@@ -17,19 +17,10 @@ from webapp.web.workers.jobs import download, led_to
 blueprint = Blueprint("proof_packs", __name__)
 
 
-@blueprint.get("/runs/<run_id>/proof-pack.zip")
-def of_run(run_id: str) -> Response:
-    """Return the proof pack of one run."""
-    return _pack(run_id)
-
-
-@blueprint.get("/study/proof-pack.zip")
-def of_study() -> Response:
-    """Return the proof pack of all runs."""
-    return _pack(None)
-
-
-def _pack(run_id: str | None) -> Response:
+@blueprint.get("/study/proof-pack.zip", endpoint="of_study")
+@blueprint.get("/runs/<run_id>/proof-pack.zip", endpoint="of_run")
+def pack(run_id: str | None = None) -> Response:
+    """Return the proof pack of a run, or of all."""
     from webapp.services.proof_packs import packs  # brings pandas, which no page needs
 
     with access.reading() as (session, rater):

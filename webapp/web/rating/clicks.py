@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, redirect, request
-from msgspec import Struct
 from sqlalchemy.orm import Session
 from wtforms import BooleanField, Form
 
@@ -33,15 +31,6 @@ from webapp.web.frame.forms import (
 )
 
 LAST_SEQUENCE = 2**31 - 1
-
-
-class CardParts(Struct, frozen=True):
-    """The parts that a feature adds to a rating page, and the static files that they need."""
-
-    styles: tuple[str, ...]
-    scripts: tuple[str, ...]
-    under: Mapping[int, ShownPart]
-    end: ShownPart | None = None
 
 
 class ClickForm(Form):

@@ -21,9 +21,10 @@ from webapp.services.runs import runs
 from webapp.services.study import studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
-from webapp.web.gold import card_parts
+from webapp.web.gold import card_marks
+from webapp.web.gold.card_marks import Marks
 from webapp.web.rating import clicks, figures
-from webapp.web.rating.clicks import CardParts, CardsForm, RatingForm, VerdictForm
+from webapp.web.rating.clicks import CardsForm, RatingForm, VerdictForm
 
 blueprint = Blueprint("judgments", __name__, url_prefix="/runs/<run_id>")
 
@@ -47,7 +48,7 @@ def show(run_id: str, query_id: int) -> Response:
         for way in (page.place.next_open, page.place.next, page.place.previous):
             if way is not None:
                 return _to(run_id, way)
-    return with_parts(page, card_parts.on_answer(page))
+    return with_parts(page, card_marks.of_answer(page))
 
 
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
@@ -61,7 +62,7 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
         page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
         session.commit()
     card = page.card(str(rank))
-    mark = card_parts.after_verdict(run_id, query_id, rank)
+    mark = card_marks.after_verdict(card_marks.of_answer(page, clicked=rank))
     return _clicked(page, clicked=card, changed=page.sharing(card), mark=mark)
 
 
@@ -77,7 +78,7 @@ def rate(run_id: str, query_id: int) -> Response:
     if form.onward.data and page.place.next_open is not None:
         page = page_of(run_id, page.place.next_open)
     decides = bool(form.empty_outcome.raw_data)
-    mark = card_parts.after_verdict(run_id, page.query_id, None) if decides else None
+    mark = card_marks.after_verdict(card_marks.of_answer(page)) if decides else None
     return _clicked(page, mark=mark)
 
 
@@ -113,7 +114,7 @@ def add_cards(run_id: str, query_id: int) -> Response:
     return _to(run_id, query_id, None if found else "by-hand")
 
 
-def with_parts(page: RatingPage, marks: CardParts | None, status: int = 200) -> Response:
+def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Response:
     """Return one question with what features show there, as a page or in place of another."""
     with access.reading() as (session, rater):
         background = particulars.of_answer(session, rater.study, page.run_id, page.query_id)

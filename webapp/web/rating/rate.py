@@ -21,9 +21,10 @@ from webapp.services.runs import runs
 from webapp.services.study import studies
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import checked
-from webapp.web.gold import card_parts
+from webapp.web.gold import card_marks
+from webapp.web.gold.card_marks import Marks
 from webapp.web.rating import clicks, figures
-from webapp.web.rating.clicks import BlindRatingForm, CardParts, VerdictForm
+from webapp.web.rating.clicks import BlindRatingForm, VerdictForm
 
 blueprint = Blueprint("rate", __name__, url_prefix="/rate")
 
@@ -71,13 +72,13 @@ def next_one() -> Response:
 def show(task_id: str) -> Response:
     with access.reading() as (session, rater):
         page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
-        marks = card_parts.on_task(session, rater, page)
+        marks = card_marks.of_task(session, rater, page)
     if page.filter.category not in {None, page.category}:
         return _to_next()
     return with_parts(page, marks)
 
 
-def with_parts(page: BlindPage, marks: CardParts | None, status: int = 200) -> Response:
+def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Response:
     """Return one question with these parts of features below its cards."""
     with access.reading() as (session, rater):
         background = particulars.of_task(session, rater, page.task_id)
@@ -107,7 +108,8 @@ def judge(task_id: str) -> Response:
             session.commit()
             return next_page
         page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
-        mark = card_parts.after_blind_verdict(session, rater, page, named)
+        found = card_marks.of_task(session, rater, page, clicked=named)
+        mark = card_marks.after_verdict(found)
         session.commit()
     card = page.card(named)
     if htmx.wants_part():

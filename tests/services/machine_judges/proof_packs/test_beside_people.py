@@ -26,7 +26,7 @@ from webapp.services.runs import reports
 def members(session: Session, study: Study) -> dict[str, bytes]:
     """The members of a proof pack but those that tell its date and the sums of the others."""
     rule = reports.rule_of(session, study, "majority")
-    pack = packs.of_study(session, study, rule, settings=FEW)
+    pack = packs.pack(session, study, None, rule, settings=FEW)
     with zipfile.ZipFile(io.BytesIO(pack.data)) as opened:
         found = {name: opened.read(name) for name in opened.namelist()}
     dated = {"manifest.json", "SHA256SUMS", "README.md", "pack.json"}
@@ -54,4 +54,4 @@ def test_the_figures_of_a_machine_are_not_packed_even_once_released(
     rule = reports.rule_of(session, study, "rater Mesin")
 
     with pytest.raises(MachineNotPacked):
-        packs.of_study(session, study, rule)
+        packs.pack(session, study, None, rule)

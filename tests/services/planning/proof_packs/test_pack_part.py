@@ -22,7 +22,7 @@ from webapp.exporters.planning.machine_help import part_json
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.services.planning import machine_help, pack_part, samples, settled
 from webapp.services.proof_packs import packs
-from webapp.services.proof_packs.differences import DifferenceKind
+from webapp.services.proof_packs.verification import DifferenceKind
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
@@ -47,7 +47,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
         for run in runs:
             judge(session, mesin, run, BY_MACHINE)
             judge(session, rater, run, BY_PEOPLE)
-        data = packs.of_study(session, study, RULE, settings=FEW).data
+        data = packs.pack(session, study, None, RULE, settings=FEW).data
         ordered = settled.runs_of(session, study, runs[0].question_set_id)
         found = machine_help.of_runs(session, study, ordered, RULE, mesin)
         stated = json.loads(members(data)[pack_part.FIGURES])[str(runs[0].question_set_id)]
@@ -166,7 +166,7 @@ def test_a_sample_drawn_in_steps_and_by_category_is_drawn_again(
     for run in runs:
         judge(session, rater, run, dict.fromkeys(range(1, 9), "10"))
 
-    data = packs.of_study(session, study, RULE, settings=FEW).data
+    data = packs.pack(session, study, None, RULE, settings=FEW).data
 
     ((rule,),) = json.loads(members(data)[pack_part.RULES]).values()
     assert [one["n"] for one in rule["settings"]["draws"]] == [3, 1, 2]
@@ -213,7 +213,7 @@ def test_without_a_rule_no_machine_is_in_the_pack(
     judge(session, machine(session, study), runs[0], BY_MACHINE)
     judge(session, rater, runs[0], BY_PEOPLE)
 
-    found = members(packs.of_study(session, study, RULE, settings=FEW).data)
+    found = members(packs.pack(session, study, None, RULE, settings=FEW).data)
 
     (of_set,) = json.loads(found[pack_part.FIGURES]).values()
     assert of_set["machine_help"] == []
@@ -231,7 +231,7 @@ def test_the_pack_of_one_run_has_the_figures_of_that_run(
         judge(session, mesin, run, BY_MACHINE)
         judge(session, rater, run, BY_PEOPLE)
 
-    data = packs.of_run(session, study, second.id, RULE).data
+    data = packs.pack(session, study, second.id, RULE).data
 
     (of_set,) = json.loads(members(data)[pack_part.FIGURES]).values()
     figures = of_set["machine_help"][0]["figures"]

@@ -1,6 +1,6 @@
-"""The constraint badges of the cards that a rater sees, and the decisions made on them there.
+"""The constraint marks of the cards that a rater sees, and the decisions made on them there.
 
-A judged thing is the same card wherever a run lists it for its question, so a decision made
+A judged item is the same card wherever a run lists it for its question, so a decision made
 while rating is written for all of them. A blind rater is shown one card for all: the one with
 the most known facts, with the latest decisions on any of them, by any person.
 """
@@ -13,10 +13,9 @@ from fractions import Fraction
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, exists, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, contains_eager, selectinload
 
-from webapp.db.tables.evaluations import GoldVersion
 from webapp.db.tables.judging import JudgedThing, Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
@@ -28,9 +27,9 @@ from webapp.metrics.gold.constraints import (
     QueryEvaluation,
     evaluate_query,
 )
-from webapp.services.gold import card_decisions, constraints, gold
-from webapp.services.gold.card_decisions import CLICK, POOLED, Decision, Step
+from webapp.services.gold import constraints, decisions, gold
 from webapp.services.gold.constraints import CheckedCard, UnknownListedCard
+from webapp.services.gold.decisions import CLICK, POOLED, Decision, Step
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.rating import tasks
 from webapp.services.rating.pool import REPEAT
@@ -52,8 +51,7 @@ class CheckedAnswer(Struct, frozen=True):
 
 def has_gold(session: Session, run_id: str) -> bool:
     """Whether the questions of a run have gold questions."""
-    gold = exists().where(GoldVersion.question_set_id == Run.question_set_id)
-    return session.scalar(select(Run.id).where(Run.id == run_id, gold)) is not None
+    return session.scalar(select(Run.id).where(Run.id == run_id, gold.knows_any())) is not None
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> CheckedAnswer | None:
@@ -72,7 +70,7 @@ def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Che
 def of_task(session: Session, rater: Rater, task_id: str) -> dict[str, CheckedCard]:
     """Return the cards of a blind rater's task, by the names they have in it.
 
-    There are none while the study shows no badges, nor without a gold question. In a repeat
+    There are none while the study shows no marks, nor without a gold question. In a repeat
     the rater's own decisions of the first time are left out. Raises ``UnknownTask``.
     """
     if not rater.study.badges_while_blind:
@@ -99,8 +97,8 @@ def decide_on_answer(
 ) -> None:
     """Decide on the card at `rank` of an answer, and wherever a run lists the same one.
 
-    Raises ``UnknownQuery``, ``UnknownListedCard`` for a card without badges, and what
-    ``card_decisions.decide`` does.
+    Raises ``UnknownQuery``, ``UnknownListedCard`` for a card without marks, and what
+    ``decisions.decide`` does.
     """
     answer = of_answer(session, rater.study, run_id, query_id)
     card = answer.by_rank.get(rank) if answer else None
@@ -114,8 +112,8 @@ def decide_in_task(
 ) -> None:
     """Decide on the card named `card` of a blind rater's task, in every run that lists it.
 
-    Raises ``UnknownTask``, ``UnknownListedCard`` for a card without badges, and what
-    ``card_decisions.decide`` does.
+    Raises ``UnknownTask``, ``UnknownListedCard`` for a card without marks, and what
+    ``decisions.decide`` does.
     """
     task = tasks.find(session, rater, task_id)
     things = {tasks.key(task, thing.id): thing.id for thing in tasks.things(session, task)}
@@ -136,14 +134,13 @@ def _decide(
     *,
     again: bool = False,
 ) -> None:
-    """Write a decision for every listed card that is the judged thing."""
     thing = session.get_one(JudgedThing, thing_id)
     for query in _queries(session, rater.study, _in_unit(thing), locked=True):
         facts = constraints.facts_of_one(session, query)
         for index, shown in enumerate(constraints.shown_in_text(facts, query)):
             if shown.judged_thing == thing_id:
                 here = replace(wanted, card=index)
-                card_decisions.decide(session, rater, query, here, now, cause, again=again)
+                decisions.decide(session, rater, query, here, now, cause, again=again)
 
 
 def _in_unit(of: Task | JudgedThing) -> ColumnElement[bool]:
@@ -174,25 +171,17 @@ def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
         return []
     questions = {question.query_id: question for question in asked.questions}
     threshold = DEFAULT_THRESHOLD if asked.threshold is None else asked.threshold
-    steps = card_decisions.steps_on(session, queries)
-    return [
-        _answer(session, query, questions[query.query_id], threshold, steps[query.id])
-        for query in queries
-        if query.query_id in questions
-    ]
-
-
-def _answer(
-    session: Session,
-    query: Query,
-    question: GoldQuestion,
-    threshold: Fraction,
-    steps: Sequence[Step],
-) -> CheckedAnswer:
-    facts = constraints.facts_of_one(session, query)
-    evaluation = _evaluated(question, facts, steps, threshold)
-    shown = constraints.shown_in_text(facts, query)
-    return CheckedAnswer(evaluation, threshold, constraints.checked(evaluation.cards, shown, steps))
+    every = decisions.steps(session, Query.id.in_([query.id for query in queries]))
+    found = []
+    for query in queries:
+        if query.query_id in questions:
+            steps = [step for step in every if step.query_key == query.id]
+            facts = constraints.facts_of_one(session, query)
+            evaluation = _evaluated(questions[query.query_id], facts, steps, threshold)
+            shown = constraints.shown_in_text(facts, query)
+            cards = constraints.checked(evaluation.cards, shown, steps)
+            found.append(CheckedAnswer(evaluation, threshold, cards))
+    return found
 
 
 def _evaluated(
@@ -201,41 +190,37 @@ def _evaluated(
     steps: Iterable[Step],
     threshold: Fraction = DEFAULT_THRESHOLD,
 ) -> QueryEvaluation:
-    said = card_decisions.decisions(card_decisions.standing(steps))
+    said = decisions.for_evaluation(decisions.latest(steps))
     return evaluate_query(question, facts, threshold=threshold, decisions=said)
 
 
 def _as_one(task: Task, same: Sequence[tuple[GoldQuestion, CheckedCard]]) -> CheckedCard:
-    """Return one card for all that are the same judged thing.
+    """Return one card for all that are the same judged item.
 
     It depends on the content of the cards only, never on their runs or the order of the runs.
+    Reasons that were not written while rating blind may name a run or a file: they are left out.
     """
     question, card = min(same, key=lambda one: _ignorance(one[1]))
     every = sorted((step for _, one in same for step in one.steps), key=lambda step: step.id)
     once = {(step.at, step.rater_id, step.subject, step.outcome): step for step in every}
     steps = tuple(
-        replace(step, card=0, query_id=question.query_id, reason=_told(step))
+        replace(
+            step,
+            card=0,
+            query_id=question.query_id,
+            reason=step.reason if step.cause == POOLED else "",
+        )
         for step in sorted(once.values(), key=lambda step: step.id)
-        if not _is_of_first_time(task, step)
+        if not (
+            # the rater's own of the first time
+            task.kind == REPEAT and step.rater_id == task.rater_id and step.at < task.claimed_at
+        )
     )
     evaluation = _evaluated(question, [card.evaluation.card], steps)
     return CheckedCard(evaluation.cards[0], card.shown, steps)
-
-
-def _told(step: Step) -> str:
-    """Return the reason of a decision, or "" where it was not made while rating blind.
-
-    Other reasons may name a run or a file, which a blind rater must not see.
-    """
-    return step.reason if step.cause == POOLED else ""
 
 
 def _ignorance(card: CheckedCard) -> tuple[int, tuple[str, ...]]:
     """Return how little is known of a card: the number of its checks without a value."""
     outcomes = [check.automatic for check in card.evaluation.checks]
     return outcomes.count(Outcome.MISSING), tuple(map(str, outcomes))
-
-
-def _is_of_first_time(task: Task, step: Step) -> bool:
-    is_own = step.rater_id == task.rater_id
-    return task.kind == REPEAT and is_own and step.at < task.claimed_at

@@ -18,10 +18,10 @@ from webapp import failures
 from webapp.db.tables.evaluations import CardDecision
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
-from webapp.exporters.gold.gold_questions import CARD, DecidedCard
+from webapp.exporters.gold.gold_questions import CARD
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
-from webapp.importers.agreement.manual_input import ConstraintResult, ManualInput, ManualResult
+from webapp.importers.agreement.manual_input import ConstraintResult, ManualResult
 from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.metrics.gold.constraints import Decisions
 from webapp.records import CONSTRAINTS
@@ -85,21 +85,28 @@ class Step(Struct, frozen=True):
         return self.query_id, self.card, self.subject
 
 
-def steps(session: Session, run_id: str, query_id: int | None = None) -> list[Step]:
-    """Return every step on the cards of a run, or of one query of it, the oldest first."""
-    of_run = Query.run_id == run_id
-    return _steps(session, of_run if query_id is None else of_run & (Query.query_id == query_id))
+def steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
+    """Return every step on the cards of the queries that `where` holds for, the oldest first."""
+    wanted = (
+        select(
+            *(CardDecision.id, CardDecision.query_key, Query.query_id, CardDecision.card),
+            *(CardDecision.subject, CardDecision.outcome, CardDecision.reason, CardDecision.cause),
+            *(CardDecision.rater_id, Rater.name, CardDecision.at),
+        )
+        .join(Query, Query.id == CardDecision.query_key)
+        .join(Rater, Rater.id == CardDecision.rater_id)
+        .where(where)
+        .order_by(CardDecision.id)
+    )
+    return [Step(*row) for row in session.execute(wanted)]
 
 
-def steps_on(session: Session, queries: Iterable[Query]) -> dict[int, list[Step]]:
-    """Return every step on the cards of each of these queries, by its key, the oldest first."""
-    found: dict[int, list[Step]] = {query.id: [] for query in queries}
-    for step in _steps(session, Query.id.in_(found)):
-        found[step.query_key].append(step)
-    return found
+def in_force(session: Session, run_id: str) -> dict[Place, Step]:
+    """Return the step in force on each subject of a run's cards."""
+    return latest(steps(session, Query.run_id == run_id))
 
 
-def standing(taken: Iterable[Step]) -> dict[Place, Step]:
+def latest(taken: Iterable[Step]) -> dict[Place, Step]:
     """Return the step in force on each subject: the last, unless it took the decision back."""
     last = {step.place: step for step in taken}
     return {
@@ -109,12 +116,12 @@ def standing(taken: Iterable[Step]) -> dict[Place, Step]:
     }
 
 
-def decisions(in_force: Mapping[Place, Step]) -> Decisions:
+def for_evaluation(decided: Mapping[Place, Step]) -> Decisions:
     """Return the steps in force in the form that the evaluation of constraints takes."""
     overrides: dict[tuple[int, int], dict[str, Outcome]] = {}
     cards: dict[tuple[int, int], bool] = {}
     comments: dict[tuple[int, int], str] = {}
-    for (query_id, card, subject), step in in_force.items():
+    for (query_id, card, subject), step in decided.items():
         if subject != CARD and step.outcome is not None:
             overrides.setdefault((query_id, card), {})[subject] = Outcome(step.outcome)
             continue
@@ -123,14 +130,6 @@ def decisions(in_force: Mapping[Place, Step]) -> Decisions:
         if step.reason:
             comments[query_id, card] = step.reason
     return Decisions(overrides, cards, comments)
-
-
-def decided(in_force: Mapping[Place, Step]) -> list[DecidedCard]:
-    """Return the steps in force in the form of the file of decisions."""
-    return [
-        DecidedCard(step.query_id, step.card, step.subject, step.outcome, step.reason)
-        for step in in_force.values()
-    ]
 
 
 def decide(
@@ -149,9 +148,17 @@ def decide(
     ``UnfitDecision``, and ``DecisionReasonMissing`` for an override without a reason.
     """
     wanted = replace(wanted, reason=wanted.reason.strip()[:MOST_REASON])
-    _check(wanted)
-    if again or _stands(session, query, wanted) != (wanted.outcome, wanted.reason):
-        _write(session, rater, query, wanted, cause, now)
+    on_card = wanted.subject == CARD
+    fit = {"pass", "fail"} if on_card else {str(one) for one in ConstraintResult}
+    if wanted.subject not in {CARD, *CONSTRAINTS} or wanted.outcome not in {None, *fit}:
+        raise UnfitDecision(wanted.subject, wanted.outcome)
+    if not on_card and wanted.outcome is not None and not wanted.reason:
+        raise DecisionReasonMissing(wanted.subject)
+    same = (CardDecision.query_key == query.id) & (CardDecision.card == wanted.card)
+    before = [step for step in steps(session, same) if step.subject == wanted.subject]
+    last = (before[-1].outcome, before[-1].reason) if before else (None, "")
+    if again or last != (wanted.outcome, wanted.reason):
+        write(session, rater, query, wanted, cause, now)
 
 
 def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
@@ -159,96 +166,22 @@ def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetim
 
     Raises ``DecisionReplaced`` for a step that is not the last on its subject, or not there.
     """
-    taken = steps(session, run_id)
+    taken = steps(session, Query.run_id == run_id)
     wanted = next((step for step in taken if step.id == step_id), None)
     same = [step for step in taken if wanted is not None and step.place == wanted.place]
     if wanted is None or same[-1].id != step_id:
         raise DecisionReplaced(step_id)
     before = same[-2] if len(same) > 1 else None
     outcome, reason = (before.outcome, before.reason) if before else (None, "")
-    query = session.get_one(Query, session.get_one(CardDecision, step_id).query_key)
-    back = Decision(wanted.card, wanted.subject, outcome, reason)
-    _write(session, rater, query, back, UNDO, now)
+    query = session.get_one(Query, wanted.query_key)
+    write(session, rater, query, Decision(wanted.card, wanted.subject, outcome, reason), UNDO, now)
     return wanted
 
 
-def take_in(
-    session: Session,
-    rater: Rater,
-    queries: Mapping[int, Query],
-    n_cards: Mapping[int, int],
-    manual: ManualInput,
-    reason: str,
-    now: datetime,
-) -> int:
-    """Return how many decisions of a file were new; subjects it does not name keep theirs.
-
-    Overrides without a reason of their own get `reason`, or keep the one they have.
-    Questions and cards that are not there are left out.
-    """
-    found = [
-        (o.query_id, Decision(o.card, o.constraint, str(o.result), o.reason[:MOST_REASON]))
-        for o in manual.overrides
-    ]
-    found += [
-        (e.query_id, Decision(e.card, CARD, _outcome(e.result), e.comment[:MOST_REASON]))
-        for e in manual.evaluations
-    ]
-    in_force = {
-        place: (step.outcome, step.reason) for place, step in _all_standing(session, queries)
-    }
-    new = 0
-    for query_id, said in found:
-        if said.card >= n_cards.get(query_id, 0) or query_id not in queries:
-            continue
-        before = in_force.get((query_id, said.card, said.subject), (None, ""))
-        is_silent = said.subject != CARD and not said.reason
-        if before[0] == said.outcome and (is_silent or before[1] == said.reason):
-            continue
-        stated = replace(said, reason=reason) if is_silent else said
-        _write(session, rater, queries[query_id], stated, IMPORT, now)
-        new += 1
-    return new
-
-
-def _steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
-    columns = (
-        *(CardDecision.id, CardDecision.query_key, Query.query_id, CardDecision.card),
-        *(CardDecision.subject, CardDecision.outcome, CardDecision.reason, CardDecision.cause),
-        *(CardDecision.rater_id, Rater.name, CardDecision.at),
-    )
-    wanted = (
-        select(*columns)
-        .join(Query, Query.id == CardDecision.query_key)
-        .join(Rater, Rater.id == CardDecision.rater_id)
-        .where(where)
-        .order_by(CardDecision.id)
-    )
-    return [Step(*row) for row in session.execute(wanted)]
-
-
-def _all_standing(session: Session, queries: Mapping[int, Query]) -> list[tuple[Place, Step]]:
-    runs = {query.run_id for query in queries.values()}
-    return [item for run in runs for item in standing(steps(session, run)).items()]
-
-
-def _outcome(result: ManualResult) -> str | None:
-    return None if result is ManualResult.PENDING else str(result)
-
-
-def _check(wanted: Decision) -> None:
-    on_card = wanted.subject == CARD
-    fit = {"pass", "fail"} if on_card else {str(one) for one in ConstraintResult}
-    known = on_card or wanted.subject in CONSTRAINTS
-    if not known or (wanted.outcome is not None and wanted.outcome not in fit):
-        raise UnfitDecision(wanted.subject, wanted.outcome)
-    if not on_card and wanted.outcome is not None and not wanted.reason:
-        raise DecisionReasonMissing(wanted.subject)
-
-
-def _write(
+def write(
     session: Session, rater: Rater, query: Query, wanted: Decision, cause: str, now: datetime
 ) -> None:
+    """Store a decision as it is."""
     session.add(
         CardDecision(
             query_key=query.id,
@@ -262,17 +195,3 @@ def _write(
         )
     )
     session.flush()
-
-
-def _stands(session: Session, query: Query, wanted: Decision) -> tuple[str | None, str]:
-    last = session.scalars(
-        select(CardDecision)
-        .where(
-            CardDecision.query_key == query.id,
-            CardDecision.card == wanted.card,
-            CardDecision.subject == wanted.subject,
-        )
-        .order_by(CardDecision.id.desc())
-        .limit(1)
-    ).first()
-    return (None, "") if last is None else (last.outcome, last.reason)

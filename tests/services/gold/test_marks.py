@@ -5,29 +5,33 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.gold.badged_answers import Blind, answer, decide, outcomes, text_run
-from tests.services.gold.gold_files import GOLD, LISTED, gold_bytes, listing, stored_run, v2_file
+from tests.services.gold.gold_files import (
+    GOLD,
+    LISTED,
+    gold_bytes,
+    listing,
+    stored_file,
+    stored_run,
+    v2_file,
+)
 from tests.services.rating.blind_raters import Robot, set_study
 from tests.services.statements import counted
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import CardDecision
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
-from webapp.exporters.gold.gold_questions import CARD
 from webapp.importers.runs import json_runs
 from webapp.metrics.gold.constraint_rules import Outcome
-from webapp.services.gold import card_badges, card_decisions, constraints, gold
-from webapp.services.gold.card_decisions import POOLED, Decision, DecisionReasonMissing
-from webapp.services.gold.constraints import UnknownListedCard
+from webapp.services.gold import constraints, gold, marks
+from webapp.services.gold.constraints import CheckedCard, UnknownListedCard
+from webapp.services.gold.decisions import POOLED, Decision, DecisionReasonMissing
+from webapp.services.gold.marks import CheckedAnswer
 from webapp.services.judging import changes
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.people import raters
@@ -38,6 +42,61 @@ from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
 LATER = NOW + timedelta(days=3)
+
+
+def answer(session: Session, study: Study, run_id: str, query_id: int = 1) -> CheckedAnswer:
+    found = marks.of_answer(session, study, run_id, query_id)
+    assert found is not None
+    return found
+
+
+def outcomes(checked: CheckedCard) -> list[str]:
+    """Kind, sale or rent, place, price."""
+    return [str(check.outcome) for check in checked.evaluation.checks][:4]
+
+
+def decide(session: Session, rater: Rater, run_id: str, rank: int, *what: str, n: int = 1) -> None:
+    subject, outcome, reason = (*what, "")[:3]
+    wanted = Decision(0, subject, outcome or None, reason)
+    marks.decide_on_answer(session, rater, run_id, n, rank, wanted, NOW)
+
+
+class Blind:
+    """A blind rater's question 1 in a study of two runs that shows marks."""
+
+    def __init__(self, session: Session, rater: Rater) -> None:
+        self.session, self.rater = session, rater
+        robot = Robot(session, rater)
+        page = robot.next_page()
+        assert page is not None
+        self.task_id = page.task_id
+        self.keys = {shown.card.slug: shown.key for shown in page.cards}
+
+    def marks(self) -> dict[str, CheckedCard]:
+        """Return the marks by slug."""
+        found = marks.of_task(self.session, self.rater, self.task_id)
+        return {slug: found[key] for slug, key in self.keys.items() if slug and key in found}
+
+    def decide(self, slug: str, *what: str) -> None:
+        subject, outcome, reason = (*what, "")[:3]
+        wanted = Decision(0, subject, outcome or None, reason)
+        key = self.keys[slug]
+        marks.decide_in_task(self.session, self.rater, self.task_id, key, wanted, NOW)
+
+
+def text_run(session: Session, study: Study) -> str:
+    """Store a second run of the same questions of which no file lists the properties.
+
+    It shows "b" and "a" as the first does, and "f" alone.
+    """
+    shown = [listing("b", price=2_000_000_000), listing("a"), listing("f")]
+    document = json.loads(v2_file({1: shown, 2: [], 3: []}))
+    for entry in document["results"]:
+        del entry["properties"], entry["properties_count"]
+    read = json_runs.read(
+        "test_results.json", json.dumps(document | {"method": "api_only"}).encode()
+    )
+    return imports.store(session, study, read, Labels(), NOW).id
 
 
 @pytest.fixture(name="run_id")
@@ -74,25 +133,6 @@ def test_an_answer_s_badges_are_those_of_the_run_s_evaluation(
     assert [answer(session, study, run_id, n).evaluation for n in (1, 2, 3)] == [*whole.queries]
 
 
-@pytest.mark.real
-def test_every_answer_of_the_real_run_is_as_the_whole_run_s_evaluation_has_it(
-    session: Session, study: Study, rater: Rater, real_run: Path
-) -> None:
-    read = json_runs.read("results.json", (real_run / "results.json").read_bytes())
-    run_id = imports.store(session, study, read, Labels(), NOW).id
-    set_id = session.get_one(Run, run_id).question_set_id
-    data = (real_run / "questions_v2.json").read_bytes()
-    gold.import_file(session, rater, set_id, "questions_v2.json", data, NOW)
-    manual = (real_run / "manual_input.json").read_bytes()
-    constraints.import_manual(session, rater, run_id, "manual_input.json", manual, NOW)
-    whole = constraints.checked_run(session, study, run_id).report
-    assert whole is not None
-
-    for expected in whole.queries:
-        found = answer(session, study, run_id, expected.question.query_id)
-        assert found.evaluation == expected
-
-
 def test_a_run_without_listed_properties_is_checked_by_its_text_one_answer_at_a_time(
     session: Session, study: Study, text_id: str
 ) -> None:
@@ -112,10 +152,7 @@ def test_an_empty_list_of_a_listed_run_is_not_taken_by_its_text(
     entry = document["results"][1]
     del entry["properties"]
     entry["properties_count"] = 0
-    read = json_runs.read("results.json", json.dumps(document).encode())
-    run_id = imports.store(session, study, read, Labels(), NOW).id
-    set_id = session.get_one(Run, run_id).question_set_id
-    gold.import_file(session, rater, set_id, "gold.json", gold_bytes(), NOW)
+    run_id = stored_file(session, study, rater, json.dumps(document).encode())
     whole = constraints.checked_run(session, study, run_id).report
     assert whole is not None
 
@@ -127,26 +164,23 @@ def test_without_a_gold_question_there_is_nothing_to_check(
     session: Session, study: Study, rater: Rater
 ) -> None:
     found = stored_run(session, study, rater, with_gold=False)
-    assert card_badges.of_answer(session, study, found.id, 1) is None
+    seen = [changes.state(session, study)]
+    assert not marks.has_gold(session, found.id)
+    assert marks.of_answer(session, study, found.id, 1) is None
     one = gold_bytes(questions=GOLD["questions"][:1])
     gold.import_file(session, rater, found.question_set_id, "one.json", one, NOW)
+    seen.append(changes.state(session, study))
 
-    assert card_badges.of_answer(session, study, found.id, 1) is not None
-    assert card_badges.of_answer(session, study, found.id, 2) is None
+    assert marks.has_gold(session, found.id)
+    assert marks.of_answer(session, study, found.id, 1) is not None
+    assert marks.of_answer(session, study, found.id, 2) is None
     with pytest.raises(UnknownQuery):
-        card_badges.of_answer(session, study, found.id, 9)
-
-
-def test_whether_the_questions_of_a_run_have_gold(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    found = stored_run(session, study, rater, with_gold=False)
-    assert not card_badges.has_gold(session, found.id)
-
-    gold.import_file(session, rater, found.question_set_id, "g.json", gold_bytes(), NOW)
-
-    assert card_badges.has_gold(session, found.id)
-    assert not card_badges.has_gold(session, "no run")
+        marks.of_answer(session, study, found.id, 9)
+    with pytest.raises(UnknownListedCard):
+        decide(session, rater, found.id, 1, "card", "pass", n=2)
+    decide(session, rater, found.id, 1, "card", "pass")
+    seen.append(changes.state(session, study))
+    assert len(set(seen)) == 3
 
 
 def test_a_decision_on_the_rating_page_moves_the_answer_and_the_run(
@@ -183,10 +217,7 @@ def test_a_card_listed_twice_in_one_answer_is_decided_on_once(
     session: Session, study: Study, rater: Rater
 ) -> None:
     twice = [listing("b", price=2_000_000_000)] * 2
-    read = json_runs.read("results.json", v2_file(LISTED | {1: [*twice, listing("a")]}))
-    run_id = imports.store(session, study, read, Labels(), NOW).id
-    set_id = session.get_one(Run, run_id).question_set_id
-    gold.import_file(session, rater, set_id, "gold.json", gold_bytes(), NOW)
+    run_id = stored_file(session, study, rater, v2_file(LISTED | {1: [*twice, listing("a")]}))
     decide(session, rater, run_id, 1, "price", "pass", "typing error")
 
     assert [outcomes(one)[3] for one in answer(session, study, run_id).cards] == ["pass"] * 3
@@ -209,8 +240,8 @@ def test_the_latest_of_two_people_stands_and_both_are_kept(
     assert answer(session, study, run_id).by_rank[2].in_force["price"].by == rater.name
 
 
-def test_a_decision_needs_a_reason_a_card_with_badges_and_a_gold_question(
-    session: Session, study: Study, rater: Rater, run_id: str
+def test_a_decision_needs_a_reason_and_a_card_with_marks(
+    session: Session, rater: Rater, run_id: str
 ) -> None:
     with pytest.raises(DecisionReasonMissing):
         decide(session, rater, run_id, 2, "price", "pass", " ")
@@ -218,17 +249,12 @@ def test_a_decision_needs_a_reason_a_card_with_badges_and_a_gold_question(
         decide(session, rater, run_id, 9, "price", "pass", "x")
     with pytest.raises(UnknownQuery):
         decide(session, rater, run_id, 1, "price", "pass", "x", n=9)
-    bare = stored_run(session, study, rater, with_gold=False)
-    one = gold_bytes(questions=GOLD["questions"][:1])
-    gold.import_file(session, rater, bare.question_set_id, "one.json", one, NOW)
-    with pytest.raises(UnknownListedCard):
-        decide(session, rater, bare.id, 1, "card", "pass", n=2)
 
     assert session.scalar(select(func.count()).select_from(CardDecision)) == 0
 
 
 def test_a_blind_rater_sees_each_card_once_by_the_run_that_knows_most_of_it(blind: Blind) -> None:
-    found = blind.badges()
+    found = blind.marks()
 
     assert {slug: outcomes(one) for slug, one in found.items()} == {
         "a": ["pass", "pass", "pass", "pass"],  # by its text alone its kind would be missing
@@ -243,7 +269,7 @@ def test_switched_off_a_blind_rater_has_no_badges_and_decides_nothing(
 ) -> None:
     set_study(session, study, badges_while_blind=False)
 
-    assert blind.badges() == {}
+    assert blind.marks() == {}
     with pytest.raises(UnknownListedCard):
         blind.decide("b", "price", "pass", "typing error")
     assert session.scalar(select(func.count()).select_from(CardDecision)) == 0
@@ -254,8 +280,8 @@ def test_a_blind_decision_is_written_for_every_run_and_says_that_it_was_blind(
 ) -> None:
     blind.decide("b", "price", "pass", "typing error")
 
-    assert outcomes(blind.badges()["b"])[3] == "pass"
-    assert len(blind.badges()["b"].steps) == 1  # one decision, though two runs keep it
+    assert outcomes(blind.marks()["b"])[3] == "pass"
+    assert len(blind.marks()["b"].steps) == 1  # one decision, though two runs keep it
     for one in (run_id, text_id):
         whole = constraints.checked_run(session, study, one)
         (step,) = (whole.in_force or {}).values()
@@ -265,23 +291,15 @@ def test_a_blind_decision_is_written_for_every_run_and_says_that_it_was_blind(
 def test_a_reason_that_was_not_given_blind_is_kept_from_a_blind_rater(
     session: Session, rater: Rater, blind: Blind, run_id: str
 ) -> None:
-    """It may name a run, a method or a file."""
+    """It may name a run, a method or a file. The latest decision on any run's card counts."""
     owner_s = Decision(1, "price", "pass", "hybrid misreads it")
     constraints.decide(session, rater, run_id, 1, owner_s, NOW)
-    (step,) = blind.badges()["b"].steps
+    (step,) = blind.marks()["b"].steps
 
     assert (step.outcome, step.by, step.reason) == ("pass", rater.name, "")
-    assert outcomes(blind.badges()["b"])[3] == "pass"
-
-
-def test_the_latest_decision_on_any_run_s_card_stands_for_a_blind_rater(
-    session: Session, rater: Rater, blind: Blind, run_id: str
-) -> None:
-    blind.decide("b", "price", "pass", "typing error")
-    last = Decision(1, "price", "fail", "it is not")
-    constraints.decide(session, rater, run_id, 1, last, NOW)
-
-    assert outcomes(blind.badges()["b"])[3] == "fail"
+    assert outcomes(blind.marks()["b"])[3] == "pass"
+    constraints.decide(session, rater, run_id, 1, Decision(1, "price", "fail", "it is not"), NOW)
+    assert outcomes(blind.marks()["b"])[3] == "fail"
 
 
 def test_a_repeat_shows_no_decision_of_the_first_time_and_takes_it_anew(
@@ -292,28 +310,23 @@ def test_a_repeat_shows_no_decision_of_the_first_time_and_takes_it_anew(
     robot.rate_all()
     set_study(session, study, repeat_percent=100)
     again = tasks.next_task(session, rater, LATER)
-    assert again is not None
-    texts = {again.question.text}
-    while again is not None and GOLD["questions"][0]["question"] not in texts:
+    while again is not None and again.question.text != GOLD["questions"][0]["question"]:
         page = robot.next_page()
         assert page is not None
         robot.rate(page)
         again = tasks.next_task(session, rater, LATER)
-        texts = {again.question.text} if again else set()
     assert again is not None
 
-    repeat = Blind.__new__(Blind)
-    repeat.session, repeat.rater, repeat.task_id = session, rater, again.id
-    repeat.keys = {
-        str((thing.card or {})["slug"]): tasks.key(again, thing.id)
+    (key,) = [
+        tasks.key(again, thing.id)
         for thing in tasks.things(session, again)
-    }
-    assert outcomes(repeat.badges()["b"])[3] == "fail"
-    assert repeat.badges()["b"].steps == ()
-    key = repeat.keys["b"]
+        if (thing.card or {})["slug"] == "b"
+    ]
+    (found,) = [marks.of_task(session, rater, again.id)[key]]
+    assert (outcomes(found)[3], found.steps) == ("fail", ())
     wanted = Decision(0, "price", "pass", "typing error")
-    card_badges.decide_in_task(session, rater, again.id, key, wanted, LATER)
-    assert outcomes(repeat.badges()["b"])[3] == "pass"
+    marks.decide_in_task(session, rater, again.id, key, wanted, LATER)
+    assert outcomes(marks.of_task(session, rater, again.id)[key])[3] == "pass"
 
 
 def test_only_a_card_of_one_s_own_task_is_decided_on(
@@ -322,31 +335,31 @@ def test_only_a_card_of_one_s_own_task_is_decided_on(
     other = studies.add_rater(session, study, "Budi", NOW)
     wanted = Decision(0, "price", "pass", "x")
     with pytest.raises(UnknownTask):
-        card_badges.decide_in_task(session, other, blind.task_id, blind.keys["b"], wanted, NOW)
+        marks.decide_in_task(session, other, blind.task_id, blind.keys["b"], wanted, NOW)
     with pytest.raises(UnknownTask):
-        card_badges.decide_in_task(session, blind.rater, blind.task_id, "nothing", wanted, NOW)
+        marks.decide_in_task(session, blind.rater, blind.task_id, "nothing", wanted, NOW)
     assert session.scalar(select(func.count()).select_from(CardDecision)) == 0
 
 
 def test_a_manual_question_s_cards_are_passed_blind_for_all_runs(
     session: Session, study: Study, rater: Rater, blind: Blind, run_id: str
 ) -> None:
-    assert blind.badges()
+    assert blind.marks()
     robot = Robot(session, rater)
     page = robot.next_page()
     while page is not None and page.question != GOLD["questions"][1]["question"]:
         robot.rate(page)
         page = robot.next_page()
     assert page is not None
-    badges = card_badges.of_task(session, rater, page.task_id)
-    assert all(badges[shown.key].evaluation.pending for shown in page.cards)
+    found = marks.of_task(session, rater, page.task_id)
+    assert all(found[shown.key].evaluation.pending for shown in page.cards)
     for shown in page.cards:
         wanted = Decision(0, "card", "pass", "near a school")
-        card_badges.decide_in_task(session, rater, page.task_id, shown.key, wanted, NOW)
+        marks.decide_in_task(session, rater, page.task_id, shown.key, wanted, NOW)
 
     assert answer(session, study, run_id, 2).evaluation.is_success
-    badges = card_badges.of_task(session, rater, page.task_id)
-    assert {badges[shown.key].evaluation.passed for shown in page.cards} == {True}
+    found = marks.of_task(session, rater, page.task_id)
+    assert {found[shown.key].evaluation.passed for shown in page.cards} == {True}
 
 
 def test_what_is_asked_of_a_blind_page_does_not_grow_with_its_cards(
@@ -355,7 +368,7 @@ def test_what_is_asked_of_a_blind_page_does_not_grow_with_its_cards(
     def cost() -> int:
         session.expire_all()
         with counted(database) as statements:
-            assert blind.badges()
+            assert blind.marks()
         return len(statements)
 
     before = cost()
@@ -364,15 +377,11 @@ def test_what_is_asked_of_a_blind_page_does_not_grow_with_its_cards(
     assert cost() == before
     set_study(session, study, badges_while_blind=False)
     with counted(database) as statements:
-        assert blind.badges() == {}
+        assert blind.marks() == {}
     assert statements == []
 
 
-def _plain(document: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in document.items() if key != "timestamp"}
-
-
-def test_reasons_and_comments_survive_export_and_import(
+def test_decisions_reasons_and_comments_survive_export_and_import(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     decide(session, rater, run_id, 2, "price", "pass", "typing error")
@@ -380,34 +389,21 @@ def test_reasons_and_comments_survive_export_and_import(
     decide(session, rater, run_id, 1, "card", "pass", "near a school", n=2)
     decide(session, rater, run_id, 2, "card", "", "to be asked", n=2)
     file = constraints.manual_document(session, study, run_id, NOW)
-    for place in ((2, "price"), (3, "location")):
-        decide(session, rater, run_id, place[0], place[1], "")
-    decide(session, rater, run_id, 1, "card", "", n=2)
-    decide(session, rater, run_id, 2, "card", "", n=2)
+    assert file["constraint_overrides"] == {"1": {"1": {"price": "pass"}, "2": {"location": "na"}}}
+    assert file["override_reasons"]["1"]["1"] == {"price": "typing error"}
+    assert file["manual_evaluations"] == {
+        "2": {
+            "0": {"result": "pass", "comment": "near a school"},
+            "1": {"result": "pending", "comment": "to be asked"},
+        }
+    }
+    for rank, subject, n in ((2, "price", 1), (3, "location", 1), (1, "card", 2), (2, "card", 2)):
+        decide(session, rater, run_id, rank, subject, "", n=n)
     assert constraints.manual_document(session, study, run_id, NOW)["override_reasons"] == {}
 
-    taken = constraints.import_manual(
-        session, rater, run_id, "manual_input.json", json.dumps(file).encode(), NOW
-    )
-
-    assert (taken.new, taken.problems) == (4, ())
-    assert _plain(constraints.manual_document(session, study, run_id, NOW)) == _plain(file)
-    again = constraints.import_manual(
-        session, rater, run_id, "manual_input.json", json.dumps(file).encode(), NOW
-    )
-    assert (again.new, again.problems) == (0, ())
+    data = json.dumps(file).encode()
+    for new in (4, 0):
+        taken = constraints.import_manual(session, rater, run_id, "m.json", data, NOW)
+        assert taken == (new, 4, ())
+    assert constraints.manual_document(session, study, run_id, NOW) == file
     assert answer(session, study, run_id).cards[1].evaluation.checks[3].outcome == Outcome.PASS
-
-
-def test_a_version_and_a_decision_change_the_state(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run = stored_run(session, study, rater, with_gold=False)
-    seen = [changes.state(session, study)]
-    gold.import_file(session, rater, run.question_set_id, "gold.json", gold_bytes(), NOW)
-    seen.append(changes.state(session, study))
-    card_decisions.decide(session, rater, run.queries[0], Decision(0, CARD, "pass", ""), NOW)
-    seen.append(changes.state(session, study))
-
-    assert changes.state(session, study) == seen[-1]
-    assert len(set(seen)) == len(seen)

@@ -1,0 +1,235 @@
+"""The constraint marks as parts of both rating pages, and the decisions made there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from flask import Blueprint, Response, redirect, url_for
+from msgspec import Struct
+from sqlalchemy.orm import Session
+from wtforms import Form
+
+from webapp.db.tables.people import Rater
+from webapp.exporters.gold.gold_questions import CARD
+from webapp.i18n import gettext
+from webapp.metrics.gold.constraint_rules import Outcome
+from webapp.records import QueryState
+from webapp.services.gold import marks
+from webapp.services.gold.constraints import CheckedCard
+from webapp.services.gold.decisions import MOST_REASON, Decision, DecisionReasonMissing
+from webapp.services.rating import blind_page
+from webapp.services.rating.blind_page import BlindPage
+from webapp.services.rating.pages import RatingPage
+from webapp.web.features import ShownPart
+from webapp.web.frame import access, htmx
+from webapp.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField, checked
+from webapp.web.gold import constraint_words
+
+blueprint = Blueprint("card_decisions", __name__)
+
+
+class DecisionForm(Form):
+    """A decision on a constraint of a card, or on the whole card; empty takes it back.
+
+    ``card`` names the card on a blind rater's page.
+    """
+
+    subject = LineField(LONGEST_ID)
+    outcome = LineField(LONGEST_ID)
+    reason = TextField(MOST_REASON)
+    card = LineField(LONGEST_ID)
+
+
+class DecisionMistake(Struct, frozen=True):
+    """The reason why a decision on a card cannot be stored, and the user's input."""
+
+    index: int
+    subject: str
+    text: str
+
+
+class Marks(Struct, frozen=True):
+    """The marks on a rating page below its cards, by number; `question` is the one shown there.
+
+    ``end`` is the result of the question. ``changed`` are the numbers of the cards that a decision
+    or a verdict changed.
+    """
+
+    question: str
+    under: Mapping[int, ShownPart]
+    end: ShownPart | None = None
+    changed: tuple[int, ...] = ()
+    mistake: DecisionMistake | None = None
+
+
+def refused(
+    form: DecisionForm, session: Session, decide: Callable[[Decision], None], card: int = 0
+) -> DecisionMistake | None:
+    """Return why a form's decision cannot be stored; ``None`` once it was committed."""
+    subject = form.subject.data or CARD
+    try:
+        decide(Decision(card, subject, form.outcome.data or None, form.reason.data))
+    except DecisionReasonMissing:  # the form says so at its field
+        session.rollback()
+        return DecisionMistake(card, subject, gettext(REQUIRED))
+    session.commit()
+    return None
+
+
+def of_answer(
+    page: RatingPage, *, clicked: int | None = None, mistake: DecisionMistake | None = None
+) -> Marks | None:
+    """Return the marks of a run's page; ``None`` where its questions have no gold at all."""
+    where = {"run_id": page.run_id, "query_id": page.query_id}
+    with access.reading() as (session, rater):
+        if not marks.has_gold(session, page.run_id):
+            return None
+        answer = marks.of_answer(session, rater.study, page.run_id, page.query_id)
+    cards = answer.by_rank if answer else {}
+    under = {
+        shown.number: _under(
+            shown.number,
+            cards[shown.number],
+            url_for("card_decisions.decide", rank=shown.number, **where),  # type: ignore[arg-type]
+            is_judged=shown.relevance is not None,
+            mistake=mistake if shown.number == clicked else None,
+        )
+        for shown in page.cards
+        if shown.number in cards and _says_anything(cards[shown.number])
+    }
+    is_open = any(shown.relevance is None for shown in page.cards) or (
+        page.state is QueryState.EMPTY and page.empty_outcome is None
+    )
+    address = url_for("constraints.question", **where)  # type: ignore[arg-type]
+    result = None if is_open else (answer, address)
+    repeats = {shown.number: shown.repeats for shown in page.cards}
+    return Marks(
+        question=str(page.query_id),
+        under=under,
+        end=ShownPart("gold/card_badges/_checked.html", result) if answer else None,
+        changed=() if clicked is None else (clicked, *repeats.get(clicked, ())),
+        mistake=mistake,
+    )
+
+
+def of_task(
+    session: Session,
+    rater: Rater,
+    page: BlindPage,
+    *,
+    clicked: str | None = None,
+    mistake: DecisionMistake | None = None,
+) -> Marks | None:
+    """Return the marks of a blind rater's page; ``None`` while the study shows none."""
+    if not rater.study.badges_while_blind:
+        return None
+    found = marks.of_task(session, rater, page.task_id)
+    shown = [one for one in page.cards if one.key in found and _says_anything(found[one.key])]
+    under = {
+        one.number: _under(
+            one.number,
+            found[one.key],
+            url_for("card_decisions.decide_blind", task_id=page.task_id),
+            is_judged=one.relevance is not None,
+            key=one.key,
+            mistake=mistake if one.key == clicked else None,
+        )
+        for one in shown
+    }
+    changed = tuple(one.number for one in shown if one.key == clicked)
+    return Marks(page.task_id, under, changed=changed, mistake=mistake)
+
+
+def after_verdict(found: Marks | None) -> ShownPart | None:
+    """Return what a verdict brings to a page whose marks it may have changed."""
+    return None if found is None else ShownPart("gold/card_badges/_judged.html", found)
+
+
+def _says_anything(card: CheckedCard) -> bool:
+    """Whether there is anything to show: a question may ask nothing of its cards."""
+    asks = any(check.outcome is not Outcome.NA for check in card.evaluation.checks)
+    return asks or card.evaluation.pending or bool(card.steps)
+
+
+def _under(
+    number: int,
+    card: CheckedCard,
+    address: str,
+    *,
+    is_judged: bool,
+    key: str = "",
+    mistake: DecisionMistake | None = None,
+) -> ShownPart:
+    """Return the marks below one card, once it is judged; `key` names it to a blind task."""
+    if not is_judged:
+        return ShownPart("gold/card_badges/_later.html", number)
+    doubtful = [c for c in card.asked if c.outcome in {Outcome.FAIL, Outcome.MISSING}]
+    likely = next((check.constraint for check in (*doubtful, *card.asked)), "")
+    shown = {
+        "number": number,
+        "card": card,
+        "address": address,
+        "key": key,
+        "likely": mistake.subject if mistake else likely,
+        "mistake": mistake,
+        "words": constraint_words,
+    }
+    return ShownPart("gold/card_badges/_badges.html", shown)
+
+
+@blueprint.post("/runs/<run_id>/queries/<int:query_id>/results/<int:rank>/decision")
+def decide(run_id: str, query_id: int, rank: int) -> Response:
+    """Decide on one card of a run's answer."""
+    from webapp.web.rating import judgments
+
+    form = checked(DecisionForm)
+    with access.writing() as (session, rater):
+        mistake = refused(
+            form,
+            session,
+            lambda wanted: marks.decide_on_answer(
+                session, rater, run_id, query_id, rank, wanted, access.now()
+            ),
+        )
+    if mistake is None and not htmx.wants_part():
+        return _back("judgments.show", rank, run_id=run_id, query_id=query_id)
+    page = judgments.page_of(run_id, query_id)
+    found = of_answer(page, clicked=rank, mistake=mistake)
+    assert found is not None  # else there was no card to decide on
+    return _changed(found) if htmx.wants_part() else judgments.with_parts(page, found, 422)
+
+
+@blueprint.post("/rate/<task_id>/decision")
+def decide_blind(task_id: str) -> Response:
+    """Decide on one card of a blind rater's question, where the study shows marks."""
+    from webapp.web.rating import rate
+
+    form = checked(DecisionForm)
+    card = form.card.data
+    with access.writing() as (session, rater):
+        mistake = refused(
+            form,
+            session,
+            lambda wanted: marks.decide_in_task(
+                session, rater, task_id, card, wanted, access.now()
+            ),
+        )
+    with access.reading() as (session, rater):
+        page = blind_page.blind_page(session, rater, task_id)
+        found = of_task(session, rater, page, clicked=card, mistake=mistake)
+    assert found is not None  # else the decision would have been refused
+    if htmx.wants_part():
+        return _changed(found)
+    if mistake is None:
+        return _back("rate.show", found.changed[0], task_id=task_id)
+    return rate.with_parts(page, found, 422)
+
+
+def _changed(found: Marks) -> Response:
+    part = "gold/card_badges/_decided.html"
+    return htmx.respond(part, part, {"moved": found}, 200 if found.mistake is None else 422)
+
+
+def _back(endpoint: str, number: int, **where: str | int) -> Response:
+    address = url_for(endpoint, _anchor=f"badges-{number}", **where)  # type: ignore[arg-type]
+    return redirect(address, 303)  # type: ignore[return-value]
