@@ -4,39 +4,21 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-from msgspec import Struct
 
+from webapp.chatbot import mappings
+from webapp.chatbot.client import Chatbot, Patience
 from webapp.cli.evaluations.scoring import questions_in
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, naming, timeout_option, tries_option
 from webapp.cli.frame.output import say, write, write_file
 from webapp.i18n import gettext, ngettext
-from webapp.importers.evaluations.expected_json import JsonQuestionSet
+from webapp.services.evaluations import json_answering
+from webapp.services.evaluations.json_answering import Answering, Retriever, Unanswered
 
-if TYPE_CHECKING:
-    from webapp.chatbot.client import Chatbot
-    from webapp.chatbot.evaluations.retriever import Retriever
-    from webapp.services.evaluations.json_answering import Answering
-
-
-class _Wanted(Struct, frozen=True):
-    endpoint: str | None
-    questions: Path | None
-    output: Path | None
-    resume: bool
-    retriever: str | None
-    model: str | None
-    index_version: str | None
-    adapter_id: str | None
-    registry_model_id: str | None
-    max_tokens: int | None
-    timeout: float
-    tries: int
-    at_once: int
-    print_prompt: bool
+_OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.group("answer")
@@ -48,10 +30,7 @@ def answer_command() -> None:
 @click.option("--endpoint", help="OpenAI-compatible, up to /chat/completions or with it.")
 @click.option("--questions", type=FILE, help="Questions with contexts and what is expected (JSON).")
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Outputs by id (JSON Lines), for score json-v2 --outputs.",
+    "-o", "--output", type=_OUTPUT, help="Outputs by id (JSON Lines), for score json-v2 --outputs."
 )
 @click.option("--resume", is_flag=True, help="Ask only what has no answer in the output yet.")
 @click.option(
@@ -75,7 +54,16 @@ def answer_command() -> None:
     help="Calls on their way at the same time.",
 )
 @click.option("--print-prompt", is_flag=True, help="Print the fixed prompt; with -o write it.")
-def json_v2_command(**options: Any) -> None:
+def json_v2_command(
+    *,
+    endpoint: str | None,
+    questions: Path | None,
+    output: Path | None,
+    retriever: str | None,
+    max_tokens: int | None,
+    print_prompt: bool,
+    **options: Any,
+) -> None:
     """Ask each question once, with its contexts, the fixed prompt and temperature 0.
 
     Every output is kept as it came, with its usage and latency, in a file that says where the
@@ -83,62 +71,59 @@ def json_v2_command(**options: Any) -> None:
     endpoint's key is taken from RELEVANSI_CHATBOT_KEY, a retriever's from
     RELEVANSI_RETRIEVER_KEY. Contexts that a retriever gave are kept with the output.
     """
-    wanted = _Wanted(**options)
-    if wanted.print_prompt:
-        _print_prompt(wanted.output)
-        return
-    if wanted.endpoint is None or wanted.questions is None or wanted.output is None:
-        raise click.UsageError(gettext("Say --endpoint, --questions and -o, or --print-prompt."))
-    if wanted.adapter_id and wanted.registry_model_id:
-        raise click.UsageError(gettext("Say --adapter-id or --registry-model-id, not both."))
-    chatbot, retriever = _chatbot(wanted, wanted.endpoint), _retriever(wanted)
-    asked = questions_in(wanted.questions)
-    if retriever is None:
-        _tell_without(sum(not question.contexts for question in asked.questions))
-    head = _head(wanted, asked, chatbot, retriever)
-    answering = _answering(wanted, asked, head, wanted.output)
-    failed = _ask(answering, chatbot, retriever, wanted.at_once)
-    _tell_without(answering.n_without)
-    say(_told(answering))
-    if answering.left:
-        raise click.ClickException(_left_over(answering, failed))
-
-
-def _print_prompt(output: Path | None) -> None:
-    from webapp.services.evaluations import json_answering
-
-    if output is not None:
+    if print_prompt:
+        if output is None:
+            say(f"prompt_version: {json_answering.PROMPT_VERSION}")
+            say(f"prompt_sha256: {json_answering.prompt_digest()}")
+            say("")
         write(json_answering.prompt_text().encode(), output)
         return
-    say(f"prompt_version: {json_answering.PROMPT_VERSION}")
-    say(f"prompt_sha256: {json_answering.prompt_digest()}")
-    say("")
-    write(json_answering.prompt_text().encode(), None)
-
-
-def _chatbot(wanted: _Wanted, endpoint: str) -> Chatbot:
-    from webapp.chatbot import mappings
-    from webapp.chatbot.client import Chatbot, Patience
-    from webapp.services.evaluations.json_answering import TEMPERATURE
-
-    settings: dict[str, object] = {"temperature": TEMPERATURE}
-    if wanted.max_tokens is not None:
-        settings["max_tokens"] = wanted.max_tokens
-    mapping = mappings.openai(wanted.model, settings=settings)
+    if endpoint is None or questions is None or output is None:
+        raise click.UsageError(gettext("Say --endpoint, --questions and -o, or --print-prompt."))
+    if options["adapter_id"] and options["registry_model_id"]:
+        raise click.UsageError(gettext("Say --adapter-id or --registry-model-id, not both."))
+    # What is missing for a call is reported before anything is asked.
+    patience = Patience(options["timeout"], options["tries"])
+    settings: dict[str, object] = {"temperature": json_answering.TEMPERATURE}
+    limit = {} if max_tokens is None else {"max_tokens": max_tokens}
+    mapping = mappings.openai(options["model"], settings=settings | limit)
     mappings.headers(mapping)
     with naming("--endpoint"):
-        return Chatbot(endpoint, mapping, Patience(wanted.timeout, wanted.tries))
-
-
-def _retriever(wanted: _Wanted) -> Retriever | None:
-    from webapp.chatbot.client import Patience
-    from webapp.chatbot.evaluations import retriever
-
-    if wanted.retriever is None:
-        return None
-    retriever.headers()
-    with naming("--retriever"):
-        return retriever.Retriever(wanted.retriever, Patience(wanted.timeout, wanted.tries))
+        chatbot = Chatbot(endpoint, mapping, patience)
+    asked_for_contexts = None
+    if retriever is not None:
+        json_answering.retriever_headers()
+        with naming("--retriever"):
+            asked_for_contexts = Retriever(retriever, patience)
+    asked = questions_in(questions)
+    if retriever is None:
+        _tell_without(sum(not question.contexts for question in asked.questions))
+    names = ("index_version", "adapter_id", "registry_model_id")
+    stated = {name: options[name] for name in names} | {"model_id": options["model"]}
+    head = json_answering.head(asked, chatbot, stated, asked_for_contexts) | limit
+    made = json_answering.go_on if options["resume"] else json_answering.begin
+    answering = made(asked, output, head)
+    failed = _ask(answering, chatbot, asked_for_contexts, options["at_once"])
+    _tell_without(answering.n_without)
+    total, left = len(answering.questions), len(answering.left)
+    said = gettext(
+        "%(done)s of %(total)s questions answered",
+        done=total - left,
+        total=total,
+    )
+    say(f"{answering.path}: {said}")
+    if left > failed:
+        raise click.ClickException(
+            gettext(
+                "Ended after several failed calls in a row; %(n)s questions have no answer. "
+                "--resume asks them again.",
+                n=left,
+            )
+        )
+    if left:
+        raise click.ClickException(
+            gettext("%(n)s questions have no answer; --resume asks them again.", n=left)
+        )
 
 
 def _tell_without(n: int) -> None:
@@ -151,32 +136,8 @@ def _tell_without(n: int) -> None:
         say(f"relevansi: {told}", err=True)
 
 
-def _head(
-    wanted: _Wanted, asked: JsonQuestionSet, chatbot: Chatbot, retriever: Retriever | None
-) -> dict[str, Any]:
-    from webapp.services.evaluations import json_answering
-
-    names = ("index_version", "adapter_id", "registry_model_id")
-    options = {name: getattr(wanted, name) for name in names}
-    head = json_answering.head(asked, chatbot, {**options, "model_id": wanted.model}, retriever)
-    if wanted.max_tokens is not None:
-        head["max_tokens"] = wanted.max_tokens
-    return head
-
-
-def _answering(
-    wanted: _Wanted, asked: JsonQuestionSet, head: dict[str, Any], output: Path
-) -> Answering:
-    from webapp.services.evaluations import json_answering
-
-    made = json_answering.go_on if wanted.resume else json_answering.begin
-    return made(asked, output, head)
-
-
 def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at_once: int) -> int:
-    from webapp.services.evaluations import json_answering
-    from webapp.services.evaluations.json_answering import Unanswered
-
+    """Ask what is left under a progress bar; return how many calls failed."""
     failed = 0
     outcomes = json_answering.ask_rest(answering, chatbot, retriever, at_once=at_once)
     total, done = len(answering.questions), len(answering.answered)
@@ -195,30 +156,10 @@ def _ask(answering: Answering, chatbot: Chatbot, retriever: Retriever | None, at
                     "Interrupted after %(done)s of %(total)s questions; the same command with "
                     "--resume goes on.",
                     done=len(answering.answered),
-                    total=len(answering.questions),
+                    total=total,
                 )
             ) from None
     return failed
-
-
-def _told(answering: Answering) -> str:
-    answered = gettext(
-        "%(done)s of %(total)s questions answered",
-        done=len(answering.questions) - len(answering.left),
-        total=len(answering.questions),
-    )
-    return f"{answering.path}: {answered}"
-
-
-def _left_over(answering: Answering, failed: int) -> str:
-    left = len(answering.left)
-    if left > failed:
-        return gettext(
-            "Ended after several failed calls in a row; %(n)s questions have no answer. --resume "
-            "asks them again.",
-            n=left,
-        )
-    return gettext("%(n)s questions have no answer; --resume asks them again.", n=left)
 
 
 @click.group("eval-set")
@@ -233,7 +174,7 @@ def eval_set_command() -> None:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=_OUTPUT,
     required=True,
     help="The set; its name without the ending is the set's name.",
 )
@@ -242,13 +183,11 @@ def make_command(questions: Path, n: int, seed: int, output: Path) -> None:
 
     Prints the version of the set: name@SHA-1 of the file, which is canonical JSON.
     """
-    from webapp.services.evaluations import json_answering
-
     asked = questions_in(questions)
-    made = json_answering.make_dev_set(asked, output.stem, n, seed)
-    write_file(output, made.data)
-    say(made.version)
-    for topic, count in made.topics.items():
+    data, version, topics = json_answering.make_dev_set(asked, output.stem, n, seed)
+    write_file(output, data)
+    say(version)
+    for topic, count in topics.items():
         say(f"  {topic or '-'}: {count}", err=True)
 
 

@@ -167,10 +167,7 @@ WHY_UNDEFINED = {
 
 
 def report(kind: str, name: str, head: Head, figures: Figures) -> Document:
-    """The report on the file `name`, in the language in force.
-
-    `head` and `figures` are those of the evaluation `kind`.
-    """
+    """The report on the file `name`, in the language in force."""
     evaluation = EVALUATIONS[kind]
     advice = tuple(read_together(one, evaluation.measures) for one in evaluation.advice)
     reading = Section("reading", gettext("Read together"), advice, ())

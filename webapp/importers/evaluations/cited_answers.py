@@ -39,26 +39,13 @@ class JsonLine(Struct, frozen=True):
 
 
 def read_lines(name: str, file: BinaryIO) -> Iterator[JsonLine | Problem]:
-    """Every line of `file` as the object it holds, or as what is wrong with it.
-
-    Blank lines are passed over; a byte order mark at the start is too.
-    """
+    """Every line of `file` as the object it holds, or as what is wrong with it."""
     for number, data in enumerate(_raw_lines(file), 1):
         if data is None:
             limit = MAX_LINE_BYTES // 2**20
             yield error("line_too_long", name, {"limit": limit}, line=number)
         elif data.strip(_BLANKS):
             yield _line(name, number, data.rstrip(b"\r\n"))
-
-
-def count_lines(name: str, file: BinaryIO) -> int:
-    r"""The number of lines that ``read`` would yield.
-
-    >>> import io
-    >>> count_lines("a.jsonl", io.BytesIO(b"{}\n\n{bad"))
-    2
-    """
-    return sum(1 for _ in read_lines(name, file))
 
 
 def read_row(kind: type[Model], line: JsonLine) -> tuple[Model | None, list[Problem]]:
@@ -188,11 +175,11 @@ def read_answers(name: str, file: BinaryIO) -> Iterator[tuple[int, AnswerRow] | 
             yield line.number, row
 
 
-def count_answers(name: str, file: BinaryIO) -> int:
+def count_rows(name: str, file: BinaryIO) -> int:
     r"""The number of rows of a file, usable or not; a line of settings is not a row.
 
     >>> import io
-    >>> count_answers("a.jsonl", io.BytesIO(b'{"top_p": 0}\n{"id": 1}\n{bad'))
+    >>> count_rows("a.jsonl", io.BytesIO(b'{"top_p": 0}\n{"id": 1}\n{bad'))
     2
     """
     lines = read_lines(name, file)

@@ -46,17 +46,6 @@ _TOP_KEYS = frozenset(
 Contexts = Annotated[list[dict[str, Any]] | None, Unsaid]
 
 
-class ExpectedItemInFile(FromFile):
-    """One question with its expected answer; the output is checked separately."""
-
-    id: Identity
-    expected: dict[str, Any] = Field(description="object")
-    question: str = ""
-    output: object = None
-    context: Contexts = Field(None, description="list_of_objects")
-    contexts: Contexts = Field(None, description="list_of_objects")
-
-
 class Output(FromFile):
     """One line of an outputs file."""
 
@@ -64,6 +53,13 @@ class Output(FromFile):
     output: object = None
     context: Contexts = Field(None, description="list_of_objects")
     contexts: Contexts = Field(None, description="list_of_objects")
+
+
+class ExpectedItemInFile(Output):
+    """One question with its expected answer; the output is checked separately."""
+
+    expected: dict[str, Any] = Field(description="object")
+    question: str = ""
 
 
 class ContextInFile(FromFile):
@@ -97,7 +93,12 @@ class ItemReading(Struct):
             self.problems.append(error("value_wrong", self.name, words))
             return None
         example = _stated(example)
-        self._look_over(item, example)
+        self.count(item.model_extra or {}, _CALL_KEYS)
+        self.count(item.expected, _EXPECTED_KEYS, "expected.")
+        self.count(example, frozenset(FIELDS), "expected.answer_example.")
+        for name in _SCORED_FIELDS:
+            if name not in example:
+                self._without.setdefault(name, []).append(str(item.id))
         return JsonQuestion(
             row_id=str(item.id),
             question=item.question,
@@ -115,7 +116,7 @@ class ItemReading(Struct):
         self.problems.append(error("value_wrong", self.name, words))
         return None
 
-    def contexts(self, row: ExpectedItemInFile | Output, place: str) -> tuple[Context, ...] | None:
+    def contexts(self, row: Output, place: str) -> tuple[Context, ...] | None:
         """The contexts that can be used, ``None`` where the row has none of its own."""
         key = "context" if row.context is not None else "contexts"
         listed = getattr(row, key)
@@ -123,15 +124,21 @@ class ItemReading(Struct):
             return None
         if row.context is not None and row.contexts is not None:
             self._unknown["contexts"] += 1  # beside "context" it is not read
-        return tuple(self._contexts(listed, f"{place}.{key}"))
+        found = []
+        for position, raw in enumerate(listed):
+            where = f"{place}.{key}[{position}]"
+            outcomes = {"": "value_ignored"}
+            known, wrong = read_object(
+                ContextInFile, raw, file=self.name, place=where, outcomes=outcomes
+            )
+            self.problems += wrong
+            if known is not None:
+                found.append(Context(known.source_path, known.text))
+        return tuple(found)
 
-    def unread(self, row: FromFile) -> None:
-        """Count the keys of a row that nothing reads."""
-        self._count("", row.model_extra or {}, _CALL_KEYS)
-
-    def unread_at_top(self, document: Mapping[str, object]) -> None:
-        """Count the keys at the top of the file that nothing reads."""
-        self._count("", document, _TOP_KEYS)
+    def count(self, keys: Iterable[str], known: frozenset[str], place: str = "") -> None:
+        """Count the keys that nothing reads."""
+        self._unknown.update(f"{place}{key}" for key in keys if key not in known)
 
     def remarks(self) -> Iterator[Problem]:
         """A warning for every key that nothing reads and every expected field not given."""
@@ -140,30 +147,6 @@ class ItemReading(Struct):
         for name, ids in self._without.items():
             words: dict[str, str | int] = {"field": name, "count": len(ids), "ids": some(ids)}
             yield warning("expected_field_missing", self.name, words)
-
-    def _look_over(self, item: ExpectedItemInFile, example: Mapping[str, Any]) -> None:
-        self.unread(item)
-        self._count("expected.", item.expected, _EXPECTED_KEYS)
-        self._count("expected.answer_example.", example, frozenset(FIELDS))
-        for name in _SCORED_FIELDS:
-            if name not in example:
-                self._without.setdefault(name, []).append(str(item.id))
-
-    def _contexts(self, listed: Iterable[object], place: str) -> Iterator[Context]:
-        for position, raw in enumerate(listed):
-            known, wrong = read_object(
-                ContextInFile,
-                raw,
-                file=self.name,
-                place=f"{place}[{position}]",
-                outcomes={"": "value_ignored"},
-            )
-            self.problems += wrong
-            if known is not None:
-                yield Context(known.source_path, known.text)
-
-    def _count(self, place: str, keys: Iterable[str], known: frozenset[str]) -> None:
-        self._unknown.update(f"{place}{key}" for key in keys if key not in known)
 
 
 def _stated(example: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,24 +197,14 @@ class JsonQuestionSet(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-class _Answers(Struct):
-    stated: dict[str, object] = field(default_factory=dict)
-    outputs: dict[str, str | None] = field(default_factory=dict)
-    contexts: dict[str, tuple[Context, ...]] = field(default_factory=dict)
-
-
 def read(name: str, data: bytes) -> JsonAnswerSet:
-    """The set in one file: provenance fields and a list of items with their outputs.
-
-    Raises `UnusableJsonAnswers` for another kind of file, `UnusableProvenance` for a set
-    that leaves a field of its provenance out or has no hash where one belongs.
-    """
+    """The set in one file: provenance fields and a list of items with their outputs."""
     document, numbers = load(name, data, expected="json_answers_file")
     if not isinstance(document, dict) or not isinstance(document.get("items"), list):
         looks = {"found": looks_like(document), "expected": "json_answers_file"}
         raise UnusableJsonAnswers(error("unknown_format", name, looks))
     reading = ItemReading(name, list(numbers))
-    reading.unread_at_top(document)
+    reading.count(document, _TOP_KEYS)
     found = _questions(reading, document["items"], "items")
     without = [question.row_id for question, raw in found if "output" not in raw]
     problems = [*reading.problems, *_unanswered(name, without), *reading.remarks()]
@@ -240,10 +213,7 @@ def read(name: str, data: bytes) -> JsonAnswerSet:
 
 
 def read_questions(name: str, data: bytes) -> JsonQuestionSet:
-    """The questions in a file: a list, or an object with one under ``items`` or ``questions``.
-
-    Raises `UnusableJsonAnswers` for another kind of file.
-    """
+    """The questions in a file: a list, or an object with one under ``items`` or ``questions``."""
     document, numbers = load(name, data, expected="json_questions_file")
     top = document if isinstance(document, dict) else {}
     listed = top.get("items", top.get("questions")) if top else document
@@ -251,7 +221,7 @@ def read_questions(name: str, data: bytes) -> JsonQuestionSet:
         looks = {"found": looks_like(document), "expected": "json_questions_file"}
         raise UnusableJsonAnswers(error("unknown_format", name, looks))
     reading = ItemReading(name, list(numbers))
-    reading.unread_at_top(top)
+    reading.count(top, _TOP_KEYS)
     found = _questions(reading, listed, "")
     version = json_answers.eval_set_version(PurePath(name).stem, listed)
     return JsonQuestionSet(
@@ -283,18 +253,22 @@ def join(
     """
     asked = read_questions(questions_name, questions_data)
     given = ItemReading(outputs_name)
-    answers = _answers(given, outputs, {question.row_id for question in asked.questions})
+    known = {question.row_id for question in asked.questions}
+    said, texts, contexts = _answers(given, outputs, known)
     answered = tuple(
         replace(
             question,
-            output=answers.outputs.get(question.row_id),
-            contexts=answers.contexts.get(question.row_id, question.contexts),
+            output=texts.get(question.row_id),
+            contexts=contexts.get(question.row_id, question.contexts),
         )
         for question in asked.questions
     )
-    without = [q.row_id for q in asked.questions if q.row_id not in answers.outputs]
-    stated = _provenance(outputs_name, {**asked.stated, **answers.stated, **(provenance or {})})
-    _check_set(outputs_name, stated, questions_name, asked)
+    without = [q.row_id for q in asked.questions if q.row_id not in texts]
+    stated = _provenance(outputs_name, {**asked.stated, **said, **(provenance or {})})
+    version = stated["eval_set_version"]
+    if version.rpartition("@")[2].lower() not in asked.hashes:
+        words = {"stated": version, "questions": questions_name, "own": asked.version}
+        raise UnusableProvenance(error("other_eval_set", outputs_name, words))
     problems = [*asked.problems, *given.problems, *_unanswered(outputs_name, without)]
     return JsonAnswerSet(answered, stated, (*problems, *given.remarks()))
 
@@ -307,16 +281,13 @@ def read_subset(name: str, data: bytes) -> tuple[str, ...]:
         listed = next(
             (document[key] for key in ("ids", "items", "questions") if key in document), 0
         )
-    found = [raw.get("id") if isinstance(raw, dict) else raw for raw in _listed(listed)]
+    rows = listed if isinstance(listed, list) else []
+    found = [raw.get("id") if isinstance(raw, dict) else raw for raw in rows]
     usable = [i for i in found if isinstance(i, str | int) and not isinstance(i, bool)]
     if not usable or len(usable) < len(found):
         looks = {"found": looks_like(document), "expected": "subset_file"}
         raise UnusableJsonAnswers(error("unknown_format", name, looks))
     return tuple(dict.fromkeys(map(str, usable)))
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _top(document: Mapping[str, Any]) -> dict[str, object]:
@@ -343,31 +314,36 @@ def _questions(
     return list(found.values())
 
 
-def _answers(reading: ItemReading, file: BinaryIO, known: set[str]) -> _Answers:
-    found = _Answers()
+def _answers(
+    reading: ItemReading, file: BinaryIO, known: set[str]
+) -> tuple[dict[str, object], dict[str, str | None], dict[str, tuple[Context, ...]]]:
+    """The provenance in an outputs file, and outputs and contexts by id."""
+    stated: dict[str, object] = {}
+    outputs: dict[str, str | None] = {}
+    contexts: dict[str, tuple[Context, ...]] = {}
     for line in cited_answers.read_lines(reading.name, file):
         if isinstance(line, Problem):
             reading.problems.append(line)
             continue
         if "id" not in line.value and {*PROVENANCE, "provenance"} & line.value.keys():
-            found.stated |= _top(line.value)
-            reading.unread_at_top(line.value)
+            stated |= _top(line.value)
+            reading.count(line.value, _TOP_KEYS)
             continue
         row, wrong = read_row(Output, line)
         reading.problems += wrong
         if row is None:
             continue
         row_id = str(row.id)
-        if row_id in found.outputs or row_id not in known:
-            code = "line_id_repeated" if row_id in found.outputs else "line_id_unknown"
+        if row_id in outputs or row_id not in known:
+            code = "line_id_repeated" if row_id in outputs else "line_id_unknown"
             reading.problems.append(error(code, reading.name, {"id": row_id}, line=line.number))
             continue
-        reading.unread(row)
-        contexts = reading.contexts(row, row_id)
-        if contexts is not None:
-            found.contexts[row_id] = contexts
-        found.outputs[row_id] = reading.text(row.output, f"{row_id}.output")
-    return found
+        reading.count(row.model_extra or {}, _CALL_KEYS)
+        own = reading.contexts(row, row_id)
+        if own is not None:
+            contexts[row_id] = own
+        outputs[row_id] = reading.text(row.output, f"{row_id}.output")
+    return stated, outputs, contexts
 
 
 def _unanswered(name: str, ids: Sequence[str]) -> tuple[Problem, ...]:
@@ -391,11 +367,3 @@ def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
     if wrong:
         raise UnusableProvenance(*wrong)
     return stated
-
-
-def _check_set(
-    name: str, stated: Mapping[str, str], questions: str, asked: JsonQuestionSet
-) -> None:
-    if stated["eval_set_version"].rpartition("@")[2].lower() not in asked.hashes:
-        words = {"stated": stated["eval_set_version"], "questions": questions, "own": asked.version}
-        raise UnusableProvenance(error("other_eval_set", name, words))

@@ -6,10 +6,18 @@ All texts but the citations are English message ids, as in ``metrics.judging.reg
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 from webapp.i18n import mark
-from webapp.metrics.judging.registry import MeasureGroup, ReadTogether, by_name, explained
+from webapp.metrics.judging.registry import (
+    Measure,
+    MeasureGroup,
+    ReadTogether,
+    Unit,
+    by_name,
+    explained,
+)
 from webapp.metrics.runs.provenance import HYNDMAN
 
 ANSWER_METHOD = "Metrics of answers with citations, 1-9"
@@ -38,18 +46,32 @@ SOFT_MATCH = mark(
     "character pairs is at least 0.72; an empty text matches nothing."
 )
 
+_answers = partial(explained, source=ANSWER_METHOD)
+
+
+def _chunks(name: str, label: str, meaning: str, formula: str) -> Measure:
+    cases = (SETS_OF_WORDS, ZERO_DENOMINATOR)
+    return explained(name, label, meaning, formula, ALL_ROWS, *cases, source=CHUNK_METHOD)
+
+
+def _json(
+    name: str, label: str, meaning: str, formula: str, *cases: str, unit: Unit = "ratio"
+) -> Measure:
+    given = (name, label, meaning, formula, ALL_ANSWERS, *cases, FAILED_IS_0)
+    return explained(*given, source=JSON_METHOD, unit=unit)
+
+
 ANSWER_MEASURES = by_name(
-    explained(
+    _answers(
         "count",
         "Count (N)",
         mark("Number of answers that were scored."),
         "",
         "",
         mark("Few answers vary much; be careful with conclusions."),
-        source=ANSWER_METHOD,
         unit="count",
     ),
-    explained(
+    _answers(
         "avg_faithfulness",
         "Avg Faithfulness",
         mark("How far the answers keep to their contexts: the fallback, derived from overlap."),
@@ -58,9 +80,8 @@ ANSWER_MEASURES = by_name(
         mark("A fallback that does not read the answer; a judge's figure is shown beside it."),
         mark("Never below 0.6."),
         NO_EMBEDDER,
-        source=ANSWER_METHOD,
     ),
-    explained(
+    _answers(
         "avg_overlap",
         "Avg Overlap",
         mark("How many of the claims their citation supports."),
@@ -72,9 +93,8 @@ ANSWER_MEASURES = by_name(
         ),
         mark("0 for an answer without claims."),
         NO_EMBEDDER,
-        source=ANSWER_METHOD,
     ),
-    explained(
+    _answers(
         "avg_em",
         "Avg EM",
         mark("How many answers are the gold answer word for word."),
@@ -84,7 +104,7 @@ ANSWER_MEASURES = by_name(
         mark("1 when answer and gold are both empty, 0 when one is."),
         source=SQUAD,
     ),
-    explained(
+    _answers(
         "avg_f1",
         "Avg F1",
         mark("How many words answer and gold answer share."),
@@ -94,42 +114,38 @@ ANSWER_MEASURES = by_name(
         mark("1 when answer and gold are both empty, 0 when one is."),
         source=SQUAD,
     ),
-    explained(
+    _answers(
         "abstain_rate",
         "Abstain Rate",
         mark("How many questions the system declined to answer."),
         mark("answers marked ABSTAIN or saying only that they do not know / answers"),
         ALL_ROWS,
-        source=ANSWER_METHOD,
     ),
-    explained(
+    _answers(
         "avg_total_tokens",
         "Avg Total Tokens",
         mark("Tokens per question, in and out, over all calls: what it costs."),
         mark("mean of prompt tokens + completion tokens"),
         ROWS_WITH_USAGE,
-        source=ANSWER_METHOD,
         unit="tokens",
     ),
-    explained(
+    _answers(
         "avg_prompt_tokens",
         "Avg Prompt Tokens",
         mark("Tokens per question that were put in, over all calls."),
         mark("mean of prompt tokens"),
         ROWS_WITH_USAGE,
-        source=ANSWER_METHOD,
         unit="tokens",
     ),
-    explained(
+    _answers(
         "avg_completion_tokens",
         "Avg Completion Tokens",
         mark("Tokens per question that came back, over all calls."),
         mark("mean of completion tokens"),
         ROWS_WITH_USAGE,
-        source=ANSWER_METHOD,
         unit="tokens",
     ),
-    explained(
+    _answers(
         "p50_latency_ms",
         "P50 Latency (ms)",
         mark("Half of the answers came at least this fast."),
@@ -138,7 +154,7 @@ ANSWER_MEASURES = by_name(
         source=HYNDMAN,
         unit="ms",
     ),
-    explained(
+    _answers(
         "p95_latency_ms",
         "P95 Latency (ms)",
         mark("One answer in twenty took longer than this."),
@@ -147,14 +163,13 @@ ANSWER_MEASURES = by_name(
         source=HYNDMAN,
         unit="ms",
     ),
-    explained(
+    _answers(
         "idk_with_citation_count",
         "IDK+Cit Count",
         mark("Sentences that say they do not know and yet cite a source."),
         mark("number of such sentences"),
         ALL_ROWS,
         mark("It must be 0: above that, overlap and faithfulness may be too high."),
-        source=ANSWER_METHOD,
         unit="count",
     ),
 )
@@ -215,55 +230,35 @@ ANSWER_ADVICE = (
 )
 
 CHUNK_MEASURES = by_name(
-    explained(
+    _chunks(
         "iou",
         "IoU",
         mark("How alike the retrieved words and the expected ones are."),
         mark("words in common / words of either"),
-        ALL_ROWS,
-        SETS_OF_WORDS,
-        ZERO_DENOMINATOR,
-        source=CHUNK_METHOD,
     ),
-    explained(
+    _chunks(
         "recall",
         "Recall",
         mark("How much of the expected answer was retrieved."),
         mark("words in common / words expected"),
-        ALL_ROWS,
-        SETS_OF_WORDS,
-        ZERO_DENOMINATOR,
-        source=CHUNK_METHOD,
     ),
-    explained(
+    _chunks(
         "precision",
         "Precision",
         mark("How much of what was retrieved was expected."),
         mark("words in common / words retrieved"),
-        ALL_ROWS,
-        SETS_OF_WORDS,
-        ZERO_DENOMINATOR,
-        source=CHUNK_METHOD,
     ),
-    explained(
+    _chunks(
         "precision_omega",
         "Precision Omega",
         mark("Precision weighted by how complete and how alike the retrieved words are."),
         mark("precision × (IoU + recall) / 2"),
-        ALL_ROWS,
-        SETS_OF_WORDS,
-        ZERO_DENOMINATOR,
-        source=CHUNK_METHOD,
     ),
-    explained(
+    _chunks(
         "f1",
         "F1-score",
         mark("Precision and recall in one number, to compare strategies by."),
         mark("2 × precision × recall / (precision + recall)"),
-        ALL_ROWS,
-        SETS_OF_WORDS,
-        ZERO_DENOMINATOR,
-        source=CHUNK_METHOD,
     ),
 )
 
@@ -281,7 +276,7 @@ CHUNK_ADVICE = (
 )
 
 JSON_MEASURES = by_name(
-    explained(
+    _json(
         "eval_score_avg",
         mark("Mean score"),
         mark("How near the answers come to the expected ones, from 0 to 100."),
@@ -289,9 +284,6 @@ JSON_MEASURES = by_name(
             "mean of 100 × (0.1 for each class + 0.3 description + 0.2 evidence + 0.1 questions "
             "+ 0.1 grounding)"
         ),
-        ALL_ANSWERS,
-        FAILED_IS_0,
-        source=JSON_METHOD,
         unit="score 0-100",
     ),
     explained(
@@ -303,63 +295,48 @@ JSON_MEASURES = by_name(
         mark("Text around the object or a code fence fails it."),
         source=JSON_METHOD,
     ),
-    explained(
+    _json(
         "classes",
         mark("Classes"),
         mark("Whether audience, topic and sub-topic are the expected ones."),
         mark("1 if the texts match, else 0; each by itself"),
-        ALL_ANSWERS,
         SOFT_MATCH,
-        FAILED_IS_0,
-        source=JSON_METHOD,
     ),
-    explained(
+    _json(
         "detailed_description",
         mark("Description"),
         mark("How well the points of the description cover the expected ones."),
         mark("2 × pairs / (expected points + given points looked at)"),
-        ALL_ANSWERS,
         mark("Only the first 12 given points are looked at."),
         mark("1 when both lists are empty, 0 when one is."),
         SOFT_MATCH,
-        FAILED_IS_0,
-        source=JSON_METHOD,
     ),
-    explained(
+    _json(
         "original_evidence",
         mark("Evidence"),
         mark("Whether the quoted evidence has the expected keywords and some length."),
         mark("min(1, keywords found / 8) × min(1, characters / 40)"),
-        ALL_ANSWERS,
         mark(
             "Keywords: English words of 3 characters or more and pairs of Chinese characters, "
             "the first 30 expected."
         ),
-        FAILED_IS_0,
-        source=JSON_METHOD,
     ),
-    explained(
+    _json(
         "predicted_questions",
         mark("Predicted questions"),
         mark("How well the predicted questions cover the expected ones."),
         mark("2 × pairs / (expected questions + given questions looked at)"),
-        ALL_ANSWERS,
         mark("Only the first 10 given questions are looked at."),
         mark("1 when both lists are empty, 0 when one is."),
         SOFT_MATCH,
-        FAILED_IS_0,
-        source=JSON_METHOD,
     ),
-    explained(
+    _json(
         "grounding",
         mark("Grounding"),
         mark("Whether the references lead back to the contexts."),
         mark("references whose file and an anchor are in the contexts / references"),
-        ALL_ANSWERS,
         mark("The first 12 entries, 6 references each, 6 anchors each are looked at."),
         mark("0 without references; an empty anchor matches nothing."),
-        FAILED_IS_0,
-        source=JSON_METHOD,
     ),
     explained(
         "gate_passed",

@@ -20,17 +20,10 @@ _WORD = re.compile(r"\w+")
 
 
 class Embedder(Protocol):
-    """Anything that can say how near claims are to contexts."""
+    """Anything that can say how near claims are to contexts, with its name and threshold."""
 
-    @property
-    def name(self) -> str:
-        """The name of the embedder in reports."""
-        ...
-
-    @property
-    def default_tau_sim(self) -> float:
-        """The threshold that goes with it."""
-        ...
+    name: str
+    default_tau_sim: float
 
     def cosines(self, pairs: Sequence[tuple[str, str]], contexts: Sequence[str]) -> list[float]:
         """The cosine of every (claim, context) pair; `contexts` are all texts of the row."""

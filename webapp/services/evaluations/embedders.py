@@ -72,10 +72,7 @@ def configured_model() -> str:
 
 
 def chosen_embedder(name: str) -> Embedder | None:
-    """Return the embedder of a name: "lexical", "package", "endpoint", or "" for none.
-
-    Raises ``EmbedderUnusable``.
-    """
+    """Return the embedder of a name: "lexical", "package", "endpoint", or "" for none."""
     if name == "lexical":
         return LexicalEmbedder()
     if name == "package":

@@ -63,10 +63,7 @@ FIGURES = {
 
 
 class ScoredRow(Struct, frozen=True):
-    """One scored row, ready to be kept.
-
-    Each of ``parts`` has a ``key`` and the machine's verdict, ``passed`` (null: none).
-    """
+    """One scored row, ready to be kept."""
 
     item_id: str
     row: Mapping[str, Any]

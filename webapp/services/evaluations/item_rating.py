@@ -1,9 +1,5 @@
 """Items of evaluations as raters judge them: those the owner opened, the next one, the progress.
 
-A rater is given the scored row and the names of its parts. The machine's
-verdicts, its figures and the names of the file, item and strategy are not in it, so that no
-page can show them (see docs/decisions/0013).
-
 One row per (rater, item, part) holds the current verdict; beside it every click is an event that
 is never altered, and undo writes a new event. Beside the machine the majority of several raters'
 verdicts on a part counts, a tie for nothing, and the median of their grades.
@@ -54,11 +50,7 @@ def judge(
     value: int | None,
     click: Click,
 ) -> None:
-    """Record `rater`'s verdict on one part, ``None`` to clear it, or on the whole: "grade".
-
-    The same event twice changes nothing. Raises ``UnknownItem``, ``NotToJudge`` for a part
-    or value that cannot be, and ``EventIdTaken``.
-    """
+    """Record `rater`'s verdict on one part, ``None`` to clear it, or on the whole: "grade"."""
     events.lock(session, rater)
     item = evaluations.find_item(session, evaluation, position)
     if part != GRADE and part not in {one["key"] for one in item.parts}:
@@ -69,10 +61,7 @@ def judge(
 
 
 def undo(session: Session, rater: Rater, evaluation: Evaluation, click: Click) -> int | None:
-    """Take back the rater's latest change in the evaluation; return its item's position.
-
-    ``None`` where there is nothing left to undo. The same undo twice changes nothing.
-    """
+    """Take back the rater's latest change in the evaluation; return its item's position."""
     events.lock(session, rater)
     of_it = (ItemEvent.rater_id == rater.id, ItemEvent.evaluation_id == evaluation.id)
     again = session.scalar(
@@ -310,11 +299,7 @@ def machine_agreement(
     rater_id: int | None = None,
     bootstrap: Bootstrap = BOOTSTRAP,
 ) -> tuple[dict[str, Any], list[ItemDisagreement]]:
-    """Return how well each automatic figure predicts the human one, and where they differ most.
-
-    With `rater_id` only this rater's verdicts count, else those of all, merged. ``grades`` hold
-    the rank correlation of each figure with the grades.
-    """
+    """How well each figure predicts people's (all, or one rater's), and where they differ most."""
     kind = EvaluationKind(evaluation.kind)
     wanted = (
         select(EvaluationItem, ItemJudgment)

@@ -21,17 +21,17 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 
+from webapp.chatbot import mappings
 from webapp.chatbot.answers import Answer, Message
-from webapp.chatbot.client import Chatbot, public_address
-from webapp.chatbot.evaluations.retriever import Retriever
-from webapp.chatbot.failures import CallFailed
+from webapp.chatbot.client import Chatbot, Endpoint, Patience, full_address, public_address
+from webapp.chatbot.failures import RETRIEVER, CallFailed, NotTheContract
 from webapp.config import resource
 from webapp.failures import Conflict, Refused
 from webapp.i18n import gettext, mark
 from webapp.importers.evaluations import cited_answers
 from webapp.importers.evaluations.expected_json import JsonQuestionSet
 from webapp.metrics.evaluations import json_answers
-from webapp.metrics.evaluations.json_answers import JsonQuestion
+from webapp.metrics.evaluations.json_answers import Context, JsonQuestion
 from webapp.metrics.runs.provenance import MODEL_PARTS, PROVENANCE, stated_provenance
 from webapp.records import Problem
 
@@ -65,6 +65,66 @@ TEMPERATURE = 0
 _MAY_STAND_THERE = ("index_version", *MODEL_PARTS)
 MOST_FAILURES = 5
 """The failed calls in a row that end the asking: waiting would not mend the cause."""
+
+
+KEY_VARIABLE = "RELEVANSI_RETRIEVER_KEY"
+_LISTS = ("contexts", "context")
+
+
+class Retriever(Struct, frozen=True):
+    """A retriever at an address; raises ``UnusableAddress`` for a text that is not an address."""
+
+    address: str
+    patience: Patience
+
+    def __post_init__(self) -> None:
+        full_address(self.address)
+
+    def retrieve(self, row_id: str, question: str) -> tuple[tuple[Context, ...], str | None]:
+        """The contexts of a question, and the index if it is named; raises a ``CallFailed``."""
+        endpoint = Endpoint(self.address, self.patience, who=RETRIEVER)
+        body = {"id": row_id, "question": question}
+        return endpoint.ask(body, retriever_headers(), read_contexts).value
+
+
+def retriever_headers(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The header with the retriever's own key, if one is set; raises ``MissingKey``."""
+    return mappings.filled_headers(mappings.bearer(KEY_VARIABLE, environ), environ)
+
+
+def read_contexts(document: object) -> tuple[tuple[Context, ...], str | None]:
+    """The contexts in an answer and the version of the index; raises `NotTheContract`.
+
+    >>> read_contexts({"context": [{"source_path": "a.md", "text": "Ada."}], "index_version": 7})
+    ((Context(source_path='a.md', text='Ada.'),), '7')
+    """
+    excerpt = json.dumps(document, ensure_ascii=False)
+    if not isinstance(document, dict):
+        raise NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
+    name = next((name for name in _LISTS if name in document), None)
+    if name is None:
+        what = mark('it has no list "contexts", only: %(known)s')
+        raise NotTheContract(what, known=", ".join(list(document)[:8]) or "-", excerpt=excerpt)
+    listed = document[name]
+    if not isinstance(listed, list):
+        raise NotTheContract(mark('"%(path)s" in it is not a list'), path=name, excerpt=excerpt)
+    contexts = tuple(_context(raw, f"{name}[{n}]", excerpt) for n, raw in enumerate(listed))
+    version = document.get("index_version")
+    is_named = isinstance(version, str | int) and not isinstance(version, bool)
+    return contexts, (str(version).strip() or None) if is_named else None
+
+
+def _context(raw: object, place: str, excerpt: str) -> Context:
+    if not isinstance(raw, dict):
+        raise NotTheContract(mark('"%(path)s" in it is not an object'), path=place, excerpt=excerpt)
+    source_path, text = raw.get("source_path"), raw.get("text")
+    if not isinstance(source_path, str) or not source_path.strip():
+        wrong = f"{place}.source_path"
+    elif not isinstance(text, str):
+        wrong = f"{place}.text"
+    else:
+        return Context(source_path, text)
+    raise NotTheContract(mark('"%(path)s" in it is not a text'), path=wrong, excerpt=excerpt)
 
 
 class AnswersThere(Conflict):
@@ -112,11 +172,7 @@ class Unanswered(Struct, frozen=True):
 
 
 class Answering(Struct):
-    """The questions to ask, the file to write, and the ids that are answered in it.
-
-    ``head`` is where the answers come from; without ``model_id`` and ``index_version`` the
-    first answer names them. ``n_without`` counts questions that the retriever has nothing for.
-    """
+    """The questions to ask, the file to write, and the ids that are answered in it."""
 
     questions: tuple[JsonQuestion, ...]
     path: Path
@@ -156,10 +212,7 @@ class Answering(Struct):
         self.answered.add(question.row_id)
 
     def check_index(self, named: str | None) -> None:
-        """Take the retriever's word for its index where nothing else names it.
-
-        Raises `IndexUnknown` and `OtherIndex`.
-        """
+        """Take the retriever's word for its index where nothing else names it."""
         known = self.head.setdefault("index_version", named)
         if not known:
             raise IndexUnknown
@@ -210,10 +263,7 @@ def begin(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering
 
 
 def go_on(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering:
-    """The questions that have no answer in the file at `path` yet, which may not exist.
-
-    A last line that was cut off is taken away. Raises `OtherAnswers`.
-    """
+    """The questions that have no answer in the file at `path` yet, which may not exist."""
     answering = Answering(asked.questions, path, head)
     if not path.exists():
         return answering
@@ -227,7 +277,12 @@ def go_on(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering
             if "id" in line.value:
                 answering.answered.add(str(line.value["id"]))
             else:
-                _check_same(path, line.value, head)
+                for name in ("retriever", *head):
+                    theirs, ours = line.value.get(name), head.get(name)
+                    if theirs != ours:
+                        none = gettext("none")
+                        said = [none if one is None else str(one) for one in (theirs, ours)]
+                        raise OtherAnswers(path, field=name, theirs=said[0], ours=said[1])
                 answering.head = {**line.value, **head}
     return answering
 
@@ -274,9 +329,9 @@ def _answer(
     answering: Answering, question: JsonQuestion, chatbot: Chatbot, retriever: Retriever | None
 ) -> tuple[JsonQuestion, Answer]:
     if retriever is not None:
-        found = retriever.retrieve(question.row_id, question.question)
-        answering.check_index(found.index_version)
-        question = replace(question, contexts=found.contexts)
+        contexts, index = retriever.retrieve(question.row_id, question.question)
+        answering.check_index(index)
+        question = replace(question, contexts=contexts)
     message = filled_prompt(question)
     return question, chatbot.ask(Message(message=message, session_id="", user_id="", method=""))
 
@@ -292,36 +347,12 @@ def _kept(
     return question
 
 
-def _check_same(path: Path, theirs: Mapping[str, object], head: Mapping[str, Any]) -> None:
-    for name in ("retriever", *head):
-        if theirs.get(name) != head.get(name):
-            both = _stated(theirs.get(name)), _stated(head.get(name))
-            raise OtherAnswers(path, field=name, theirs=both[0], ours=both[1])
-
-
-def _stated(value: object) -> str:
-    return gettext("none") if value is None else str(value)
-
-
-class DevSet(Struct, frozen=True):
-    """A drawn set as its file, its version, and how many questions each topic has in it."""
-
-    data: bytes
-    version: str
-    topics: Mapping[str, int]
-
-
-def make_dev_set(asked: JsonQuestionSet, name: str, n: int, seed: int) -> DevSet:
-    """`n` questions of `asked`, in proportion to their expected main topics, in file order.
-
-    The file is the canonical JSON itself, so the SHA-1 of its bytes is the one in its version.
-    Raises ``TooFewQuestions``.
-    """
+def make_dev_set(
+    asked: JsonQuestionSet, name: str, n: int, seed: int
+) -> tuple[bytes, str, Counter[str]]:
+    """A file of `n` questions, in proportion to their main topics, its version, and the topics."""
     topics = [str(q.expected.get("main_topic") or "").strip() for q in asked.questions]
     positions = json_answers.draw_dev_set(topics, n, seed=seed)
     drawn = [asked.raw[position] for position in positions]
-    return DevSet(
-        data=json_answers.canonical(drawn),
-        version=json_answers.eval_set_version(name, drawn),
-        topics=Counter(topics[position] for position in positions),
-    )
+    version = json_answers.eval_set_version(name, drawn)
+    return json_answers.canonical(drawn), version, Counter(topics[at] for at in positions)

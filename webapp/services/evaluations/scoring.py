@@ -123,11 +123,7 @@ def constraint_scoring(
     threshold: Fraction | None = None,
     missing: MissingRule = MissingRule.COUNTED,
 ) -> tuple[ConstraintReport, tuple[Problem, ...]]:
-    """The cards of `results` against `gold`, with people's decisions in `manual`.
-
-    The threshold is the one given, else the gold file's, else 0.6. Decisions on questions
-    or cards that are not there are reported, as are results without a gold question.
-    """
+    """The cards of `results` against `gold`, with people's decisions in `manual`."""
     asked = gold_questions.read(gold.name, gold.data)
     listed = listed_properties.read(results.name, results.data)
     problems = list(listed.problems)
@@ -167,11 +163,7 @@ def score_rows(
     take: Take,
     tell: Callable[[Problem], None],
 ) -> tuple[dict[str, Any], Figures]:
-    """The head of the report on cited answers or chunks, and its figures.
-
-    `take` gets each row once it is scored, `tell` each problem. A line with several problems is
-    one row.
-    """
+    """The head and the figures of rows; `take` gets each scored row, `tell` each problem."""
     is_answers, scale = settings.kind is EvaluationKind.ANSWERS, settings.scale
     summary, overall = AnswerSummary(), ChunkMeans()
     strategies: dict[str, ChunkMeans] = {}
@@ -235,11 +227,7 @@ def score_json(
     take: Take,
     tell: Callable[[Problem], None],
 ) -> tuple[dict[str, Any], Figures]:
-    """The head of the report on JSON answers, and its figures; `take` gets each answer scored.
-
-    Where the dev set has to pass and does not, the rest is not scored (``stopped``). Raises
-    ``UnusableProvenance`` where the prompt is not the one that the answers state.
-    """
+    """The head of the report on JSON answers, and its figures; `take` gets each answer scored."""
     prompt, dev, questions, subset = settings.prompt, settings.subset, answered.questions, None
     if prompt is not None:
         own, stated = sha256(prompt.data).hexdigest(), answered.provenance["prompt_sha256"]
@@ -293,12 +281,7 @@ def _gate(gate: Gate) -> dict[str, float]:
 def score(
     settings: ScoringSettings, files: Sequence[NamedBytes], rows: WaitingRows, tell: Tell = nobody
 ) -> Evaluation:
-    """The evaluation of `files`, to be stored; its rows go into `rows`.
-
-    JSON answers are one file, or questions and outputs. `tell` hears how many rows are scored.
-    Raises an ``ImportRefused`` when nothing can be used, ``EmbedderUnusable`` when no cosines can
-    be had.
-    """
+    """The evaluation of `files`, to be stored; its rows go into `rows`."""
     told: list[Problem] = []
     n_problems = n_rows = 0
     file, is_json = files[0], settings.kind is EvaluationKind.JSON
@@ -329,9 +312,7 @@ def score(
         provenance, n_rows = answered.provenance, len(answered.questions)
         head, figures = score_json(settings, answered, take, report)
     else:
-        is_answers = settings.kind is EvaluationKind.ANSWERS
-        count = cited_answers.count_answers if is_answers else cited_answers.count_lines
-        n_rows = count(file.name, io.BytesIO(file.data))
+        n_rows = cited_answers.count_rows(file.name, io.BytesIO(file.data))
         head, figures = score_rows(settings, file.name, io.BytesIO(file.data), take, report)
         if not rows.n:
             raise _nothing_scored(settings.kind, file, told)

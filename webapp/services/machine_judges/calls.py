@@ -129,11 +129,7 @@ def start(
     terms: Terms,
     now: datetime,
 ) -> MachineSession:
-    """Return a new session of a judge, running, logged with its estimate.
-
-    Raises ``NotConfigured``, ``OtherConfiguration``, ``MissingKey``, ``AlreadyRunning`` and
-    ``NothingToJudge``.
-    """
+    """Return a new session of a judge, running, logged with its estimate."""
     fit = judges.need_fit(judge, endpoint)
     mappings.headers(mapping(fit, judge.model, judge.temperature))
     events.lock(session, judge.rater)
@@ -229,11 +225,7 @@ class JudgeCall(Struct, frozen=True):
 
 
 class CallOutcome(Struct, frozen=True):
-    """The outcome of a call: the model's verdict, or a failure's code, detail and excerpt.
-
-    ``answered`` is true if the model answered at all, readable or not; tokens are those that it
-    states.
-    """
+    """The outcome of a call: the model's verdict, or a failure's code, detail and excerpt."""
 
     said: MachineVerdict | None = None
     tries: int = 1
@@ -320,10 +312,7 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
             )
 
     def keep(self, session: Session, call: JudgeCall, outcome: CallOutcome, now: datetime) -> None:
-        """Store the outcome of a call: the verdict through the judge's event, or the failure.
-
-        The outcome of a call that was given up is not stored; its cost counts.
-        """
+        """Store the outcome of a call: the verdict through the judge's event, or the failure."""
         found = _locked(session, MachineSession.id == call.session_id)
         if found is None:
             return  # the judge was deleted meanwhile

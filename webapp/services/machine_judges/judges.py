@@ -84,10 +84,7 @@ def make(
     prompt: str,
     now: datetime,
 ) -> Rater:
-    """Return a new machine judge with the configured model and this prompt, logged.
-
-    Raises ``NameTaken``, ``UnfitPrompt`` and ``UnusableEndpoint``.
-    """
+    """Return a new machine judge with the configured model and this prompt, logged."""
     assert language in prompts.LANGUAGES
     prompt = prompt.replace("\r\n", "\n").strip()
     prompts.check(prompt)
@@ -140,10 +137,7 @@ def changed_prompts(session: Session) -> list[str]:
 
 
 def lines(session: Session, study: Study) -> Sequence[Row[Any]]:
-    """Return the study's machine judges, the newest first, with what ``relevansi judge list`` says.
-
-    ``judged`` counts their current verdicts.
-    """
+    """Return the study's machine judges, the newest first, as ``relevansi judge list`` does."""
     judged = select(func.count()).where(
         Judgment.rater_id == MachineJudge.rater_id, Judgment.verdict.is_not(None)
     )
@@ -222,13 +216,7 @@ class Beside(Struct, frozen=True):
 
 
 class BesidePeople(Struct, frozen=True):
-    """Everything that a machine judge and people both judged.
-
-    ``table`` counts the cards by (machine, people). The coefficients are over the ``n`` cards
-    that both decided. ``cards`` begin with those on which they differ, then those of which
-    one cannot tell. ``machine_judged`` are all cards with a verdict of the machine, ``people``
-    the agreement with each person by name.
-    """
+    """What a machine and people both judged; coefficients are over the cards that both decided."""
 
     table: Mapping[tuple[Relevance, Relevance], int]
     agreement: Agreement
@@ -277,10 +265,7 @@ def beside_people(
 
 
 def release(session: Session, study: Study, judge: MachineJudge, now: datetime) -> None:
-    """Let the judge's figures be chosen, logged with n and kappa as they are now.
-
-    Raises ``TooLittleShared``.
-    """
+    """Let the judge's figures be chosen, logged with n and kappa as they are now."""
     found = beside_people(session, study, judge, bootstrap=NO_INTERVALS)
     if not found.may_release:
         raise TooLittleShared(found.n)

@@ -284,10 +284,7 @@ class Rates(Struct, frozen=True):
 
 
 class TokenEstimate(Struct, frozen=True):
-    """The estimated tokens for judging ``things`` cards; ``example`` is the prompt of the first.
-
-    ``measured`` is the number of answers behind the estimate; 0 means none yet.
-    """
+    """The estimated tokens for judging ``things`` cards; ``example`` is the prompt of the first."""
 
     things: int
     prompt_tokens: int

@@ -187,10 +187,7 @@ def index() -> Response:
 
 @blueprint.post("/")
 def upload() -> Response:
-    """Score the chosen files and keep them, or show the reason why they cannot be scored.
-
-    Large ones are scored beside the requests.
-    """
+    """Score the chosen files and keep them, or show the reason why they cannot be scored."""
     asked = forms.sent(ScoringForm)
     try:
         settings = _settings(asked)

@@ -46,10 +46,7 @@ Lines = list[tuple[str, str, int | None]]
 
 
 def figures(kind: EvaluationKind, result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the figures of one item by what they are called.
-
-    Of JSON answers only the score: its fields say the rest.
-    """
+    """Return the figures of one item by what they are called."""
     names = [*FIGURES[kind], "total_tokens", "latency_ms", "faithfulness_judge"]
     if kind is EvaluationKind.JSON:
         names = ["score"]

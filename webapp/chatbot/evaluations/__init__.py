@@ -1,1 +1,0 @@
-"""Evaluations of files: services outside that are asked."""
