@@ -145,7 +145,7 @@ def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(
     listed = document(judge(tmp_path, bot, "raters", "--json"))["raters"]
     with study_in(tmp_path) as (session, study):
         found = judges.named(session, study, "Mesin")
-        judges.release(session, study, found, NOW)
+        judges.release(session, found, NOW)
     used = document(judge(tmp_path, bot, *metrics))
 
     assert (refused.returncode, exported.returncode) == (1, 1)

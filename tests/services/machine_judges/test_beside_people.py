@@ -161,7 +161,7 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     say(session, person(session, study, "Ani"), {f"p{n}a": "1" for n in range(1, 16)})
     worked(session, judge, machines.endpoint(bot))
     with pytest.raises(TooLittleShared) as few:
-        judges.release(session, study, judge, NOW)
+        judges.release(session, judge, NOW)
     assert few.value.args == (14,)  # of 15 the machine cannot tell one
     assert "machine Mesin" not in {rule.name for rule in reports.rules(session, study)}
     for name in ("rater Mesin", "machine Mesin"):
@@ -169,7 +169,7 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
             reports.rule_of(session, study, name)
 
     say(session, person(session, study, "Ani"), {f"p{n}b": "0" for n in range(1, 16)})
-    judges.release(session, study, judge, NOW)
+    judges.release(session, judge, NOW)
     rule = reports.rule_of(session, study, "rater Mesin")
     run_id = chosen_runs.candidates(session, study)[0].run
     report = reports.report(session, study, run_id, rule)
@@ -191,7 +191,7 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     (line,) = session.scalars(select(LogEntry).where(LogEntry.action == "release machine judge"))
     assert line.new == "n = 29, kappa = 0.9311"  # (28/29 - 420/841) / (1 - 420/841)
 
-    judges.withdraw(session, study, judge, NOW)
+    judges.release(session, judge, NOW, is_released=False)
     with pytest.raises(MachineNotReleased):
         reports.rule_of(session, study, "machine Mesin")
     actions = session.scalars(select(LogEntry.action).order_by(LogEntry.id.desc()).limit(1)).all()

@@ -36,9 +36,9 @@ from webapp.services.judging import events
 from webapp.services.judging.events import Target
 from webapp.services.judging.judged_things import from_row
 from webapp.services.machine_judges import judges, prompts
+from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
 from webapp.services.machine_judges.prompts import FENCED, MachineVerdict, UnreadableVerdict
 from webapp.services.runs.reports import UnknownRater
-from webapp.services.study import studies
 from webapp.services.workers import loop
 from webapp.services.workers.loop import Lease, Nothing, OutsideWork
 
@@ -130,8 +130,11 @@ def start(
     now: datetime,
 ) -> MachineSession:
     """Return a new session of a judge, running, logged with its estimate."""
-    fit = judges.need_fit(judge, endpoint)
-    mappings.headers(mapping(fit, judge.model, judge.temperature))
+    if endpoint is None:
+        raise NotConfigured
+    if not judges.fits(judge, endpoint):
+        raise OtherConfiguration(f"{judge.model} ({judge.endpoint})")
+    mappings.headers(mapping(endpoint, judge.model, judge.temperature))
     events.lock(session, judge.rater)
     if running(session, judge.rater_id) is not None:
         raise AlreadyRunning(judge.rater.name)
@@ -151,8 +154,9 @@ def start(
     )
     session.add(begun)
     session.flush()
-    told = f"{expected.things} cards, about {expected.tokens} tokens"
-    _log(session, judge, "start machine judge", told, now)
+    tokens = expected.prompt_tokens + expected.completion_tokens
+    told = f"{expected.things} cards, about {tokens} tokens"
+    judges.log(session, judge, "start machine judge", told, now)
     return begun
 
 
@@ -161,7 +165,7 @@ def stop(session: Session, judge: MachineJudge, now: datetime) -> None:
     found = running(session, judge.rater_id)
     if found is not None:
         end(found, SessionState.STOPPED, now)
-        _log(session, judge, "stop machine judge", f"{found.calls} calls", now)
+        judges.log(session, judge, "stop machine judge", f"{found.calls} calls", now)
 
 
 def running(session: Session, rater_id: int) -> MachineSession | None:
@@ -197,11 +201,6 @@ def still_asking(session: Session, found: MachineSession, now: datetime) -> list
 def end(found: MachineSession, became: SessionState, now: datetime, why: str | None = None) -> None:
     """End a session."""
     found.state, found.ended_at, found.why = str(became), now, why
-
-
-def _log(session: Session, judge: MachineJudge, action: str, told: str, now: datetime) -> None:
-    subject = studies.rater_subject(judge.rater)
-    studies.log(session, judge.rater.study, action, subject, None, told, now)
 
 
 def at_work(session: Session) -> list[tuple[int, int]]:
@@ -322,11 +321,17 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
             return
         row.prompt_tokens, row.completion_tokens = outcome.prompt_tokens, outcome.completion_tokens
         row.at, row.reserved_calls, row.reserved_tokens = now, 0, 0
-        if outcome.said is None:
-            _fail(found, row, outcome, now)
-        else:
+        if outcome.said is not None:
             _judge(session, row, outcome.said, now)
             found.failed_in_a_row = 0
+            return
+        loop.give_back(row, CallState.FAILED)
+        row.error_code, row.error = outcome.code, storable_text(outcome.detail)
+        row.excerpt = storable_text(outcome.excerpt) or None
+        found.failed += 1
+        found.failed_in_a_row += 1
+        if found.failed_in_a_row >= MOST_FAILURES and found.ended_at is None:
+            end(found, SessionState.FAILING, now, outcome.code)
 
     def unforeseen(self, error: Exception) -> CallOutcome:  # noqa: ARG002 (the log has it)
         """Return the failure of a call that ended with an error of ours."""
@@ -353,7 +358,13 @@ def _prepared(
         rater_id=judge.rater_id, judged_thing_id=thing_id, state="", attempt=0
     )
     if loop.is_lost(row, now):
-        _bury(session, row)
+        # Its caller died: it counts at its estimated cost, which it may have had.
+        died_in = session.get(MachineSession, row.session_id)
+        if died_in is not None:
+            died_in.calls += 1
+            died_in.uncounted += 1
+            died_in.prompt_tokens += row.reserved_tokens
+        row.reserved_calls = row.reserved_tokens = 0
     tries, tokens = _left(session, judge, found, asking, prompt)
     if not tries:
         return SessionState.CAPPED
@@ -388,16 +399,6 @@ def _left(
     return min(PATIENCE.tries, max(0, found.most_calls - found.calls - held)), tokens
 
 
-def _bury(session: Session, row: MachineCall) -> None:
-    """Count a call whose caller died at its estimated cost, which it may have had."""
-    died_in = session.get(MachineSession, row.session_id)
-    if died_in is not None:
-        died_in.calls += 1
-        died_in.uncounted += 1
-        died_in.prompt_tokens += row.reserved_tokens
-    row.reserved_calls = row.reserved_tokens = 0
-
-
 def _count(found: MachineSession, call: JudgeCall, outcome: CallOutcome) -> None:
     """Add a call's tokens and cost; an answer that states no tokens counts the usual number."""
     found.calls += outcome.tries
@@ -419,16 +420,6 @@ def _judge(session: Session, row: MachineCall, said: MachineVerdict, now: dateti
     events.lock(session, judge.rater)
     events.record(session, judge.rater, target, said.verdict, click, cause="machine")
     events.refresh(session, judge.rater, [target])
-
-
-def _fail(found: MachineSession, row: MachineCall, outcome: CallOutcome, now: datetime) -> None:
-    loop.give_back(row, CallState.FAILED)
-    row.error_code, row.error = outcome.code, storable_text(outcome.detail)
-    row.excerpt = storable_text(outcome.excerpt) or None
-    found.failed += 1
-    found.failed_in_a_row += 1
-    if found.failed_in_a_row >= MOST_FAILURES and found.ended_at is None:
-        end(found, SessionState.FAILING, now, outcome.code)
 
 
 MOST_FAILED = 10

@@ -61,7 +61,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
         outcome = CallOutcome(said, 1, prompt_tokens, completion_tokens)
         work.keep(session, call, outcome, at)
         at += PACE
-    judges.release(session, study, judge, at)
+    judges.release(session, judge, at)
     _judge_the_rest(session, judge, recorded, at)
 
 

@@ -104,9 +104,7 @@ def make(
     session.add(judge)
     session.flush()
     live_metrics.refresh(session, [judge.rater_id], in_study(study))
-    subject = studies.rater_subject(judge.rater)
-    version = f"{name}: {judge.model}, prompt {digest}"
-    studies.log(session, study, "make machine judge", subject, None, version, now)
+    log(session, judge, "make machine judge", f"{name}: {judge.model}, prompt {digest}", now)
     return judge.rater
 
 
@@ -167,15 +165,6 @@ def fits(judge: MachineJudge, endpoint: JudgeEndpoint) -> bool:
     return (public_address(address(endpoint)), endpoint.model) == (judge.endpoint, judge.model)
 
 
-def need_fit(judge: MachineJudge, endpoint: JudgeEndpoint | None) -> JudgeEndpoint:
-    """Return the endpoint; raises ``NotConfigured`` and ``OtherConfiguration``."""
-    if endpoint is None:
-        raise NotConfigured
-    if not fits(judge, endpoint):
-        raise OtherConfiguration(f"{judge.model} ({judge.endpoint})")
-    return endpoint
-
-
 def _digest(prompt: str) -> str:
     return sha256(prompt.encode()).hexdigest()
 
@@ -201,7 +190,6 @@ class TooLittleShared(Conflict):
 class Beside(Struct, frozen=True):
     """One card that both judged, with the machine's reason."""
 
-    thing_id: int
     position: int
     question: str
     card: Card
@@ -264,22 +252,24 @@ def beside_people(
     )
 
 
-def release(session: Session, study: Study, judge: MachineJudge, now: datetime) -> None:
-    """Let the judge's figures be chosen, logged with n and kappa as they are now."""
-    found = beside_people(session, study, judge, bootstrap=NO_INTERVALS)
-    if not found.may_release:
+def release(
+    session: Session, judge: MachineJudge, now: datetime, *, is_released: bool = True
+) -> None:
+    """Let the judge's figures be chosen, or no more, logged with n and kappa as they are now."""
+    found = beside_people(session, judge.rater.study, judge, bootstrap=NO_INTERVALS)
+    if is_released and not found.may_release:
         raise TooLittleShared(found.n)
-    if judge.released_at is None:
-        judge.released_at = now
-        _log(session, study, judge, "release machine judge", _told(found), now)
+    if (judge.released_at is not None) != is_released:
+        judge.released_at = now if is_released else None
+        kappa = found.agreement.cohen.value
+        told = f"n = {found.n}, kappa = {'-' if kappa is None else format(kappa, '.4f')}"
+        log(session, judge, f"{'release' if is_released else 'withdraw'} machine judge", told, now)
 
 
-def withdraw(session: Session, study: Study, judge: MachineJudge, now: datetime) -> None:
-    """Let the judge's figures be chosen no more, logged."""
-    if judge.released_at is not None:
-        judge.released_at = None
-        told = _told(beside_people(session, study, judge, bootstrap=NO_INTERVALS))
-        _log(session, study, judge, "withdraw machine judge", told, now)
+def log(session: Session, judge: MachineJudge, action: str, told: str, now: datetime) -> None:
+    """Log what was done to a judge."""
+    subject = studies.rater_subject(judge.rater)
+    studies.log(session, judge.rater.study, action, subject, None, told, now)
 
 
 def _agreement(own: Mapping[int, str], said: Mapping[int, str], bootstrap: Bootstrap) -> Agreement:
@@ -304,7 +294,6 @@ def _cards(
     )
     found = [
         Beside(
-            thing_id=thing.id,
             position=question.position,
             question=question.text,
             card=from_row(thing.card or {"title": ""}),
@@ -316,14 +305,3 @@ def _cards(
         if thing.id in own and thing.id in merged
     ]
     return tuple(sorted(found, key=lambda one: (not one.is_apart, one.machine == one.people)))
-
-
-def _told(found: BesidePeople) -> str:
-    kappa = found.agreement.cohen.value
-    return f"n = {found.n}, kappa = {'-' if kappa is None else format(kappa, '.4f')}"
-
-
-def _log(
-    session: Session, study: Study, judge: MachineJudge, action: str, told: str, now: datetime
-) -> None:
-    studies.log(session, study, action, studies.rater_subject(judge.rater), None, told, now)

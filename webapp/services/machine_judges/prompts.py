@@ -194,18 +194,18 @@ def described(card: Card, language: str) -> str:
     - Kamar tidur: 3
     """
     words = _LABELS[language]
-    stated = {
+    stated: dict[str, object] = {
         "title": card.title,
         "listing_type": words.get(card.listing_type or card.price_note or "", ""),
         "source": words["project"] if card.source == "project" else "",
         "price": _price(card, words),
-        "location": card.location or "",
-        "bedrooms": _count(card.bedrooms),
-        "bathrooms": _count(card.bathrooms),
-        "land_area": _area(card.land_area),
-        "building_area": _area(card.building_area),
-        "floors": _count(card.floors),
-        "certificate": card.certificate or "",
+        "location": card.location,
+        "bedrooms": card.bedrooms,
+        "bathrooms": card.bathrooms,
+        "land_area": card.land_area and f"{card.land_area:g} m²",
+        "building_area": card.building_area and f"{card.building_area:g} m²",
+        "floors": card.floors,
+        "certificate": card.certificate,
     }
     return "\n".join(f"- {words[name]}: {text}" for name, text in stated.items() if text)
 
@@ -255,14 +255,6 @@ def _price(card: Card, words: Mapping[str, str]) -> str:
     return f"{amount} {words.get(card.price_period or '', '')}".strip()
 
 
-def _count(number: int | None) -> str:
-    return str(number) if number else ""
-
-
-def _area(square_metres: float | None) -> str:
-    return f"{square_metres:g} m²" if square_metres else ""
-
-
 CHARACTERS_PER_TOKEN = 4
 COMPLETION_TOKENS = 60
 """The assumed length of an answer before any was measured: one object, one sentence."""
@@ -291,11 +283,6 @@ class TokenEstimate(Struct, frozen=True):
     completion_tokens: int
     measured: int
     example: str
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of prompts and answers together."""
-        return self.prompt_tokens + self.completion_tokens
 
 
 def cost(

@@ -151,7 +151,13 @@ def show(judge_id: int) -> Response:
     form = TermsForm(request.args)
     errors = {} if form.validate() else forms.messages(form)
     if htmx.wants_part():
-        return _work(judge_id)
+        with access.reading() as (session, owner):
+            judge = judges.find(session, owner.study, judge_id)
+            work = calls.work(session, judge, access.now())
+        if work.current is None:
+            return htmx.reload()  # it has ended: more than this part is another
+        shown, part = _shown(work.current), "machine_judges/_work.html"
+        return make_response(render_template(part, judge_id=judge_id, work=work, current=shown))
     return make_response(_page(judge_id, form, errors, asked="most_calls" in request.args))
 
 
@@ -238,17 +244,6 @@ def _new(name: str, chosen: str, prompt: str, errors: dict[str, str]) -> str:
         prompt=prompt,
         errors=errors,
     )
-
-
-def _work(judge_id: int) -> Response:
-    with access.reading() as (session, owner):
-        judge = judges.find(session, owner.study, judge_id)
-        work = calls.work(session, judge, access.now())
-    if work.current is None:
-        return htmx.reload()
-    shown = _shown(work.current)
-    part = "machine_judges/_work.html"
-    return make_response(render_template(part, judge_id=judge_id, work=work, current=shown))
 
 
 def _page(judge_id: int, form: TermsForm, errors: dict[str, str], *, asked: bool) -> str:
@@ -363,28 +358,21 @@ def show_beside(judge_id: int) -> str:
     )
 
 
-@blueprint.post("/<int:judge_id>/release")
-def release(judge_id: int) -> Response:
-    """Let the judge's figures be chosen."""
+_DECISIONS = "/<int:judge_id>/<any(release, withdraw):decision>"
+
+
+@blueprint.post(_DECISIONS)
+def decide(judge_id: int, decision: str) -> Response:
+    """Let the judge's figures be chosen, or no more."""
     with access.writing() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
-        judges.release(session, owner.study, judge, access.now())
+        is_released = decision == "release"
+        judges.release(session, judge, access.now(), is_released=is_released)
         session.commit()
-    return after_refusal_beside(judge_id)
+    return after_decision(judge_id, decision)
 
 
-@blueprint.post("/<int:judge_id>/withdraw")
-def withdraw(judge_id: int) -> Response:
-    """Let the judge's figures be chosen no more."""
-    with access.writing() as (session, owner):
-        judge = judges.find(session, owner.study, judge_id)
-        judges.withdraw(session, owner.study, judge, access.now())
-        session.commit()
-    return after_refusal_beside(judge_id)
-
-
-@blueprint.get("/<int:judge_id>/withdraw")
-@blueprint.get("/<int:judge_id>/release")
-def after_refusal_beside(judge_id: int) -> Response:
+@blueprint.get(_DECISIONS)
+def after_decision(judge_id: int, decision: str) -> Response:  # noqa: ARG001 (the address has it)
     """Go to the page: a reload or a change of language comes here after a refusal."""
     return redirect(url_for("machine_judges.show_beside", judge_id=judge_id), 303)  # type: ignore[return-value]

@@ -50,7 +50,7 @@ def test_the_figures_of_a_machine_are_not_packed_even_once_released(
     verdicts = {f"p{n}{which}": "1" for n in range(1, 16) for which in "ab"}
     say(session, person(session, study, "Ani"), verdicts)
     worked(session, judge, machines.endpoint(bot))
-    judges.release(session, study, judge, NOW)
+    judges.release(session, judge, NOW)
     rule = reports.rule_of(session, study, "rater Mesin")
 
     with pytest.raises(MachineNotPacked):
