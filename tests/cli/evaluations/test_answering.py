@@ -14,9 +14,6 @@ import stamina
 from tests.chatbot.bots import Behaviour, Bot, Handler, send, serving, status
 from tests.cli.relevansi import PASSED_ON, document, relevansi
 from tests.services.evaluations.scored_files import EXAMPLE
-from webapp.chatbot import mappings
-from webapp.chatbot.client import Chatbot
-from webapp.importers.evaluations import expected_json
 from webapp.metrics.evaluations import json_answers
 from webapp.services.evaluations import json_answering
 
@@ -169,21 +166,6 @@ def test_without_a_model_the_one_that_answers_is_named(tmp_path: Path, questions
     assert "adapter_id" not in head
 
 
-def test_what_is_on_its_way_when_the_asking_ends_is_kept(tmp_path: Path) -> None:
-    asked = expected_json.read_questions("q.json", json.dumps(QUESTIONS).encode())
-    with serving(says(GOOD, model="m")) as bot:
-        chatbot = Chatbot(bot.address, mappings.openai(None))
-        made = json_answering.begin(
-            asked, tmp_path / "out.jsonl", json_answering.head(asked, chatbot, {})
-        )
-        outcomes = json_answering.ask_rest(made, chatbot, at_once=2)
-        next(outcomes)
-        outcomes.close()
-
-    assert len(made.answered) >= 2
-    assert {row["id"] for row in written(tmp_path)[1:]} == made.answered
-
-
 FOUND = {"source_path": "b.md", "text": "Ada dari pengambil."}
 FROM_B = json.dumps(
     json.loads(GOOD) | {"source_map": [{"refs": [{"file": "b.md", "anchors": ["dari pengambil"]}]}]}
@@ -254,6 +236,10 @@ def test_contexts_that_cannot_be_used_are_told_and_no_model_is_asked(
 def test_answers_of_one_file_come_from_one_retriever_and_one_index(
     tmp_path: Path, questions: Path
 ) -> None:
+    with serving(says(GOOD)) as bot, serving(gives(FOUND)) as retriever:
+        silent = answer(tmp_path, bot, questions, "--model", "m", "--retriever", retriever.address)
+    assert (silent.returncode, bot.asked) == (1, [])
+    assert "does not name its index. Name it with --index-version." in silent.stderr
     first, later = gives(FOUND, index_version="A"), gives(FOUND, index_version="B")
     with serving(says(GOOD)) as bot, serving(first, later) as retriever:
         ask = (tmp_path, bot, questions, "--model", "m")
@@ -267,18 +253,6 @@ def test_answers_of_one_file_come_from_one_retriever_and_one_index(
         assert "The retriever names its index B, not A" in done.stderr
     assert f"was made with retriever {retriever.address}, not none" in without.stderr
     assert ([row["id"] for row in written(tmp_path)[1:]], len(bot.asked)) == (["1"], 1)
-
-
-def test_a_retriever_that_names_no_index_needs_it_named(tmp_path: Path, questions: Path) -> None:
-    with serving(says(GOOD)) as bot, serving(gives(FOUND)) as retriever:
-        options = ("--model", "m", "--retriever", retriever.address)
-        silent = answer(tmp_path, bot, questions, *options)
-        assert (silent.returncode, bot.asked) == (1, [])
-        assert "does not name its index. Name it with --index-version." in silent.stderr
-        done = answer(tmp_path, bot, questions, *options, "--index-version", "idx-3")
-
-    assert done.returncode == 0, done.stderr
-    assert written(tmp_path)[0]["index_version"] == "idx-3"
 
 
 def test_the_prompt_is_shown_with_its_hash_and_written_as_it_is(tmp_path: Path) -> None:
@@ -351,15 +325,6 @@ def test_a_dev_set_is_named_by_the_hash_of_its_file(tmp_path: Path) -> None:
     assert again.stdout.partition("@")[2] == done.stdout.partition("@")[2]
     other = relevansi(tmp_path, *command[:-1], "7", "-o", tmp_path / "lain.json")
     assert other.stdout.partition("@")[2] != done.stdout.partition("@")[2]
-
-
-def test_the_version_of_a_set_does_not_depend_on_how_its_file_is_laid_out(tmp_path: Path) -> None:
-    path = questions(tmp_path)
-    first = relevansi(tmp_path, "eval-set", "version", path).stdout
-    path.write_text(json.dumps(json.loads(path.read_text("utf-8"))), "utf-8")
-
-    assert relevansi(tmp_path, "eval-set", "version", path).stdout == first
-    assert first.startswith("question_v2@")
 
 
 def test_a_set_larger_than_the_file_is_refused_in_one_line(tmp_path: Path) -> None:

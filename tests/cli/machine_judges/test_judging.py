@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from unittest import mock
 
@@ -13,10 +12,7 @@ from tests.chatbot.bots import Bot
 from tests.cli import relevansi as commands
 from tests.cli.machine_judges.commands import N, judge
 from tests.cli.relevansi import document
-from tests.conftest import NOW
 from tests.services.machine_judges import machines
-from tests.stored_studies import study_in
-from webapp.services.machine_judges import judges
 from webapp.services.workers.loop import WorkLoop
 
 
@@ -90,18 +86,6 @@ def test_nothing_starts_before_its_cost_was_agreed_to(tmp_path: Path, bot: Bot) 
     assert bot.asked == []
 
 
-def test_a_budget_ends_the_session_and_the_same_command_goes_on(tmp_path: Path, bot: Bot) -> None:
-    judge(tmp_path, bot, "judge", "new", "Mesin")
-    first = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes", "--max-calls", "10")
-    second = judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
-
-    assert "10 judged, 0 failed, 10 calls" in first.stdout
-    assert "14 left." in first.stdout
-    assert "Estimated from 10 answers" in second.stderr
-    assert "0 left." in second.stdout
-    assert len(bot.asked) == N
-
-
 def test_an_endpoint_that_fails_ends_with_1_and_its_reason(tmp_path: Path) -> None:
     with bots.serving(bots.status(401, {"error": {"message": "no"}})) as bot:
         judge(tmp_path, bot, "judge", "new", "Mesin")
@@ -131,31 +115,6 @@ def test_ctrl_c_stops_it_and_keeps_what_was_on_its_way(
     assert done.returncode == 1
     assert "1 judged, 0 failed, 2 calls" in done.stdout  # the silent try, and one more
     assert "Stopped; the same command goes on with what is left." in done.stderr
-
-
-def test_figures_of_a_machine_are_refused_by_metrics_and_export_until_in_use(
-    tmp_path: Path, bot: Bot, run_id: str
-) -> None:
-    judge(tmp_path, bot, "judge", "new", "Mesin")
-    judge(tmp_path, bot, "judge", "run", "Mesin", "--yes")
-    metrics = ("metrics", "--run", run_id, "--rater", "Mesin", "--format", "json")
-    before = judge(tmp_path, bot, "metrics", "--run", run_id, "--format", "json").stdout
-    refused = judge(tmp_path, bot, *metrics)
-    exported = judge(tmp_path, bot, "export", run_id, "--rater", "Mesin")
-    listed = document(judge(tmp_path, bot, "raters", "--json"))["raters"]
-    with study_in(tmp_path) as (session, study):
-        found = judges.named(session, study, "Mesin")
-        judges.release(session, found, NOW)
-    used = document(judge(tmp_path, bot, *metrics))
-
-    assert (refused.returncode, exported.returncode) == (1, 1)
-    assert "under Study in the app" in refused.stderr
-    assert [(one["name"], one["is_machine"]) for one in listed][1] == ("Mesin", True)
-    assert "machine" in judge(tmp_path, bot, "raters").stdout
-    assert used["rule"] == "machine Mesin"
-    assert json.loads(before)["rule"] == f"rater {listed[0]['name']}"
-    assert judge(tmp_path, bot, "invite", "mesin").returncode == 1
-    assert judge(tmp_path, bot, "check").returncode == 0
 
 
 def test_the_agreement_with_people_is_told_as_text_and_as_json(tmp_path: Path, bot: Bot) -> None:

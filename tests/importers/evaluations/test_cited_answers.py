@@ -61,10 +61,6 @@ def test_a_row_is_read_with_all_it_says() -> None:
     ]
 
 
-def test_id_and_answer_are_enough() -> None:
-    assert read({"id": 7, "answer": ""}) == [(1, AnswerRow("7", "", ""))]
-
-
 def test_settings_stand_on_a_row_or_on_a_line_for_the_rows_below() -> None:
     shared = {"temperature": 0, "token_target": 1000}
     found = read({"id": 1, "answer": "a"}, shared, {"id": 2, "answer": "a", "temperature": 0.5})
@@ -75,13 +71,13 @@ def test_settings_stand_on_a_row_or_on_a_line_for_the_rows_below() -> None:
     ]
 
 
-def test_one_call_may_stand_bare_and_none_is_no_tokens() -> None:
-    bare, none = read({**ROW, "usage": {"prompt_tokens": 3}}, {**ROW, "usage": []})
+def test_what_a_row_leaves_out_or_says_bare() -> None:
+    bare = {**ROW, "usage": {"prompt_tokens": 3}, "gold": "Tidak ada"}
+    found = read({"id": 7, "answer": ""}, bare, {**ROW, "usage": [], "gold": "–"})
 
-    assert isinstance(bare, tuple)
-    assert bare[1].calls == (LlmCall(3, 0),)
-    assert isinstance(none, tuple)
-    assert none[1].calls == ()
+    assert found[0] == (1, AnswerRow("7", "", ""))
+    rows = [one[1] for one in found[1:] if isinstance(one, tuple)]
+    assert [(row.calls, row.gold) for row in rows] == [((LlmCall(3, 0),), "Tidak ada"), ((), None)]
 
 
 @pytest.mark.parametrize(
@@ -116,21 +112,23 @@ def test_a_wrong_value_costs_its_line(change: dict[str, Any], told: str) -> None
 
 
 def test_chunks_are_read_with_their_strategy() -> None:
+    """A dash among chunks has no words, as an expected answer and as a strategy too."""
     rows = [
         {"id": 1, "expected_answer": "a", "retrieved_chunks": ["b"], "strategy": " kecil "},
         {"id": 2, "question": "?", "expected_answer": "", "retrieved_chunks": []},
-        {"id": 3, "expected_answer": "a", "retrieved_chunks": ["b", 5]},
+        {"id": 3, "expected_answer": "-", "retrieved_chunks": ["n/a", "3 - 4"], "strategy": "—"},
+        {"id": 4, "expected_answer": "a", "retrieved_chunks": ["b", 5]},
     ]
     data = "\n".join(json.dumps(row) for row in rows).encode()
-    found = list(cited_answers.read_chunks("c.jsonl", io.BytesIO(data)))
+    *found, wrong = cited_answers.read_chunks("c.jsonl", io.BytesIO(data))
 
-    assert found[:2] == [
+    assert found == [
         (1, ChunkRow("1", "", "a", ("b",), "kecil")),
         (2, ChunkRow("2", "?", "", (), None)),
+        (3, ChunkRow("3", "", "", ("3 - 4",), None)),
     ]
-    assert isinstance(found[2], Problem)
-    with speaking("en"):
-        assert "expected: a list of texts" in problems.message(found[2])
+    assert isinstance(wrong, Problem)
+    assert (wrong.code, wrong.line) == ("line_value_wrong", 4)
 
 
 def read_all(data: bytes) -> list[JsonLine | Problem]:
@@ -172,25 +170,6 @@ def test_an_endless_line_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None
     assert good == JsonLine("a.jsonl", 2, {"a": 2})
 
 
-def test_a_line_is_read_only_when_it_is_asked_for() -> None:
-    class Counting(io.BytesIO):
-        n = 0
-
-        def readline(self, size: int | None = -1, /) -> bytes:
-            self.n += 1
-            return super().readline(-1 if size is None else size)
-
-    file = Counting(b'{"a": 1}\n' * 1000)
-    rows = cited_answers.read_lines("a.jsonl", file)
-    for position in range(1, 500):
-        next(rows)
-        assert file.n == position
-
-
-SIGNS = ["-", "–", " — ", "n/a", "N/A", "null", "?"]
-"""Texts that mean that nothing was said, in place of a whole answer too."""
-
-
 @pytest.mark.parametrize("text", NOTHING)
 def test_a_value_of_a_cited_answer_that_says_nothing_is_not_stated(text: str) -> None:
     names = ("usage", "latency_ms", "action", "claim_similarities", "contexts", "temperature")
@@ -205,32 +184,7 @@ def test_a_value_of_a_cited_answer_that_says_nothing_is_not_stated(text: str) ->
     assert (read.answer, read.question) == ("-", text)  # as they were asked and answered
 
 
-@pytest.mark.parametrize(
-    ("text", "gold"), [*((sign, None) for sign in SIGNS), ("Tidak ada", "Tidak ada"), ("", "")]
-)
-def test_a_dash_is_no_gold_answer_and_tidak_ada_is_one(text: str, gold: str | None) -> None:
-    row = json.dumps({"id": "1", "answer": "Ada.", "gold": text}).encode()
-
-    (found,) = cited_answers.read_answers("a.jsonl", BytesIO(row))
-
-    assert not isinstance(found, Problem)
-    assert found[1].gold == gold
-
-
-@pytest.mark.parametrize("text", SIGNS)
-def test_a_dash_among_chunks_has_no_words(text: str) -> None:
-    row = {"id": "1", "expected_answer": text, "retrieved_chunks": [text, "tiga - empat kamar"]}
-
-    (found,) = cited_answers.read_chunks(
-        "c.jsonl", BytesIO(json.dumps(row | {"strategy": text}).encode())
-    )
-
-    assert not isinstance(found, Problem)
-    assert (found[1].expected_answer, found[1].strategy) == ("", None)
-    assert found[1].retrieved_chunks == ("tiga - empat kamar",)
-
-
-@pytest.mark.parametrize("text", SIGNS)
+@pytest.mark.parametrize("text", ["-", " — ", "n/a", "null", "?"])
 def test_a_dash_in_an_expected_json_answer_expects_nothing_and_is_told(text: str) -> None:
     document = deepcopy(JSON_SET)
     example = EXAMPLE | {
@@ -241,6 +195,8 @@ def test_a_dash_in_an_expected_json_answer_expects_nothing_and_is_told(text: str
     }
     document["items"][0]["expected"]["answer_example"] = example
     document["items"][0]["context"] = text
+    with pytest.raises(UnusableProvenance):
+        expected_json.read("j.json", json.dumps({**document, "model_id": text}).encode())
 
     found = expected_json.read("j.json", json.dumps(document).encode())
 
@@ -250,14 +206,3 @@ def test_a_dash_in_an_expected_json_answer_expects_nothing_and_is_told(text: str
     assert question.contexts == ()
     told = [p.details["field"] for p in found.problems if p.code == "expected_field_missing"]
     assert told == ["sub_topic", "original_evidence", "predicted_questions"]
-
-
-@pytest.mark.parametrize("text", SIGNS)
-def test_a_provenance_field_that_is_a_dash_is_missing(text: str) -> None:
-    document = json.dumps({**JSON_SET, "model_id": text}).encode()
-
-    with pytest.raises(UnusableProvenance) as refused:
-        expected_json.read("j.json", document)
-
-    (problem,) = refused.value.problems
-    assert (problem.code, problem.details["names"]) == ("provenance_missing", "model_id")

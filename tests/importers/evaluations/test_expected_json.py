@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.services.evaluations.scored_files import PROVENANCE
 from webapp.i18n import speaking
@@ -62,7 +63,19 @@ def told(found: JsonAnswerSet) -> list[str]:
 
 
 def test_one_file_holds_provenance_and_items() -> None:
-    assert read({**PROVENANCE, "items": [ITEM]}) == JsonAnswerSet((QUESTION,), PROVENANCE)
+    """Contexts have either name; one without a path and an output that is no text are told."""
+    stated = {**PROVENANCE, "registry_model_id": "models/7"}
+    stated.pop("adapter_id")
+    item = {name: value for name, value in ITEM.items() if name != "context"}
+    odd = ITEM | {"id": "q2", "output": 5, "context": [{"text": "x"}, *ITEM["context"]]}
+    found = read({**stated, "items": [item | {"contexts": ITEM["context"]}, odd]})
+
+    assert found.questions == (QUESTION, replace(QUESTION, row_id="q2", output=None))
+    assert found.provenance == stated
+    assert [problem.details["place"] for problem in found.problems] == [
+        "items[1].output",
+        "items[1].context[0].source_path",
+    ]
 
 
 def test_every_missing_field_of_the_provenance_is_named() -> None:
@@ -89,21 +102,6 @@ def test_a_bad_item_is_told_and_the_good_ones_kept() -> None:
         "item_id_repeated",
     ]
     assert "items[1].expected.answer_example is wrong" in told(found)[1]
-
-
-@pytest.mark.parametrize("output", [{"main_topic": "rumah"}, 5, []])
-def test_an_output_that_is_no_text_fails_and_is_told(output: object) -> None:
-    found = read({**PROVENANCE, "items": [{**ITEM, "output": output}]})
-
-    assert found.questions[0].output is None
-    assert "The answer fails as not JSON." in told(found)[0]
-
-
-def test_a_context_without_a_path_is_told_and_ignored() -> None:
-    found = read({**PROVENANCE, "items": [{**ITEM, "context": [{"text": "x"}, *ITEM["context"]]}]})
-
-    assert found.questions == (QUESTION,)
-    assert "items[0].context[0].source_path is missing" in told(found)[0]
 
 
 @pytest.mark.parametrize("document", [[], {}, {"items": {}}, {"items": []}, {"items": [5]}])
@@ -151,13 +149,6 @@ def test_the_provenance_may_stand_with_the_questions_the_outputs_or_apart() -> N
         join([ITEM], answer)
 
 
-def test_a_model_of_a_registry_stands_for_an_adapter() -> None:
-    stated = {**PROVENANCE, "registry_model_id": "models/7"}
-    stated.pop("adapter_id")
-
-    assert read({**stated, "items": [ITEM]}).provenance == stated
-
-
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
@@ -189,15 +180,6 @@ def test_outputs_of_another_set_of_questions_are_refused() -> None:
         assert f"q.json is {version(ITEM)['eval_set_version']}" in str(refused.value)
 
 
-def test_contexts_are_read_by_either_name() -> None:
-    item = {name: value for name, value in ITEM.items() if name != "context"}
-    found = read({**PROVENANCE, "items": [item | {"contexts": ITEM["context"]}]})
-
-    assert found == JsonAnswerSet((QUESTION,), PROVENANCE)
-    answer = {"id": "q1", "output": "{}", "contexts": [{"source_path": "b.md", "text": "beta"}]}
-    assert join([ITEM], answer, **version(ITEM)).questions[0].contexts == (Context("b.md", "beta"),)
-
-
 def test_keys_that_nothing_reads_are_told_once_with_their_number() -> None:
     example = {**EXAMPLE, "subtopic": "x"}
     odd = [
@@ -208,13 +190,6 @@ def test_keys_that_nothing_reads_are_told_once_with_their_number() -> None:
     assert any("the key modelid (found 1 times)" in text for text in words)
     assert any("the key outputs (found 2 times)" in text for text in words)
     assert any("the key expected.answer_example.subtopic (found 2 times)" in t for t in words)
-
-
-def test_what_answer_writes_beside_an_output_is_known() -> None:
-    answer = {"id": "q1", "output": "{}", "usage": {}, "latency_ms": 1, "tries": 1, "model": "m"}
-    stated = version(ITEM) | {"endpoint": "http://127.0.0.1/v1", "temperature": 0}
-
-    assert join([ITEM], stated, answer).problems == ()
 
 
 def test_expected_fields_and_outputs_that_are_not_there_are_told() -> None:

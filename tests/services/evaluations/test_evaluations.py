@@ -134,18 +134,6 @@ def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
     )
 
 
-def test_bad_rows_are_told_by_line_and_the_rest_is_scored(
-    sqlite_session: tuple[Session, Study],
-) -> None:
-    session, study = sqlite_session
-    data = b"{bad\n" + lines(*CHUNKS) + b'{"id": 1}\n'
-    found = kept(session, study, EvaluationKind.CHUNKS, NamedBytes("some.jsonl", data))
-
-    assert found.n_items == 2
-    assert {problem["line"] for problem in found.problems} == {1, 4}
-    assert found.head["left_out"] == 2
-
-
 def test_more_rows_than_are_kept_are_refused_and_nothing_is_stored(
     sqlite_session: tuple[Session, Study], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +176,9 @@ def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
         return evaluations.judged(session, rater, evaluations.find_item(session, found, 1))
 
     item_rating.judge(session, rater, found, 1, "0", 1, click(1))
+    item_rating.judge(session, rater, found, 1, "0", 1, click(1))  # sent twice: once
+    with pytest.raises(EventIdTaken):
+        item_rating.judge(session, rater, found, 1, "1", 1, click(1))
     item_rating.judge(session, rater, found, 1, "0", 0, click(2))
     item_rating.judge(session, rater, found, 1, "grade", 4, click(3))
     assert said() == {"0": 0, "grade": 4}
@@ -203,18 +194,6 @@ def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
     assert item_rating.undo(session, rater, found, click(9)) is None
     assert said() == {}
     assert session.scalar(select(func.count()).select_from(ItemEvent)) == 8
-
-
-def test_the_same_click_twice_changes_nothing_and_another_one_by_its_name_is_refused(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    found = kept(session, study, EvaluationKind.ANSWERS)
-    item_rating.judge(session, rater, found, 1, "0", 1, click(1))
-    item_rating.judge(session, rater, found, 1, "0", 1, click(1))
-
-    assert session.scalar(select(func.count()).select_from(ItemEvent)) == 1
-    with pytest.raises(EventIdTaken):
-        item_rating.judge(session, rater, found, 1, "1", 1, click(1))
 
 
 @pytest.mark.parametrize(("part", "value"), [("9", 1), ("grade", 6), ("0", 2), ("main_topic", 1)])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from msgspec.structs import asdict
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped]
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -34,9 +32,8 @@ from webapp.services.exports import exports
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import Target
 from webapp.services.machine_judges import judges, prompts
-from webapp.services.machine_judges.calls import Terms
 from webapp.services.machine_judges.judges import TooLittleShared
-from webapp.services.people import history, raters, sign_in
+from webapp.services.people import raters, sign_in
 from webapp.services.people.raters import MachineIsNotInvited
 from webapp.services.people.sign_in import Badge
 from webapp.services.rating import shares
@@ -212,21 +209,6 @@ def test_nobody_can_be_a_machine(session: Session, study: Study, judge: MachineJ
     session.flush()
     assert sign_in.asker(session, badge, NOW).rater_id is None
     assert judge.rater not in studies.raters(session, study)
-
-
-def test_the_lists_of_raters_and_the_history_say_what_is_a_machine(
-    session: Session, study: Study, bot: Bot, judge: MachineJudge, rater: Rater
-) -> None:
-    worked(session, judge, machines.endpoint(bot), Terms(most_calls=3))
-    found = history.history(session, rater, history.WantedEvents(rater=judge.rater_id))
-
-    by_name = {line.name: asdict(line) for line in raters.lines(session, study)}
-    assert by_name["Mesin"]["is_machine"]
-    assert by_name["Mesin"]["judgments"] == 3
-    assert not by_name[rater.name]["is_machine"]
-    assert {entry.event.cause for entry in found.entries} == {"machine"}
-    assert "Mesin (mesin)" in {name for _, name in found.raters}
-    assert json.dumps([entry.event.event_id for entry in found.entries]).count("machine:") == 3
 
 
 def test_a_machines_prompt_that_was_changed_in_the_database_is_named(

@@ -14,16 +14,15 @@ from tests.chatbot import bots
 from tests.chatbot.bots import Bot
 from tests.conftest import NOW
 from tests.services.machine_judges import machines
-from tests.services.machine_judges.machines import made, saying, text, worked
+from tests.services.machine_judges.machines import made, text, worked
 from tests.services.machine_judges.pooled_runs import CARDS, LLM, METHOD, calls, said, two_runs
-from tests.services.rating.blind_raters import Robot, stored
+from tests.services.rating.blind_raters import stored
 from tests.services.runs.runs import query
 from webapp.chatbot.mappings import MissingKey
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.machine_judges import MachineCall, MachineJudge
-from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.records import Card, Relevance
+from webapp.records import Card
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import calls as progress
 from webapp.services.machine_judges import calls as sessions
@@ -99,21 +98,6 @@ def test_no_request_names_run_method_or_llm(
     assert all("Earlier in this conversation:\n(none)" in prompt for prompt in others)
 
 
-def test_what_a_model_writes_can_be_kept_whatever_it_is(session: Session, study: Study) -> None:
-    """NUL and half a surrogate pair, which no database takes; a reason without end."""
-    wild = json.dumps({"verdict": "cannot_tell", "reason": "a\x00b \ud800 " + "x" * 9000})
-    two_runs(session, study)
-    with bots.serving(text(wild)) as bot:
-        judge = made(session, study, machines.endpoint(bot))
-        worked(session, judge, machines.endpoint(bot), Terms(most_calls=1))
-    session.flush()
-
-    (call,) = calls(session, judge)
-    assert call.verdict == Relevance.UNSURE
-    assert call.reason.startswith("ab ")
-    assert len(call.reason) <= 500
-
-
 def test_what_failed_is_asked_again_the_next_time_and_what_was_judged_is_not(
     session: Session, study: Study
 ) -> None:
@@ -164,31 +148,20 @@ def test_every_way_to_fail_has_its_name_and_costs_so_many_tries(
 
 
 def test_an_answer_in_a_code_fence_is_judged_and_counted(session: Session, study: Study) -> None:
-    fenced = text('```json\n{"verdict": "relevant", "reason": "x"}\n```')
+    wild = "a\\u0000b \\ud800 " + "x" * 9000  # NUL and half a surrogate pair
+    fenced = text(f'```json\n{{"verdict": "relevant", "reason": "{wild}"}}\n```', None)
     two_runs(session, study)
     with bots.serving(fenced, machines.always("not_relevant")) as bot:
         at = machines.endpoint(bot)
         judge = made(session, study, at)
-        worked(session, judge, at, Terms(most_calls=2))
+        ended = worked(session, judge, at, Terms(most_calls=2))
 
     found = progress.work(session, judge, NOW)
+    (reason,) = [one.reason for one in calls(session, judge) if one.error_code == "code_fence"]
+    assert (reason[:3], len(reason) <= 500, ended.uncounted) == ("ab ", True, 1)
+    assert ended.completion_tokens == 60 + 20  # one is estimated, one stated
     assert sorted(filter(None, said(session, judge).values())) == ["0", "1"]
     assert (found.judged, found.n_fenced, found.n_failed) == (2, 1, 0)
-
-
-def test_what_people_judged_comes_first(
-    session: Session, bot: Bot, judge: MachineJudge, rater: Rater
-) -> None:
-    """So that a trial of few calls says how far it agrees with them."""
-    robot = Robot(session, rater)
-    page = robot.next_page()
-    assert page is not None
-    robot.rate(page)
-    judged = {row.judged_thing_id for row in session.scalars(select(Judgment))}
-    cards = len(page.cards)
-    worked(session, judge, machines.endpoint(bot), Terms(most_calls=cards))
-
-    assert set(said(session, judge)) <= judged
 
 
 def test_a_stopped_session_keeps_what_was_on_its_way(
@@ -372,22 +345,6 @@ def test_the_budget_of_tokens_stops_before_the_call_that_could_exceed_it(
     assert ended.state == SessionState.CAPPED
     assert 0 < ended.prompt_tokens + ended.completion_tokens <= 1300
     assert 0 < len(said(session, judge)) < CARDS
-
-
-def test_tokens_are_counted_as_stated_and_estimated_where_they_are_not(
-    session: Session, study: Study
-) -> None:
-    two_runs(session, study)
-    silent = saying(lambda _prompt: "relevant", None)
-    with bots.serving(machines.always("relevant"), silent) as bot:
-        at = machines.endpoint(bot)
-        judge = made(session, study, at)
-        ended = worked(session, judge, at, Terms(most_calls=2))
-        prompt = bot.asked[1]["messages"][0]["content"]
-
-    assert ended.uncounted == 1
-    assert ended.prompt_tokens == 300 + -(-len(prompt) // 4)
-    assert ended.completion_tokens == 20 + 60
 
 
 def test_the_estimate_is_a_quarter_of_the_characters_until_five_answers_tell_more(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -22,7 +21,7 @@ from tests.web import visitors
 from tests.web.conftest import PART
 from tests.web.evaluations.scored import send, text
 from webapp.db.engine import Database
-from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment
+from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
 from webapp.db.tables.people import LogEntry, Rater
 
 FILES = {
@@ -127,87 +126,36 @@ def test_what_is_next_leads_a_rater_to_the_items_and_says_how_far_they_are(
     assert "3 of 3 items judged ✓ Look again" in text(ani.get("/items/").text)
 
 
-MACHINE = {
-    "answers": [
-        *("supported", "cosine", "0.80", "0.8", "0.10", "unsupported", "no_citation", "tau_sim"),
-        *("overlap", "faithfulness", "idk", "several_citations", "too_far"),
-    ],
-    "chunks": [">iou", "recall", "omega", "words in common", "<mark", "missed", "precision"],
-    "json-v2": ["schema", "points", "jaccard", "code_fence", "code fence", "pairs", "keywords",
-                "no anchor", "gate", "eval_score", "failed", "0 of 10"],
-}  # fmt: skip
-"""Words that only the machine's verdict on the small samples brings onto a page."""
-EVERYWHERE = (
-    *("machine ✓", "the machine says", "says otherwise", "differ", "disagree", "some.jsonl"),
-    *("secret-strategy", 'class="part good', 'class="part bad', "good", "look"),
-)
-
-
-@pytest.mark.parametrize("kind", FILES)
-def test_not_a_byte_of_the_machine_s_verdict_reaches_a_rater_before_or_after_judging(
-    owner: FlaskClient, ani: FlaskClient, kind: str
-) -> None:
-    base = opened(owner, kind)
-    received = [ani.get(address) for address in ("/", "/rate/", "/items/", f"{base}/")]
-    for position in PARTS[kind]:
-        received += [ani.get(f"{base}/{position}"), ani.get(f"{base}/{position}", headers=PART)]
-        for part in PARTS[kind][position]:
-            form = {"part": part, "value": "0"}
-            address = f"{base}/{position}/judgment"
-            received += [ani.post(address, data=form), ani.post(address, data=form, headers=PART)]
-        judge_all(ani, base, kind, position, 0)
-        received += [ani.get(f"{base}/{position}"), ani.post(f"{base}/undo", headers=PART)]
-    received += [ani.get("/items/"), ani.get("/rate/"), ani.get("/history/")]
-    bytes_received = "".join(f"{answer.headers}{answer.text}" for answer in received).lower()
-    own_words = ("is this sentence right and supported?", "look again")
-    for own in own_words:
-        bytes_received = bytes_received.replace(own, "")
-
-    for secret in (*MACHINE[kind], *EVERYWHERE):
-        assert secret not in bytes_received, secret
-
-
-@pytest.mark.parametrize("kind", FILES)
-def test_the_words_that_are_looked_for_do_stand_on_the_owner_s_page(
-    owner: FlaskClient, kind: str
-) -> None:
-    theirs = opened(owner, kind).replace("/items/", "/evaluations/")
-    seen = "".join(
-        owner.get(theirs + path).text for path in ("", "/items", "/items/1", "/items/2")
-    ).lower()
-    expected = {
-        "answers": ("cosine", "0.80", "tau_sim", "unsupported", "overlap", "faithfulness"),
-        "chunks": ("iou", "recall", "words in common", "<mark", "secret-strategy", "missed"),
-        "json-v2": ("schema", "points", "jaccard", "pairs", "keywords", "gate", "failed"),
-    }[kind]
-
-    for word in (*expected, "some.jsonl"):
-        assert word in seen, word
-
-
 @pytest.mark.parametrize("kind", FILES)
 def test_what_cannot_be_read_from_the_item_is_not_handed_over_at_all(
     owner: FlaskClient, ani: FlaskClient, kind: str, web_database: Database
 ) -> None:
-    """With every score turned round the pages stay the same, byte by byte."""
+    """With every score turned round the pages and answers stay the same, byte by byte."""
     base = opened(owner, kind)
-    before = [ani.get(f"{base}/{position}").text for position in PARTS[kind]]
+
+    def received() -> list[str]:
+        found = [ani.get(address).text for address in ("/rate/", "/items/", "/history/")]
+        for position in PARTS[kind]:
+            found += [ani.get(f"{base}/{position}", headers=how).text for how in ({}, PART)]
+            for part in PARTS[kind][position]:
+                form = {"part": part, "value": "0", "event_id": f"{position}{part}"}
+                address = f"{base}/{position}/judgment"
+                found.append(ani.post(address, data=form, headers=PART).text)
+        return found
+
+    received()
+    before = received()
+    assert "some.jsonl" not in "".join(before)
     with web_database.writing() as session:
         found = session.scalars(select(Evaluation)).one()
         found.figures, found.head, found.name = [], {}, "another"
         session.flush()
-        for item in session.scalars(select_items(found.id)):
+        for item in session.scalars(select(EvaluationItem)):
             item.item_id, item.result, item.failed = "other", {}, not item.failed
             item.parts = [{"key": part["key"], "passed": not part["passed"]} for part in item.parts]
         session.commit()
 
-    assert [ani.get(f"{base}/{position}").text for position in PARTS[kind]] == before
-
-
-def select_items(evaluation_id: str) -> Any:
-    from webapp.db.tables.evaluations import EvaluationItem
-
-    return select(EvaluationItem).where(EvaluationItem.evaluation_id == evaluation_id)
+    assert received() == before
 
 
 def test_what_a_rater_needs_to_judge_is_there(owner: FlaskClient, ani: FlaskClient) -> None:
@@ -283,14 +231,3 @@ def test_each_rater_has_their_own_word_and_people_beside_the_machine_can_be_told
     assert "The owner sees what the machine says" not in page
     assert "Ani 1 of 3" in text(owner.get(theirs).text)
     assert owner.get(f"{people}?rater=999").get_json() == merged
-
-
-def test_two_evaluations_of_a_kind_are_told_apart_by_their_age(
-    owner: FlaskClient, ani: FlaskClient
-) -> None:
-    opened(owner, "answers")
-    opened(owner, "answers", FILES["answers"] + b'{"id": 9, "answer": "Ya."}\n')
-
-    page = text(ani.get("/items/").text)
-    assert "Cited answers 1 0 of 3" in page
-    assert "Cited answers 2 0 of 4" in page
