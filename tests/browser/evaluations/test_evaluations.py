@@ -8,12 +8,12 @@ import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.axe import faults
-from tests.browser.frame.test_responsiveness import TOUCH
 from tests.browser.server import Server
 from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
 
 pytestmark = pytest.mark.browser
 
+TOUCH = 44  # CSS pixels
 DATA = {"answers": lines(*ANSWERS), "chunks": lines(*CHUNKS), "json-v2": document(JSON_SET)}
 
 

@@ -116,7 +116,7 @@ def test_answers_have_a_summary_and_items_and_bad_rows_are_told(tmp_path: Path) 
     assert (summary["avg_overlap"], summary["avg_total_tokens"], summary["avg_em"]) == (0.5, 100, 1)
     assert found["left_out"] == 2
     assert "rows.jsonl, line 2 " in done.stderr
-    assert "rows.jsonl, line 3: answer is missing" in done.stderr
+    assert "rows.jsonl: line 3, answer is missing" in done.stderr
     kept = document(relevansi(tmp_path, *command, "--keep-citations", "--n", "1"))
     assert (kept["summary"]["avg_em"], kept["keep_citations"], kept["first_n"]) == (0, True, 1)
     assert kept["why_undefined"]["avg_overlap"] == "no_embedder"

@@ -106,7 +106,7 @@ def test_a_wrong_value_costs_its_line(change: dict[str, Any], told: str) -> None
     assert isinstance(found[-1], tuple)
     with speaking("en"):
         message = problems.message(found[0])
-    assert message.startswith("a.jsonl, line 1: ")
+    assert message.startswith("a.jsonl: line 1, ")
     assert told in message
     assert "The line is left out." in message
 
@@ -147,7 +147,7 @@ def test_each_line_is_one_object_with_its_number() -> None:
         (b'{"a": 1', "a.jsonl, line 2 is not complete JSON (column 8) and is left out."),
         (b"[1]", "a.jsonl, line 2 is left out; found: a list; expected: an object"),
         (b"id,answer", "a.jsonl, line 2 is left out; found: a table (CSV)"),
-        (b'{"a": NaN}', "a.jsonl, line 2: a is wrong"),
+        (b'{"a": NaN}', "a.jsonl: line 2, a is wrong"),
         (b'{"a": "\xff"}', "a.jsonl, line 2 is not UTF-8 text and is left out."),
         (b"[" * 10_000, "a.jsonl, line 2 is not complete JSON"),
     ],

@@ -21,11 +21,11 @@ MESSAGES = {
         "object per line."
     ),
     "line_value_missing": mark(
-        "%(file)s, line %(line)s: %(place)s is missing; expected: %(expected)s. %(outcome)s Add "
+        "%(file)s: %(place)s is missing; expected: %(expected)s. %(outcome)s Add "
         "it and score the file again."
     ),
     "line_value_wrong": mark(
-        "%(file)s, line %(line)s: %(place)s is wrong; found: %(found)s; expected: %(expected)s. "
+        "%(file)s: %(place)s is wrong; found: %(found)s; expected: %(expected)s. "
         "%(outcome)s Correct it and score the file again."
     ),
     "line_similarities_count": mark(
