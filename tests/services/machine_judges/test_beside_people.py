@@ -90,7 +90,7 @@ def everything_of_people(session: Session, study: Study) -> str:
         found[f"{rule.name} compared"] = comparison_json(compared)
     found["agreement"] = agreement_json(agreement.report(session, study, bootstrap=Bootstrap(50)))
     found["docket"] = adjudications.docket(session, study)
-    found["standing"] = standing.study_standing(session, study)
+    found["standing"] = standing.question_standings(session, study)
     found["candidates"] = chosen_runs.candidates(session, study)
     found["votes"] = reports.votes(session, study, in_study(study))
     found["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]

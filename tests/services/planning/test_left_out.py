@@ -199,10 +199,10 @@ def test_agreement_and_the_standing_of_a_study_are_of_the_sample(
 
     for kind in (ItemKind.CARDS, ItemKind.QUALITY):
         assert len(agreement.items(session, study, kind, [rater, other])) == 3
-    found = standing.study_standing(session, study)
-    assert [one.position for one in found.questions] == [*drawn]
-    assert (found.saving.shown, found.saving.distinct) == (3, 3)
-    assert {one.progress.of for one in found.raters} == {3}
+    questions, saving = standing.question_standings(session, study), standing.saving(session, study)
+    assert [one.position for one in questions] == [*drawn]
+    assert (saving.shown, saving.distinct) == (3, 3)
+    assert {one.progress.of for one in standing.rater_standings(session, study)} == {3}
     assert session.scalars(select(Question.position)).all() != [*drawn]
 
 

@@ -19,7 +19,7 @@ from webapp.services.people import raters
 from webapp.services.rating import shares, tasks
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import NotQuestions, Numbered, Why
-from webapp.services.study.standing import study_standing
+from webapp.services.study.standing import question_standings
 
 ONE = (
     Numbered(
@@ -214,15 +214,15 @@ def test_the_standing_says_what_is_planned_given_and_out_of_reach(
     assert task is not None
     session.flush()
 
-    lines = study_standing(session, study).questions
+    lines = question_standings(session, study)
     assert [(line.given_to, line.planned_for, line.reach) for line in lines] == [
-        ((), (rater.name,), 1),
-        (("Budi",), (rater.name,), 2),
-        ((), ("Budi",), 1),
-        ((), (), 0),
+        ([], [rater.name], 1),
+        (["Budi"], [rater.name], 2),
+        ([], ["Budi"], 1),
+        ([], [], 0),
     ]
     set_study(session, study, overlap=1)
-    assert study_standing(session, study).questions[1].planned_for == ()
+    assert question_standings(session, study)[1].planned_for == []
 
 
 def test_who_was_given_a_question_reaches_it_though_removed_or_assigned_elsewhere(
@@ -232,8 +232,8 @@ def test_who_was_given_a_question_reaches_it_though_removed_or_assigned_elsewher
     raters.remove(session, budi, NOW)
     session.flush()
 
-    line = study_standing(session, study).questions[0]
-    assert (line.given_to, line.reach) == ((), 2)
+    line = question_standings(session, study)[0]
+    assert (line.given_to, line.reach) == ([], 2)
 
 
 def test_assigned_raters_asking_at_the_same_moment_never_exceed_the_overlap(

@@ -16,7 +16,7 @@ from webapp.services.rating import blind_page, tasks
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
-from webapp.services.study.standing import pace, study_standing
+from webapp.services.study.standing import pace, question_standings, rater_standings, saving
 
 
 def stored(session: Session, study: Study) -> None:
@@ -31,9 +31,9 @@ def stored(session: Session, study: Study) -> None:
 def test_the_saving_counts_cards_against_distinct_things(session: Session, study: Study) -> None:
     stored(session, study)
 
-    saving = study_standing(session, study).saving
+    found = saving(session, study)
     # Five cards shown; a, b and c to judge.
-    assert (saving.shown, saving.distinct, saving.beyond, saving.saved) == (5, 3, 0, 2)
+    assert (found.shown, found.distinct, found.beyond, found.saved) == (5, 3, 0, 2)
 
 
 def test_what_lies_deeper_than_the_pool_is_counted(session: Session, study: Study) -> None:
@@ -41,8 +41,8 @@ def test_what_lies_deeper_than_the_pool_is_counted(session: Session, study: Stud
     studies.set_switches(session, study, replace(studies.switches(study), pool_depth=1), NOW)
     session.flush()
 
-    saving = study_standing(session, study).saving
-    assert (saving.shown, saving.distinct, saving.beyond) == (5, 2, 1)
+    found = saving(session, study)
+    assert (found.shown, found.distinct, found.beyond) == (5, 2, 1)
 
 
 def test_each_rater_and_question_says_how_far_it_is(
@@ -56,16 +56,15 @@ def test_each_rater_and_question_says_how_far_it_is(
         said = click(f"e{number}", minute=number)
         tasks.judge(session, other, task.id, shown.key, Relevance.RELEVANT, said)
 
-    standing = study_standing(session, study)
-    mine, theirs = standing.raters
+    mine, theirs = rater_standings(session, study)
     assert (mine.name, mine.judged, mine.pace) == (rater.name, 0, None)
     # One card and one empty list are left, and the quality of two answers to each question.
     assert (theirs.progress.open_judgments, theirs.progress.unrated) == (2, 4)
     assert (theirs.judged, theirs.pace, theirs.seconds_left) == (2, 60, 360)
     assert theirs.last_at == NOW + timedelta(minutes=1)
-    first, second = standing.questions
-    assert (first.things, first.given_to, first.judged) == (3, ("Budi",), {"Budi": 2})
-    assert (second.things, second.given_to, second.judged) == (1, (), {})
+    first, second = question_standings(session, study)
+    assert (first.things, first.given_to, first.judged) == (3, ["Budi"], {"Budi": 2})
+    assert (second.things, second.given_to, second.judged) == (1, [], {})
 
 
 def test_a_break_is_no_part_of_the_pace() -> None:

@@ -112,7 +112,6 @@ def _forget_password() -> None:
 
 
 def _print_code(link: str) -> None:
-    """Print the QR code of a link where the terminal has its characters."""
     import segno
 
     drawn = io.StringIO()

@@ -40,7 +40,6 @@ def study_command(cannot_tell: str | None, *, as_json: bool) -> None:
 
 
 def _table(settings: dict[str, object]) -> TerminalTable:
-    """Return the settings by their names, but for the guidelines, which are a text of pages."""
     table = TerminalTable(boxed=False)
     table.left(gettext("Setting"), gettext("Value"))
     for name, value in settings.items():

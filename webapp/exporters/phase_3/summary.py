@@ -75,14 +75,12 @@ SCORE: Unit = "score 0-100"
 
 
 def comment_name(comment: Comment) -> str:
-    """Return the subject of a comment."""
     if comment.name in COMMENTS:
         return gettext(COMMENTS[comment.name])
     return gettext("On question %(number)s", number=comment.name.rpartition(" ")[2])
 
 
 def counts(report: UserStudyReport) -> str:
-    """Return how many took part and asked how much, and who is no longer here."""
     totals, declined, withdrawn = report.totals, report.declined, report.withdrawn
     said = [
         ngettext("%(n)s participant", "%(n)s participants", len(report.taking_part)),
@@ -139,7 +137,6 @@ def usability(report: UserStudyReport) -> str:
 
 
 def settings(report: UserStudyReport) -> str:
-    """Return how the intervals are made, with resamples and seed."""
     return gettext(
         "Intervals: %(share)s percentile bootstrap over participants, each drawn with all their "
         "questions, %(resamples)s resamples, seed %(seed)s.",
@@ -163,7 +160,6 @@ def provenance(report: UserStudyReport) -> str:
 
 
 def notes(report: UserStudyReport) -> Iterator[str]:
-    """Yield the notes that a reader of the tables needs."""
     people = len(report.taking_part)
     if people < FEW:
         yield gettext(
@@ -223,7 +219,6 @@ def document(report: UserStudyReport, on: date) -> Document:
 
 
 def configuration(report: UserStudyReport) -> Table:
-    """Return the study and the settings behind the figures of phase 3, one line each."""
     lines = (
         (gettext("Study"), report.study),
         (gettext("Search method"), report.search_method or gettext("not stated")),
@@ -239,7 +234,6 @@ def configuration(report: UserStudyReport) -> Table:
 
 
 def summary(report: UserStudyReport) -> Table:
-    """Return every figure over all participants with its interval and both n."""
     share = notation.percent(report.settings.confidence)
     whys = dict.fromkeys(
         gettext(EXPLANATIONS[Undefined.NO_QUERY] if one.value is None else TOO_FEW_CLUSTERS)
@@ -374,7 +368,6 @@ def by_category(report: UserStudyReport) -> Table:
 
 
 def comments(report: UserStudyReport) -> Table:
-    """Return the participants' comments, under each of their themes."""
     return Table(
         "phase3_comments",
         gettext("What participants wrote, by theme"),
@@ -446,7 +439,6 @@ def draw(report: UserStudyReport) -> Picture:
 def _everybody(
     canvas: Canvas, report: UserStudyReport, figure: str, track: Track, middle: float
 ) -> None:
-    """A hollow dot for each participant; dots of equal values are stacked, many more densely."""
     values = (person.figures[figure].value for person in report.taking_part)
     dots = [track.at(value) for value in values if value is not None]
     of_place = Counter(round(where / STEP) for where in dots)
@@ -672,7 +664,6 @@ def _figures(found: Mapping[str, ClusteredMean]) -> dict[str, Any]:
 
 
 def user_study_bytes(report: UserStudyReport) -> bytes:
-    """Return ``user_study_json`` as a file, to four decimals."""
     found = rounded(user_study_json(report))
     return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
 

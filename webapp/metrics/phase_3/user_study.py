@@ -207,8 +207,6 @@ FIGURES = tuple(name for name in HEADLINES if name != "composite")
 
 
 class ParticipantStage(StrEnum):
-    """How far a participant has come."""
-
     INVITED = "invited"
     AGREED = "agreed"
     ASKING = "asking"
@@ -271,7 +269,6 @@ class Person(Struct, frozen=True):
 
     @property
     def stage(self) -> ParticipantStage:
-        """How far the participant has come."""
         if self.finished_at is not None:
             return ParticipantStage.FINISHED
         if self.answers:
@@ -285,17 +282,14 @@ class Person(Struct, frozen=True):
 
     @property
     def n_rated(self) -> int:
-        """How many answers are rated in full."""
         return sum(answer.is_rated for answer in self.answers)
 
     @property
     def totals(self) -> Totals:
-        """The totals over the questions that got an answer or were given up."""
         return Totals.of(answer.row.summary for answer in self.answers if answer.row)
 
     @property
     def figures(self) -> Mapping[str, Figure]:
-        """The headline figures over this participant's own questions."""
         return figures(self.totals)
 
 
@@ -345,7 +339,6 @@ class UserStudyReport(Struct, frozen=True):
 
     @property
     def taking_part(self) -> tuple[Person, ...]:
-        """Those who agreed."""
         return tuple(person for person in self.people if person.agreed_at is not None)
 
     @property
@@ -355,7 +348,6 @@ class UserStudyReport(Struct, frozen=True):
 
     @property
     def totals(self) -> Totals:
-        """The totals over the questions of all participants."""
         return Totals.together(person.totals for person in self.people)
 
 

@@ -36,8 +36,6 @@ PAGE_SIZE = 50
 
 
 class ChangeKind(StrEnum):
-    """The kinds of change by which the list can be filtered."""
-
     VERDICT = "verdict"
     OUTCOME = "outcome"
     QUALITY = "quality"
@@ -52,8 +50,6 @@ _AGAIN = {name: ChangeKind(field) for field, name in AGAIN.items()}
 
 
 class NoLongerLatest(Conflict):
-    """Something else was changed since the page was shown; nothing was undone."""
-
     message = mark("This is no longer your latest change")
     remedy = mark("Nothing was undone. Reload the page to see what is.")
 
@@ -109,7 +105,6 @@ class History(Struct, frozen=True):
 
 
 def history(session: Session, reader: Rater, wanted: WantedEvents) -> History:
-    """Return one page of the events that `reader` may see."""
     rows = _rows(reader).where(*_narrowed(reader, wanted))
     page = rows if wanted.before is None else rows.where(Event.id < wanted.before)
     entries = _entries(session, reader, page.order_by(Event.id.desc()).limit(PAGE_SIZE + 1))
@@ -171,7 +166,6 @@ def _narrowed(reader: Rater, wanted: WantedEvents) -> Iterator[ColumnElement[boo
 
 
 def _rows(reader: Rater) -> Select[Event, str, Question, JudgedThing, str, Query]:
-    """Return the statement over the events that `reader` may see, with the target of each."""
     asked = func.coalesce(JudgedThing.question_id, Query.question_id)
     mine = Event.rater_id == reader.id
     return (
@@ -226,7 +220,6 @@ def _change(event: Event, thing: JudgedThing | None, reader: Rater) -> ChangeKin
 
 
 def _standing(session: Session, found: Sequence[Event]) -> tuple[set[int], set[int]]:
-    """Return which of the events `found` are in force now, and which never were."""
     wanted = select(Event).where(Event.rater_id.in_({event.rater_id for event in found}))
     if len(found) <= PAGE_SIZE + 1:  # the whole log names more things than a statement may
         things = {event.judged_thing_id for event in found} - {None}
@@ -255,7 +248,6 @@ def _overtaken(ids: Sequence[int]) -> set[int]:
 
 
 def _target(event: Event) -> Target | None:
-    """Return the target of `event`, wherever it was clicked; ``None`` if it was deleted."""
     if event.judged_thing_id is None and event.query_key is None:
         return None
     if event.field in _AGAIN:
@@ -266,7 +258,6 @@ def _target(event: Event) -> Target | None:
 
 
 def _letters(session: Session, found: Sequence[Event]) -> dict[tuple[str | None, int | None], str]:
-    """Return by which letter a blind rater knew each answer, by task and answer."""
     named = {event.task_id for event in found if event.task_id and event.query_key}
     return {
         (task.id, query.id): letter(number)

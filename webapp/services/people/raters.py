@@ -31,15 +31,11 @@ LONGEST_NAME = 200
 
 
 class NameTaken(Conflict):
-    """Another rater of the study has this name, perhaps a removed one."""
-
     message = mark("There is a rater of this name already")
     remedy = mark("Choose another name; a removed rater keeps theirs.")
 
 
 class OwnerStays(Conflict):
-    """The owner cannot be removed: the study's pages could not be opened any more."""
-
     message = mark("The owner cannot be removed")
     remedy = failures.RELOAD
 
@@ -81,7 +77,6 @@ def lines(session: Session, study: Study) -> list[RaterLine]:
 
 
 def find(session: Session, study: Study, rater_id: int) -> Rater:
-    """Return a rater of the study, removed or not; raises ``UnknownRater``."""
     rater = session.get(Rater, rater_id)
     if rater is None or rater.study_id != study.id:
         raise UnknownRater(rater_id)
@@ -89,7 +84,6 @@ def find(session: Session, study: Study, rater_id: int) -> Rater:
 
 
 def owner(session: Session, study: Study) -> Rater:
-    """Return the study's owner."""
     return session.scalars(
         select(Rater).where(Rater.study_id == study.id, Rater.is_owner).order_by(Rater.id).limit(1)
     ).one()
@@ -103,7 +97,6 @@ def named(session: Session, study: Study, name: str) -> Rater | None:
 
 
 def add(session: Session, study: Study, name: str, now: datetime) -> Rater:
-    """Return a new rater, logged; raises ``NameTaken``."""
     if named(session, study, name) is not None:
         raise NameTaken(name)
     rater = studies.add_rater(session, study, name, now)
@@ -112,7 +105,6 @@ def add(session: Session, study: Study, name: str, now: datetime) -> Rater:
 
 
 def rename(session: Session, rater: Rater, name: str, now: datetime) -> None:
-    """Give a rater another name, logged; raises ``NameTaken``."""
     other = named(session, rater.study, name)
     if other is not None and other.id != rater.id:
         raise NameTaken(name)
@@ -148,7 +140,6 @@ def remove(session: Session, rater: Rater, now: datetime) -> None:
 
 
 def restore(session: Session, rater: Rater, now: datetime) -> None:
-    """Let a removed rater judge again, logged; their old invitations stay withdrawn."""
     if rater.removed_at is not None:
         rater.removed_at = None
         subject = studies.rater_subject(rater)
@@ -188,7 +179,6 @@ def _stop(session: Session, rater: Rater, now: datetime) -> None:
 
 
 def _judgments() -> Iterator[tuple[type[Any], ColumnElement[bool]]]:
-    """Yield every table with judgments of raters, and which of its rows are one."""
     yield Judgment, Judgment.verdict.is_not(None)
     yield ItemJudgment, ItemJudgment.value.is_not(None)
 
@@ -217,15 +207,11 @@ class NoWayIn(Missing):
 
 
 class OwnerIsNotInvited(Conflict):
-    """The owner signs in with the password; a link would open every door."""
-
     message = mark("The owner signs in with the password")
     remedy = mark("A link would open every page to its holder, so the owner gets none.")
 
 
 class MachineIsNotInvited(Conflict):
-    """A machine cannot be invited; its name is the argument."""
-
     message = mark("Nobody can sign in as a machine")
     remedy = mark("It has no link. Its own page, under Study, is where it is started.")
 
@@ -316,7 +302,6 @@ def withdraw(session: Session, study: Study, invitation_id: int, now: datetime) 
 def invitation_lines(
     session: Session, study: Study, now: datetime
 ) -> dict[int, list[InvitationLine]]:
-    """Return each rater's invitations by the rater's id, the newest first."""
     found: dict[int, list[InvitationLine]] = defaultdict(list)
     for row in session.scalars(
         select(Invitation)
@@ -330,12 +315,10 @@ def invitation_lines(
 
 
 def state_of(withdrawn_at: datetime | None, expires_at: datetime, now: datetime) -> str:
-    """Return whether a link is open, expired or withdrawn."""
     if withdrawn_at is not None:
         return WITHDRAWN
     return EXPIRED if expires_at <= now else OPEN
 
 
 def hashed(token: str) -> str:
-    """Return the hash by which the token of a link is known."""
     return sha256(token.encode(errors="replace")).hexdigest()

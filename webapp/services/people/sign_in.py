@@ -47,8 +47,6 @@ LONGEST_WINDOW = timedelta(hours=1)
 
 
 class TooManyTries(Busy):
-    """Too many tries of late; the person who made them has to wait."""
-
     message = mark("Too many tries")
     remedy = mark(
         "Wait a quarter of an hour, then try again. A browser in which you signed in before "
@@ -91,15 +89,11 @@ SEAL_LENGTH = 16
 
 
 class WrongPassword(Refused):
-    """This is not the owner's password, or there is none yet."""
-
     message = mark("This is not the password")
     remedy = mark("Type it again.")
 
 
 class UnfitPassword(Refused):
-    """A password is 10 to 200 characters long."""
-
     message = mark("A password has %(least)s to %(most)s characters")
     remedy = mark("Choose another one.")
 
@@ -196,7 +190,6 @@ def _asker() -> Select[Any]:
 
 
 def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:
-    """Whether the invitation or password that let the browser in is still valid."""
     if found.signed_out is not None:
         by = None
     elif badge.invitation_id is None:
@@ -215,7 +208,6 @@ def owner_badge(session: Session, study: Study) -> Badge:
 
 
 def rater_badge(invitation: Invitation) -> Badge:
-    """Return the badge of the rater who came in by an invitation."""
     return Badge(invitation.rater_id, invitation.id, seal(invitation.token_hash))
 
 
@@ -288,7 +280,6 @@ def setup_key(study: Study, secret: str) -> str:
 
 
 def is_setup_key(study: Study, secret: str, key: str) -> bool:
-    """Whether `key` may set the first password now."""
     wanted = setup_key(study, secret).encode()
     return study.password is None and hmac.compare_digest(wanted, key.encode(errors="replace"))
 
@@ -303,13 +294,11 @@ def knock(session: Session, study: Study, source: str, now: datetime) -> None:
 
 
 def forgive(session: Session, study: Study, source: str) -> None:
-    """Forget the tries of a source that knew the password."""
     mine = Attempt.source == _source(study, f"password/{source}")
     session.execute(delete(Attempt).where(mine))
 
 
 def _normal(password: str) -> str:
-    """Return a password in one spelling, however its accents were typed."""
     return unicodedata.normalize("NFKC", password).encode(errors="replace").decode()
 
 

@@ -31,8 +31,6 @@ YEARS_IN_DAYS = 3650
 
 
 class _Clock:
-    """The moments of one sitting, a minute apart, and a click at each."""
-
     def __init__(self, name: str, begins: datetime) -> None:
         self.name, self.at = name, begins
 
@@ -55,7 +53,6 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
 
 
 def _take_part(session: Session, study: Study, person: dict[str, Any], clock: _Clock) -> None:
-    """Let one person agree, ask, rate and answer the closing questionnaire."""
     text = user_studies.consent(session, study)["id"]
     made = participants.invite(session, study, person["pseudonym"], clock.next())
     link = participants.accept(session, study, made.token, clock.next())
@@ -76,7 +73,6 @@ def _take_part(session: Session, study: Study, person: dict[str, Any], clock: _C
 
 
 def _ask(session: Session, participant: Participant, asked: dict[str, Any], clock: _Clock) -> None:
-    """Put one question, keep the recorded answer, and rate it."""
     position = own_questions.ask(session, participant, asked["text"], clock.next())
     work = QuestionWork()
     call = work.claim(session, clock.next())

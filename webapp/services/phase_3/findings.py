@@ -80,7 +80,6 @@ def report(
 
 
 def everybody(session: Session, study: Study, now: datetime) -> tuple[Person, ...]:
-    """Return every participant with all they gave, in the order they came."""
     found = participants.everybody(session, study)
     rater_ids = [one.rater_id for one in found if one.rater_id is not None]
     said = participants.of_raters(session, rater_ids)
@@ -89,7 +88,6 @@ def everybody(session: Session, study: Study, now: datetime) -> tuple[Person, ..
 
 
 def person(session: Session, participant: Participant, now: datetime) -> Person:
-    """Return one participant with all they gave."""
     rater_ids = [participant.rater_id] if participant.rater_id is not None else []
     said = participants.of_raters(session, rater_ids)
     return _person(session, participant, said, _themes(session, participant.study), now)
@@ -124,7 +122,6 @@ def _person(
 
 
 def _answers(session: Session, participant: Participant, now: datetime) -> Iterator[OwnAnswer]:
-    """Yield a participant's questions in the order they were asked."""
     if participant.rater is None:
         return
     run_id, rows = participant.run_id, {}
@@ -180,15 +177,11 @@ LONGEST = 60
 
 
 class UnfitTheme(Refused, ValueError):
-    """A category or theme has at most 60 characters, a theme at least one."""
-
     message = mark("This is not a category or a theme")
     remedy = mark("Nothing was changed. A theme has 1 to 60 letters, a category at most 60.")
 
 
 class UnknownComment(Missing):
-    """The participant asked or wrote no such thing."""
-
     message = mark("This participant asked or wrote no such thing")
     remedy = failures.RELOAD
 

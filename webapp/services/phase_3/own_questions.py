@@ -62,7 +62,6 @@ def state_of(own: OwnQuestion, now: datetime) -> State:
 
 
 def next_waiting(session: Session) -> OwnQuestion | None:
-    """Return the question that has waited longest."""
     return session.scalar(
         select(OwnQuestion)
         .where(WAITING)
@@ -80,7 +79,6 @@ def calls_at_once(session: Session) -> int:
 
 
 def on_their_way(session: Session, phase: UserStudy, now: datetime) -> int:
-    """Return how many questions of a study are being asked."""
     wanted = (
         select(func.count())
         .select_from(OwnQuestion)
@@ -142,7 +140,6 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         return QuestionCall(lease, _message(session, waiting, settings), settings)
 
     def ask(self, call: QuestionCall) -> Answer | Failed:
-        """Return the chatbot's answer, or why there is none."""
         return _answer(call.settings, call.asked)
 
     def keep(
@@ -176,7 +173,6 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         keep_entry(session, own, entry)
 
     def unforeseen(self, error: Exception) -> Failed:
-        """Return the failure of a call that ended with an error of ours."""
         return Failed(UNEXPECTED, type(error).__name__)
 
 
@@ -214,7 +210,6 @@ def _answer(settings: UserStudySettings, asked: Message) -> Answer | Failed:
 
 
 def rater(participant: Participant) -> Rater:
-    """Return the rater of a participant who has agreed."""
     assert participant.rater is not None
     return participant.rater
 
@@ -247,7 +242,6 @@ def _read(
 
 
 def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
-    """Store the chatbot's answer to a question as a query of the participant's run."""
     participant = own.participant
     assert participant.run is not None
     query = imports.to_query(participant.run, own.question, entry)
@@ -262,7 +256,6 @@ def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
 
 
 def _message(session: Session, own: OwnQuestion, settings: UserStudySettings) -> Message:
-    """Return the request, with the answered turns of its conversation."""
     answered = session.execute(
         select(Question.text, Query.response)
         .join_from(OwnQuestion, Question, Question.id == OwnQuestion.question_id)
@@ -293,16 +286,12 @@ RUN_ID_BYTES = 6
 
 
 class UnfitQuestion(Refused):
-    """A question has 1 to 2000 characters."""
-
     message = mark("A question has 1 to %(most)s characters")
     remedy = mark("Please change it and send it again.")
     status = 422
 
 
 class QuestionStillOpen(Conflict):
-    """The participant has a question that they are not done with; its position is the argument."""
-
     message = mark("You have not finished your other question yet")
     remedy = mark("This one waits here.")
 
@@ -316,7 +305,6 @@ class TooSoon(Busy):
     remedy = mark("Please wait a little, then send it again.")
 
     def advice(self) -> str:
-        """Return how long to wait."""
         return ngettext(
             "Please wait %(n)s second, then send it again.",
             "Please wait %(n)s seconds, then send it again.",
@@ -325,15 +313,11 @@ class TooSoon(Busy):
 
 
 class NoQuestionLeft(Conflict):
-    """The participant has asked as many questions as there are to ask."""
-
     message = mark("You have asked all the questions that one participant can ask")
     remedy = mark("Their answers stay here to be rated.")
 
 
 class TriedTooOften(Conflict):
-    """The participant's questions were put to the chatbot as often as they may be."""
-
     message = mark("It was tried too often")
     remedy = mark("Please leave this question and ask another.")
     status = 429
@@ -344,8 +328,6 @@ NOT_ASKED = (UnfitQuestion, QuestionStillOpen, TooSoon, NoQuestionLeft, TriedToo
 
 
 class UnknownQuestion(Missing):
-    """The participant asked no such question, or it is not in that state."""
-
     message = mark("You asked no such question")
     remedy = failures.RELOAD
 
@@ -378,7 +360,6 @@ class OwnQuestionLine(Struct, frozen=True):
 
     @property
     def is_rated(self) -> bool:
-        """Whether all that the answer asks for was given."""
         return self._asks and not self.open_judgments and self.quality is not None
 
     @property
@@ -487,7 +468,6 @@ def done(session: Session, participant: Participant, position: int, now: datetim
 
 
 def lines(session: Session, participant: Participant, now: datetime) -> tuple[OwnQuestionLine, ...]:
-    """Return a participant's questions in the order they were asked."""
     rows = session.execute(
         select(OwnQuestion, Question, Query.state, StoredSummary)
         .join(Question, Question.id == OwnQuestion.question_id)
@@ -526,7 +506,6 @@ def allowance(session: Session, participant: Participant) -> int | None:
 
 
 def _begin(session: Session, participant: Participant) -> UserStudy:
-    """Return phase 3, once no other transaction writes for the same participant."""
     events.lock(session, rater(participant))
     phase = session.get(UserStudy, participant.study_id)
     if phase is None or not phase.is_open:
@@ -556,14 +535,12 @@ def _find(session: Session, participant: Participant, position: int) -> OwnQuest
 
 
 def _left(phase: UserStudy, asked: list[OwnQuestion]) -> int:
-    """Return how many more may be asked: by questions that got an answer, and by calls made."""
     got = sum(own.state != State.GIVEN_UP for own in asked)
     calls = TRIES_PER_QUESTION * phase.most_questions - sum(own.attempt for own in asked)
     return min(phase.most_questions - got, calls)
 
 
 def _spare(phase: UserStudy, asked: list[OwnQuestion], now: datetime) -> None:
-    """Raise ``TooSoon`` while the participant's last question is too recent."""
     if not asked:
         return
     pause = max(own.put_at for own in asked) + timedelta(seconds=phase.pause_seconds) - now
@@ -572,7 +549,6 @@ def _spare(phase: UserStudy, asked: list[OwnQuestion], now: datetime) -> None:
 
 
 def _conversation(asked: list[OwnQuestion], new: bool) -> tuple[int, str]:
-    """Return number and session of the conversation that the next question belongs to."""
     if asked and not new:
         return asked[-1].conversation, asked[-1].session_id
     number = asked[-1].conversation + 1 if asked else 1
@@ -586,7 +562,6 @@ def _question(
     text: str,
     conversation: int,
 ) -> Question:
-    """Return the question's row; it depends on the earlier answers of its conversation."""
     room = rater(participant).study_id
     question = Question(
         question_set_id=session.scalars(
@@ -605,7 +580,6 @@ def _question(
 
 
 def _need_run(session: Session, participant: Participant, phase: UserStudy, now: datetime) -> None:
-    """Give a participant the run that holds their answers, with the chatbot's labels."""
     if participant.run_id is not None:
         return
     room = rater(participant).study_id

@@ -62,15 +62,11 @@ _TOKEN = re.compile("[A-Za-z0-9_-]{32}")
 
 
 class PseudonymTaken(Conflict):
-    """Another participant of the study goes by this pseudonym."""
-
     message = mark("Somebody else has this pseudonym")
     remedy = mark("Please choose another.")
 
 
 class PhaseClosed(Conflict):
-    """Phase 3 is not open: it takes no new participants and no questions."""
-
     message = mark("The study accepts no further questions")
     remedy = mark(
         "The person who sent you the link has closed it. Your answers are kept. Thank you."
@@ -78,8 +74,6 @@ class PhaseClosed(Conflict):
 
 
 class TooManyNewcomers(Busy):
-    """As many as may have begun by this link from one address within the hour."""
-
     message = mark("Many people have just begun from this network")
     remedy = mark(
         "You did nothing wrong, and your link stays valid. Please open it again in an "
@@ -90,8 +84,6 @@ class TooManyNewcomers(Busy):
 
 
 class UnknownParticipant(Missing):
-    """The study has no such participant."""
-
     message = mark("This study has no such participant")
     remedy = mark("They may have withdrawn. The page of the participants lists who is here.")
 
@@ -178,7 +170,6 @@ def _keep(
     now: datetime,
     days: int,
 ) -> ParticipantLink:
-    """Store a link by its token, of which only the hash is kept."""
     link = ParticipantLink(
         study_id=study.id,
         participant=participant,
@@ -239,7 +230,6 @@ def listed_links(
 
 
 def delete_links(session: Session, participant: Participant) -> None:
-    """Delete every link of a participant."""
     session.execute(delete(ParticipantLink).where(ParticipantLink.participant_id == participant.id))
 
 
@@ -328,13 +318,11 @@ def decline(
 
 
 def take_back_decline(session: Session, study: Study) -> None:
-    """Subtract a person who takes part after all from those who declined."""
     phase = user_studies.lock(session, study)
     phase.declined = max(0, phase.declined - 1)
 
 
 def find(session: Session, study: Study, participant_id: int) -> Participant:
-    """Return a participant of the study; raises ``UnknownParticipant``."""
     found = session.get(Participant, participant_id)
     if found is None or found.study_id != study.id:
         raise UnknownParticipant(participant_id)
@@ -342,13 +330,11 @@ def find(session: Session, study: Study, participant_id: int) -> Participant:
 
 
 def everybody(session: Session, study: Study) -> list[Participant]:
-    """Return the study's participants, invited ones too, in the order of their creation."""
     wanted = select(Participant).where(Participant.study_id == study.id)
     return list(session.scalars(wanted.order_by(Participant.number)))
 
 
 def rename(session: Session, participant: Participant, pseudonym: str) -> None:
-    """Give a participant another pseudonym; raises ``PseudonymTaken``."""
     if not look_alike(pseudonym, participant.pseudonym):
         _need_free(session, participant.study, pseudonym)
     participant.pseudonym = pseudonym
@@ -362,7 +348,6 @@ def finish(participant: Participant, now: datetime) -> None:
 
 
 def _has_room(session: Session, study: Study, name: str, now: datetime, most: int) -> bool:
-    """Whether one more counts under `name` within the hour, which is then counted."""
     try:
         sign_in.count_try(session, study, name, now, most=most, window=HOUR)
     except TooManyTries:
@@ -391,7 +376,6 @@ def _add(session: Session, study: Study, pseudonym: str, now: datetime) -> Parti
 def _let_in(
     session: Session, participant: Participant, consent: ConsentText, pseudonym: str, now: datetime
 ) -> None:
-    """Give a person who agreed a study of their own, and a question set in it."""
     rename(session, participant, pseudonym)
     study = participant.study
     room = Study(
@@ -416,8 +400,6 @@ def _is_undecided(link: ParticipantLink) -> bool:
 
 
 class UnfitAnswer(Refused, ValueError):
-    """The questionnaire has no such item, or the item no such answer."""
-
     message = mark("This request cannot be answered")
     remedy = failures.RELOAD
 
@@ -453,12 +435,10 @@ def answer(session: Session, rater: Rater, item: str, said: str | None, click: C
 
 
 def of_rater(session: Session, rater: Rater) -> Questionnaire:
-    """Return a rater's answers to all items."""
     return of_raters(session, [rater.id])[rater.id]
 
 
 def of_raters(session: Session, rater_ids: list[int]) -> dict[int, Questionnaire]:
-    """Return the answers of these raters, by rater."""
     rows = session.scalars(
         select(QuestionnaireAnswer).where(QuestionnaireAnswer.rater_id.in_(rater_ids))
     )
@@ -480,7 +460,6 @@ WITHDRAWN = "phase 3 withdrawal"
 
 
 def cost(session: Session, participant: Participant) -> dict[str, int]:
-    """Return the counts of the data that a withdrawal would delete."""
     mine = {
         "questions": OwnQuestion.participant_id == participant.id,
         "judgments": Judgment.rater_id == participant.rater_id,
@@ -494,7 +473,6 @@ def cost(session: Session, participant: Participant) -> dict[str, int]:
 
 
 def note_export(session: Session, study: Study, name: str, now: datetime) -> None:
-    """Log that a file with participants' data was made."""
     studies.log(session, study, EXPORTED, name, None, None, now)
 
 
@@ -544,7 +522,6 @@ def withdraw(session: Session, participant: Participant, now: datetime) -> None:
 
 
 def _delete_room(session: Session, room: int) -> None:
-    """Delete a participant's own study with every row in it."""
     raters = select(Rater.id).where(Rater.study_id == room).scalar_subquery()
     runs = select(Run.id).where(Run.study_id == room).scalar_subquery()
     queries = select(Query.id).where(Query.run_id.in_(runs)).scalar_subquery()

@@ -30,8 +30,6 @@ _SECRET = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
 
 
 class NotSetUp(Missing):
-    """The study has no phase 3, or none with a chatbot."""
-
     message = mark("Phase 3 is not set up")
     remedy = mark("Set it up on the page of phase 3 first.")
     command_remedy = mark("Open Study, Phase 3 in the app.")
@@ -64,7 +62,6 @@ class UserStudySettings(Struct, frozen=True):
 
 
 def find(session: Session, study: Study) -> UserStudy | None:
-    """Return phase 3 of a study; ``None`` where it was never set up."""
     return session.get(UserStudy, study.id)
 
 
@@ -90,7 +87,6 @@ def lock(session: Session, study: Study) -> UserStudy:
 
 
 def settings(found: UserStudy | None) -> UserStudySettings:
-    """Return how phase 3 is set; as it begins where there is none yet."""
     if found is None:
         return UserStudySettings()
     return UserStudySettings(

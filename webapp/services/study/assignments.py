@@ -35,8 +35,6 @@ EVERYTHING: frozenset[int] = frozenset()
 
 
 class Why(StrEnum):
-    """Why something typed names no questions."""
-
     UNKNOWN = "unknown"
     OUTSIDE = "outside"
     BACKWARDS = "backwards"
@@ -44,8 +42,6 @@ class Why(StrEnum):
 
 
 class NotQuestions(ValueError):
-    """Something typed names no questions: ``item``, and ``why``."""
-
     def __init__(self, item: str, why: Why) -> None:
         super().__init__(item, why)
         self.item, self.why = item, why
@@ -59,7 +55,6 @@ class Numbered(Struct, frozen=True):
     categories: Mapping[int, str]
 
     def of(self, category: str) -> list[int]:
-        """Return the questions of a category, named in any case."""
         return [
             self.ids[place]
             for place, name in self.categories.items()
@@ -243,22 +238,18 @@ class Exposure(Struct, frozen=True):
 
 
 def exposure(session: Session, study: Study) -> Exposure:
-    """Return when raters of the study saw more than its cards."""
     return Exposure(badged(session, study), record_shown(session, study), suggested(session, study))
 
 
 def badged(session: Session, study: Study) -> tuple[Period, ...]:
-    """Return every time in which blind raters saw constraint badges, the earliest first."""
     return _periods(session, study, *BADGED)
 
 
 def record_shown(session: Session, study: Study) -> tuple[Period, ...]:
-    """Return every time in which raters saw details that only a listing's record has."""
     return _periods(session, study, *RECORDED)
 
 
 def suggested(session: Session, study: Study) -> tuple[Period, ...]:
-    """Return every time in which blind raters and participants were offered a grade."""
     return _periods(session, study, *SUGGESTED)
 
 

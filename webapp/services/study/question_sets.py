@@ -50,7 +50,6 @@ def are_shared(session: Session, study: Study, asked: Sequence[Sequence[str]]) -
 
 
 def _known(session: Session, study: Study) -> Sequence[QuestionSet]:
-    """Return the study's question sets, the largest first."""
     found = session.scalars(
         select(QuestionSet)
         .where(QuestionSet.study_id == study.id)
@@ -109,7 +108,6 @@ def _grow_or_make(
     keys: Sequence[str],
     now: datetime,
 ) -> tuple[QuestionSet, list[Question]]:
-    """Return the set of exactly these questions, grown from the smaller ones it contains."""
     kept: dict[int, Question] = {}
     grown: QuestionSet | None = None
     absorbed: list[QuestionSet] = []
@@ -174,7 +172,6 @@ def is_answer_put_to_raters(query_key: SQLColumnExpression[int]) -> ColumnElemen
 
 @cache
 def _left_out() -> Select[int]:
-    """Return the statement over the ids of the questions that the samples did not draw."""
     from webapp.services.planning import samples
 
     drawn = exists().where(

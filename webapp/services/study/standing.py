@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 
 from msgspec import Struct
-from msgspec.structs import replace
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
@@ -41,13 +40,10 @@ class Saving(Struct, frozen=True):
 
     @property
     def saved(self) -> int:
-        """Number of cards that need no verdict of their own."""
         return self.shown - self.distinct - self.beyond
 
 
 class RaterStanding(Struct, frozen=True):
-    """One rater: how far, how fast (seconds per verdict, the median) and how long still."""
-
     name: str
     progress: Progress
     judged: int
@@ -55,18 +51,22 @@ class RaterStanding(Struct, frozen=True):
     pace: float | None
 
     @property
+    def clicks_left(self) -> int:
+        return self.progress.open_judgments + self.progress.unrated
+
+    @property
     def seconds_left(self) -> float | None:
         """Estimated time until everything is rated; ``None`` before there is a pace."""
-        clicks = self.progress.open_judgments + self.progress.unrated
-        return None if self.pace is None else self.pace * clicks
+        return None if self.pace is None else self.pace * self.clicks_left
 
 
 class QuestionStanding(Struct, frozen=True):
-    """One question: its distinct things, the raters given it, and verdicts by rater's name.
+    """One question: its distinct things, the raters given it, and the verdicts left.
 
-    ``planned_for`` may still be given it, as far as the overlap allows; ``assigned_to`` are
-    all whom the owner's assignments let judge it. ``reach`` counts those and all who
-    were given it, removed raters too: as many judge it in the end, or the overlap if less.
+    ``planned_for`` may still be given it, as far as the overlap allows. ``reach`` counts those
+    whom the owner's assignments let judge it and all who were given it, removed raters too: as
+    many judge it in the end, or the overlap if less. ``judged`` has a number of verdicts for
+    everybody who has it or judged in it; ``left`` is the work of all who have it or will get it.
     """
 
     id: int
@@ -74,32 +74,14 @@ class QuestionStanding(Struct, frozen=True):
     text: str
     category: str
     things: int
-    given_to: tuple[str, ...]
-    planned_for: tuple[str, ...]
-    assigned_to: tuple[str, ...]
+    given_to: list[str]
+    planned_for: list[str]
     reach: int
     judged: dict[str, int]
-
-
-class StudyStanding(Struct, frozen=True):
-    """The progress of a study as a whole."""
-
-    saving: Saving
-    raters: tuple[RaterStanding, ...]
-    questions: tuple[QuestionStanding, ...]
-
-
-def study_standing(session: Session, study: Study) -> StudyStanding:
-    """Return the progress of the study; raters in the order in which they joined."""
-    return StudyStanding(
-        saving=_saving(session, study),
-        raters=rater_standings(session, study),
-        questions=_questions(session, study, _present(session, study)),
-    )
+    left: int
 
 
 def rater_standings(session: Session, study: Study) -> tuple[RaterStanding, ...]:
-    """Return the progress of each rater, in the order in which they joined."""
     return tuple(rater_standing(session, rater) for rater in _present(session, study))
 
 
@@ -120,7 +102,7 @@ def pace(moments: Iterable[datetime]) -> float | None:
     return median(gaps) if gaps else None
 
 
-def _saving(session: Session, study: Study) -> Saving:
+def saving(session: Session, study: Study) -> Saving:
     in_study = and_(Run.study_id == study.id, is_put_to_raters(Query.question_id))
     shown = select(func.count()).select_from(Result).join(Query).join(Run).where(in_study)
     distinct = (
@@ -138,7 +120,6 @@ def _present(session: Session, study: Study) -> list[Rater]:
 
 
 def rater_standing(session: Session, rater: Rater) -> RaterStanding:
-    """Return how far, how fast and how long still a rater is."""
     judged = select(func.count()).where(
         Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)
     )
@@ -157,10 +138,8 @@ def rater_standing(session: Session, rater: Rater) -> RaterStanding:
     )
 
 
-def _questions(
-    session: Session, study: Study, raters: Sequence[Rater]
-) -> tuple[QuestionStanding, ...]:
-    names = {rater.id: rater.name for rater in raters}
+def question_standings(session: Session, study: Study) -> list[QuestionStanding]:
+    names = {rater.id: rater.name for rater in _present(session, study)}
     given: dict[int, set[int]] = defaultdict(set)
     for question_id, rater_id in session.execute(select(Task.question_id, Task.rater_id)):
         given[question_id].add(rater_id)
@@ -182,29 +161,25 @@ def _questions(
         .group_by(Question.id, Question.position, Question.text, Question.category)
         .order_by(Question.question_set_id, Question.position)
     )
-    return tuple(
-        _question(
-            QuestionStanding(key, position, text, category, things, (), (), (), 0, judged[key]),
-            {rater: name for rater, name in names.items() if key in named.get(rater, {key})},
-            {rater: names.get(rater) for rater in given[key]},
-            study.overlap,
+    found = []
+    for key, position, text, category, things in rows:
+        theirs = {rater: name for rater, name in names.items() if key in named.get(rater, {key})}
+        is_free = study.overlap is None or len(given[key]) < study.overlap
+        # A removed rater has no name.
+        given_to = sorted(names[rater] for rater in given[key] if rater in names)
+        by = {name: judged[key].get(name, 0) for name in sorted({*given_to, *judged[key]})}
+        raters = len({*by, *theirs.values()})
+        wanted = raters if study.overlap is None else min(study.overlap, raters)
+        begun = sum(things - count for count in by.values())
+        found.append(
+            QuestionStanding(
+                *(key, position, text, category, things, given_to),
+                planned_for=[
+                    name for rater, name in theirs.items() if is_free and rater not in given[key]
+                ],
+                reach=len({*theirs, *given[key]}),
+                judged=by,
+                left=begun + things * max(0, wanted - len(by)),
+            )
         )
-        for key, position, text, category, things in rows
-    )
-
-
-def _question(
-    found: QuestionStanding,
-    assigned: Mapping[int, str],
-    given: Mapping[int, str | None],
-    overlap: int | None,
-) -> QuestionStanding:
-    """Return `found` with its raters and those who may get it; a removed rater has no name."""
-    is_free = overlap is None or len(given) < overlap
-    return replace(
-        found,
-        given_to=tuple(sorted(name for name in given.values() if name is not None)),
-        planned_for=tuple(name for key, name in assigned.items() if is_free and key not in given),
-        assigned_to=tuple(assigned.values()),
-        reach=len({*assigned, *given}),
-    )
+    return found

@@ -35,7 +35,6 @@ def shown_name(study: Study) -> str:
 
 
 def shown_owner(name: str) -> str:
-    """Return the owner's name; in the reader's language while nobody has given another."""
     return gettext(OWNER_NAME) if name in _first_names(OWNER_NAME) else name
 
 
@@ -92,7 +91,6 @@ def people_and_machines(session: Session, study: Study) -> list[Rater]:
 
 
 def called(rater: Rater) -> str:
-    """Return a rater's name for display; a machine's name is marked as one."""
     if not rater.is_machine:
         return rater.name
     return gettext("%(name)s (machine)", name=rater.name)
@@ -135,7 +133,6 @@ class Switches(Struct, frozen=True):
 
 
 def switches(study: Study) -> Switches:
-    """Return how the study is set."""
     return Switches(**{name: getattr(study, name) for name in Switches.__struct_fields__})
 
 
@@ -157,7 +154,6 @@ def set_switches(session: Session, study: Study, wanted: Switches, now: datetime
 
 
 def _count_anew(session: Session, cannot_tell: CannotTell) -> None:
-    """Make every stored figure anew; participants' own studies count as the one they are of."""
     session.execute(update(Study).values(cannot_tell=cannot_tell))
     for study_id in session.scalars(select(Study.id)).all():
         raters = session.scalars(select(Rater.id).where(Rater.study_id == study_id)).all()
@@ -173,13 +169,11 @@ def guidelines(study: Study, code: str = "") -> str:
 
 
 def starters() -> dict[str, str]:
-    """Return the texts to begin guidelines with, by language."""
     found = texts_of(resource("templates") / "study", "starter")
     return {code: text.strip() for code, text in found.items()}
 
 
 def rename_rater(session: Session, rater: Rater, name: str, now: datetime) -> None:
-    """Give a rater another name, logging the change."""
     if name and name != rater.name:
         log(session, rater.study, "rename rater", rater_subject(rater), rater.name, name, now)
         rater.name = name

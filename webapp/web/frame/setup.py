@@ -48,7 +48,7 @@ from webapp.web.planning import planning
 from webapp.web.proof_packs import packs
 from webapp.web.rating import judgments, question_notes, rate
 from webapp.web.runs import imports, runs
-from webapp.web.study import assignments, home, study
+from webapp.web.study import home, study
 from webapp.web.workers import jobs
 
 if TYPE_CHECKING:
@@ -61,10 +61,11 @@ BLUEPRINTS = (
     *(site.health, site.shell, site.joined_files, guides.blueprint),
     *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
     *(participants.questions_blueprint, runs.measures, agreement.conflicts),
+    study.assignments_blueprint,
     *(
         module.blueprint
         for module in (
-            *(adjudications, agreement, assignments, card_marks, comparisons),
+            *(adjudications, agreement, card_marks, comparisons),
             *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
             *(jobs, judges, judgments, offline),
             *(packs, participants, planning, question_notes, rate, rated_comparisons, raters),

@@ -22,14 +22,11 @@ NEWEST = 2**31 - 1
 
 
 class UndoForm(Form):
-    """Which change is to be taken back: the latest one when the page was shown."""
-
     latest = WholeField(0, NEWEST, required=True, wrong=UNUSABLE)
 
 
 @blueprint.get("/")
 def show() -> str:
-    """Show one page of what was changed, the latest first."""
     changed = request.args.get("change", "")
     wanted = WantedEvents(
         rater=request.args.get("rater", type=int),
@@ -50,7 +47,6 @@ def show() -> str:
 
 @blueprint.post("/undo")
 def undo() -> Response:
-    """Take back one's own latest change."""
     form = checked(UndoForm)
     with access.writing() as (session, rater):
         history.undo(session, rater, form.latest.data, clicks.event())
@@ -60,7 +56,6 @@ def undo() -> Response:
 
 @blueprint.get("/events.csv")
 def as_csv() -> Response:
-    """Return the whole log that the reader may see as CSV."""
     with access.reading() as (session, rater):
         data = history.as_csv(session, rater)
     return attached(data, "text/csv; charset=utf-8", "events.csv")
@@ -68,7 +63,6 @@ def as_csv() -> Response:
 
 @blueprint.get("/events.jsonl")
 def as_json_lines() -> Response:
-    """Return the whole log that the reader may see, one JSON object a line."""
     with access.reading() as (session, rater):
         data = history.as_json_lines(session, rater)
     return attached(data, "application/x-ndjson", "events.jsonl")

@@ -33,8 +33,6 @@ LINK = "link"
 
 
 class NoPasswordYet(Conflict):
-    """Raters are invited once the owner has a password: until then they would be the owner."""
-
     message = mark("The owner has no password yet")
     remedy = mark(
         "Set one on the page of the raters first, so that people who come in by a link are not the "
@@ -53,33 +51,25 @@ class ShownLink(Struct, frozen=True):
 
 
 class NameForm(Form):
-    """The name of a rater."""
-
     name = NameField(LONGEST_NAME)
 
 
 class InviteForm(NameForm):
-    """The name of a new rater, and for how many days their link is valid if they get one."""
-
     days = WholeField(1, MOST_DAYS, default=DAYS, wrong=UNUSABLE)
     by = ChoiceField(["", LINK], default="")
 
 
 class RemovalForm(Form):
-    """The fate of the judgments of a rater who is removed."""
-
     judgments = ChoiceField(["keep", "delete"], default="keep")
 
 
 @blueprint.get("/")
 def index() -> str:
-    """List the raters, and show a link that was just made."""
     return _page(link=shown_once("sign_in.greet"))
 
 
 @blueprint.post("/")
 def add() -> Response:
-    """Add a rater, who signs in by a link or works at this machine."""
     form = forms.sent(InviteForm)
     if not form.validate():
         return _again(form, forms.messages(form))
@@ -102,7 +92,6 @@ def add() -> Response:
 
 @blueprint.post("/<int:rater_id>/invitations")
 def invite(rater_id: int) -> Response:
-    """Make another link for a rater."""
     with access.writing() as (session, owner):
         need_password(owner.study.password)
         rater = raters.find(session, owner.study, rater_id)
@@ -113,7 +102,6 @@ def invite(rater_id: int) -> Response:
 
 @blueprint.post("/invitations/<int:invitation_id>/withdraw")
 def withdraw(invitation_id: int) -> Response:
-    """Take an invitation back."""
     with access.writing() as (session, owner):
         raters.withdraw(session, owner.study, invitation_id, access.now())
         session.commit()
@@ -122,7 +110,6 @@ def withdraw(invitation_id: int) -> Response:
 
 @blueprint.post("/<int:rater_id>/name")
 def rename(rater_id: int) -> Response:
-    """Give a rater another name."""
     form = forms.checked(NameForm)
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
@@ -144,7 +131,6 @@ def ask_to_remove(rater_id: int) -> str:
 
 @blueprint.post("/<int:rater_id>/remove")
 def remove(rater_id: int) -> Response:
-    """Remove a rater; their judgments are kept unless the form asks to delete them."""
     form = forms.checked(RemovalForm)
     with access.writing() as (session, owner):
         rater = raters.find(session, owner.study, rater_id)
@@ -158,7 +144,6 @@ def remove(rater_id: int) -> Response:
 
 @blueprint.post("/<int:rater_id>/restore")
 def restore(rater_id: int) -> Response:
-    """Let a removed rater judge again."""
     with access.writing() as (session, owner):
         raters.restore(session, raters.find(session, owner.study, rater_id), access.now())
         session.commit()
@@ -175,7 +160,6 @@ def qr_code(address: str, label: str) -> Markup:
 
 
 def need_password(stored: str | None) -> None:
-    """Raise ``NoPasswordYet`` where the owner has none."""
     if stored is None:
         raise NoPasswordYet
 

@@ -34,15 +34,11 @@ _QUEUES = {is_known: PasswordQueue() for is_known in (False, True)}
 
 
 class PasswordForm(Form):
-    """The owner's password, and the page that was asked for."""
-
     password = PasswordField()
     next = LineField(LONGEST_ADDRESS)
 
 
 class NewPasswordForm(Form):
-    """A new password, typed twice; ``old`` is the one before, where there is one."""
-
     old = PasswordField()
     password = PasswordField(validators=[Length(SHORTEST, LONGEST, UNFIT)])
     again = PasswordField(validators=[EqualTo("password", DIFFERENT)])
@@ -50,8 +46,6 @@ class NewPasswordForm(Form):
 
 
 class ChosenRaterForm(Form):
-    """The rater of this machine who goes to work."""
-
     rater = WholeField(0, HIGHEST_ID, default=0, required=True)
 
 
@@ -64,13 +58,11 @@ def stay_shut() -> None:
 
 @blueprint.get("/sign-in")
 def show() -> str:
-    """Show the ways to sign in: choose a rater, set the first password, or enter it."""
     return _page()
 
 
 @blueprint.post("/sign-in")
 def enter() -> Response:
-    """Sign the owner in with the password."""
     form = forms.checked(PasswordForm)
     try:
         badge = _checked(form.password.data or "")
@@ -82,7 +74,6 @@ def enter() -> Response:
 
 @blueprint.post("/sign-in/first")
 def set_first() -> Response:
-    """Set the owner's first password and sign the owner in."""
     form = forms.sent(NewPasswordForm)
     if not _may_set():
         raise NotYours
@@ -114,7 +105,6 @@ def choose() -> Response:
 
 @blueprint.post("/sign-out")
 def leave() -> Response:
-    """Sign out: delete the browser's badge and make copies of it invalid."""
     if named := session_cookie.sign_in():
         with access.database().writing() as session:
             sign_in.sign_out(session, named, access.now())
@@ -135,7 +125,6 @@ def greet(token: str) -> str:
 
 @blueprint.post("/join/<token>")
 def join(token: str) -> Response:
-    """Sign in the rater of a link, and lead to what is next to rate."""
     with access.database().reading() as session:
         study = access.study(session)
         badge = sign_in.rater_badge(raters.accept(session, study, token, access.now()))
@@ -145,7 +134,6 @@ def join(token: str) -> Response:
 
 @blueprint.get("/password")
 def ask_to_change() -> str:
-    """Show the form for another password."""
     return _password_page({})
 
 
@@ -236,7 +224,6 @@ def _checked(password: str) -> Badge:
 
 
 def _source() -> tuple[str, bool]:
-    """Return where this browser's wrong passwords are counted, and whether it is a known one."""
     if access.current_user().is_owner:
         return "signed in", True
     known = session_cookie.known_browser()
@@ -260,5 +247,4 @@ def _password_page(errors: dict[str, str]) -> str:
 
 
 def _to(wanted: str, otherwise: str = "home.show") -> Response:
-    """Redirect to the page that was requested before, if it is ours, else to another."""
     return redirect(wanted if is_ours(wanted) else url_for(otherwise), 303)  # type: ignore[return-value]

@@ -20,8 +20,6 @@ REPORT = "any(markdown, latex, html, json, xlsx)"
 
 
 class CategoryForm(Form):
-    """The category of a question."""
-
     category = LineField(LONGEST_LABEL)
 
 
@@ -34,7 +32,6 @@ class ThemeForm(Form):
 
 @blueprint.get("/")
 def show() -> str:
-    """Show the participants, their progress and the figures."""
     with access.reading() as (session, owner):
         if user_studies.find(session, owner.study) is None:
             return render_template("phase_3/findings/page.html", report=None)
@@ -54,7 +51,6 @@ def show() -> str:
 
 @blueprint.get(f"/report.<{REPORT}:file_format>")
 def take_away(file_format: str) -> Response:
-    """Return the summary as a file; the download is logged."""
     today = access.now().astimezone().date()
     name, made = file_name(file_format, today), FORMATS[file_format]
     return attached(made.render(_exported(name), today), made.media_type, name)
@@ -62,7 +58,6 @@ def take_away(file_format: str) -> Response:
 
 @blueprint.get("/data/<name>")
 def data(name: str) -> Response:
-    """Return participants' data as a file; the download is logged."""
     if name not in DATA:
         raise NotFound
     return attached(*data_file(_exported(name), name), name)
@@ -70,7 +65,6 @@ def data(name: str) -> Response:
 
 @blueprint.get("/questions")
 def questions() -> str:
-    """List the participants' questions, with the category of each."""
     report, category = _report(), request.args.get("category")
     lines = [(one, answer) for one in report.people for answer in one.answers] if report else []
     return render_template(
@@ -85,7 +79,6 @@ def questions() -> str:
 
 @blueprint.post("/<int:participant_id>/questions/<int:number>/category")
 def set_category(participant_id: int, number: int) -> Response:
-    """Store the category of a question."""
     form = checked(CategoryForm)
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
@@ -102,7 +95,6 @@ def set_category(participant_id: int, number: int) -> Response:
 
 @blueprint.get("/comments")
 def comments() -> str:
-    """List the participants' comments, with the themes of each."""
     report, theme = _report(), request.args.get("theme")
     lines = [(one, comment) for one in report.people for comment in one.comments] if report else []
     return render_template(
@@ -118,7 +110,6 @@ def comments() -> str:
 
 @blueprint.post("/<int:participant_id>/comments/<comment>/themes")
 def tag(participant_id: int, comment: str) -> Response:
-    """Give a comment a theme, or take one from it."""
     form = checked(ThemeForm)
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
@@ -152,7 +143,6 @@ def ask_to_withdraw(participant_id: int) -> str:
 
 @blueprint.post("/<int:participant_id>/withdraw")
 def withdraw(participant_id: int) -> Response:
-    """Delete a participant with all their data."""
     with access.writing() as (session, owner):
         participant = participants.find(session, owner.study, participant_id)
         participants.withdraw(session, participant, access.now())
@@ -162,7 +152,6 @@ def withdraw(participant_id: int) -> Response:
 
 
 def _report() -> UserStudyReport | None:
-    """Return what the participants gave; ``None`` while phase 3 is not set up."""
     with access.reading() as (session, owner):
         if user_studies.find(session, owner.study) is None:
             return None

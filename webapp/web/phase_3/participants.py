@@ -62,7 +62,6 @@ from webapp.web.rating.clicks import RatingForm, VerdictForm
 
 @contextmanager
 def reading() -> Iterator[tuple[Session, Participant]]:
-    """Yield a session for reading and the participant who asks."""
     with access.database().reading() as session:
         yield session, _asking(session)
 
@@ -76,7 +75,6 @@ def writing() -> Iterator[tuple[Session, Participant]]:
 
 
 def _asking(session: Session) -> Participant:
-    """Return the participant who asks; raises ``NotTakingPart`` for everybody else."""
     known = access.current_user().guest_id
     found = None if known is None else session.get(Participant, known)
     if found is None:
@@ -96,8 +94,6 @@ class TextChanged(Exception):
 
 
 class PseudonymForm(Form):
-    """The pseudonym that a participant wants."""
-
     pseudonym = NameField(LONGEST_PSEUDONYM)
 
 
@@ -121,7 +117,6 @@ def consent(token: str) -> str:
 
 @blueprint.post("/<token>")
 def decide(token: str) -> Response:
-    """Make a person who agrees a participant; thank a person who declines."""
     form = forms.sent(DecisionOnConsentForm)
     if form.decision.data is False:
         return _decline(token, form.personal.data)
@@ -137,7 +132,6 @@ def decide(token: str) -> Response:
 
 @blueprint.get("/declined")
 def declined() -> str:
-    """Thank a person who does not take part."""
     with access.database().reading() as session:
         study = studies.shown_name(access.study(session))
     return render_template("phase_3/participants/declined.html", study=study)
@@ -145,7 +139,6 @@ def declined() -> str:
 
 @blueprint.post("/pseudonym")
 def rename() -> Response:
-    """Give the participant another pseudonym."""
     form = forms.checked(PseudonymForm)
     try:
         with writing() as (session, participant):
@@ -237,7 +230,6 @@ def _decline(token: str, page: str) -> Response:
 
 
 def _text(session: Session, study: Study) -> ConsentText:
-    """Return the consent text in the reader's language."""
     found = user_studies.consent(session, study)
     if not found:
         raise PhaseClosed
@@ -264,15 +256,12 @@ NO_USE = mark("The chatbot sent something, but not an answer that can be shown."
 
 
 class OwnQuestionForm(Form):
-    """The form of a participant's question."""
-
     question = LineField(LONGEST)
     new_conversation = BooleanField()
 
 
 @questions_blueprint.get("/")
 def index() -> Response:
-    """Show the participant's progress, and ask for the next question."""
     return _home()
 
 
@@ -316,7 +305,6 @@ def show_question(position: int) -> Response:
 
 @questions_blueprint.post("/<int:position>/again")
 def ask_again(position: int) -> Response:
-    """Put a question that got no answer to the chatbot again."""
     try:
         with writing() as (session, participant):
             own_questions.ask_again(session, participant, position, access.now())
@@ -337,7 +325,6 @@ def after_again(position: int) -> Response:
 
 @questions_blueprint.post("/<int:position>/give-up")
 def give_up(position: int) -> Response:
-    """Leave a question that got no answer, and go on."""
     with writing() as (session, participant):
         own_questions.give_up(session, participant, position, access.now())
         session.commit()
@@ -346,7 +333,6 @@ def give_up(position: int) -> Response:
 
 @questions_blueprint.post("/<int:position>/done")
 def done(position: int) -> Response:
-    """Go on to the next question."""
     with writing() as (session, participant):
         own_questions.done(session, participant, position, access.now())
         session.commit()
@@ -355,7 +341,6 @@ def done(position: int) -> Response:
 
 @questions_blueprint.post("/<int:position>/results/<int:rank>/judgment")
 def judge(position: int, rank: int) -> Response:
-    """Store a verdict on one card."""
     form = checked(VerdictForm)
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
@@ -368,7 +353,6 @@ def judge(position: int, rank: int) -> Response:
 
 @questions_blueprint.post("/<int:position>/rating")
 def rate(position: int) -> Response:
-    """Store the rating of the whole answer."""
     form = checked(RatingForm)
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
@@ -379,7 +363,6 @@ def rate(position: int) -> Response:
 
 @questions_blueprint.post("/undo")
 def undo() -> Response:
-    """Take back the participant's latest verdict, grade or note, and show where it was."""
     with writing() as (session, participant):
         rater, run_id = _rater(participant)
         position = events.undo(session, rater, run_id, clicks.event())
@@ -410,9 +393,7 @@ def _home(draft: str = "", problem: str = "", status: int = 200) -> Response:
             problem=problem,
             longest=LONGEST,
             name_taken=str(PseudonymTaken()) if "taken" in request.args else "",
-            link=raters.shown("participants.consent", NewLink(token, access.now()))
-            if token
-            else None,
+            link=raters.shown("participants.consent", own) if own else None,
         )
     return make_response(page, status)
 
@@ -473,7 +454,6 @@ def _line(session: Session, participant: Participant, position: int) -> OwnQuest
 
 
 def _rater(participant: Participant) -> tuple[Rater, str]:
-    """Return the participant as a rater, and the run that holds their answers."""
     if participant.rater is None or participant.run_id is None:
         raise UnknownQuestion
     return participant.rater, participant.run_id
@@ -491,27 +471,21 @@ NAMES = {name: name.replace(" ", "-") for name in (*USABILITY_ITEMS, *COMMENTS)}
 
 
 class AnswerForm(Form):
-    """The answer to one item."""
-
     item = ChoiceField({short: name for name, short in NAMES.items()})
     said = LineField(MOST_NOTES)
 
 
 class EndForm(Form):
-    """Whether the questionnaire ends with items left out."""
-
     anyway = BooleanField()
 
 
 @questionnaire_blueprint.get("/")
 def show() -> str:
-    """Show the questionnaire."""
     return _questionnaire_page(())
 
 
 @questionnaire_blueprint.post("/answer")
 def answer() -> Response:
-    """Store the answer to one item."""
     form = checked(AnswerForm)
     with writing() as (session, participant):
         name, said = form.item.data, form.said.data or None
@@ -540,7 +514,6 @@ def finish() -> Response:
 
 @questionnaire_blueprint.get("/thanks")
 def thanks() -> str | Response:
-    """Say thank you, once the questionnaire was handed in."""
     with reading() as (session, participant):
         if participant.finished_at is None:
             return redirect(url_for("questionnaires.show"), 303)  # type: ignore[return-value]
@@ -568,7 +541,6 @@ def _questionnaire_page(left_out: tuple[int, ...]) -> str:
 
 
 def _store(session: Session, rater: Rater) -> participants.Questionnaire:
-    """Record each answer of the form that differs from the stored one."""
     before = participants.of_rater(session, rater)
     texts = {"helped": before.helped, "missing": before.missing}
     stored = dict(zip(USABILITY_ITEMS, before.usability, strict=True)) | texts

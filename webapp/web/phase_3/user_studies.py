@@ -31,8 +31,6 @@ NEEDS_CHATBOT = mark("Before phase 3 can open, it needs a chatbot.")
 
 
 class SettingsForm(Form):
-    """The owner's settings of phase 3."""
-
     is_open = BooleanField()
     endpoint = LineField(LONGEST_ADDRESS)
     search_method = LineField(LONGEST_LABEL)
@@ -50,19 +48,14 @@ class SettingsForm(Form):
     )
 
     def settings(self) -> UserStudySettings:
-        """Return the settings of a valid form."""
         return UserStudySettings(**self.data)
 
 
 class TestForm(Form):
-    """The owner's question to the chatbot for a test."""
-
     test_question = LineField(LONGEST)
 
 
 class ConsentForm(Form):
-    """The consent text in every language."""
-
     def by_language(self, said: Mapping[str, str]) -> dict[str, str]:
         """Return what is said of each field by the language of its text."""
         return {name.removeprefix("consent_"): text for name, text in said.items()}
@@ -74,13 +67,11 @@ for _code in LANGUAGES:
 
 @blueprint.get("/")
 def show() -> str:
-    """Show the settings of phase 3, and a link that was just made."""
     return _page(link=raters.shown_once("participants.consent"))
 
 
 @blueprint.post("/")
 def save() -> Response:
-    """Store the settings of phase 3, or show the form again with its errors."""
     form = forms.sent(SettingsForm)
     if not form.validate():
         return _again(form, forms.messages(form))
@@ -110,7 +101,6 @@ def test() -> Response:
 
 @blueprint.post("/consent")
 def write_consent() -> Response:
-    """Store the consent text as a new version, if it differs."""
     form = forms.sent(ConsentForm)
     valid, texts = form.validate(), form.by_language(form.data)
     if not valid:
@@ -126,7 +116,6 @@ def write_consent() -> Response:
 
 @blueprint.post("/links")
 def make_link() -> Response:
-    """Make a link for everybody, or for the one participant of that pseudonym."""
     form = forms.sent(PseudonymForm)
     is_for_one, wanted = bool(form.pseudonym.raw_data), form.pseudonym.data
     if is_for_one and not form.validate():
@@ -157,7 +146,6 @@ def after_refusal() -> Response:
 
 @blueprint.post("/links/<int:link_id>/withdraw")
 def withdraw_link(link_id: int) -> Response:
-    """Take a link back."""
     with access.writing() as (session, owner):
         participants.withdraw_link(session, owner.study, link_id, access.now())
         session.commit()

@@ -1,11 +1,9 @@
-"""The study: its settings, the guidelines of its raters, and its progress."""
+"""The study: its settings, the guidelines of its raters, who judges what, and its progress."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from enum import StrEnum
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import Struct
@@ -16,26 +14,18 @@ from werkzeug.exceptions import BadRequest
 from wtforms import BooleanField, Form
 
 from webapp import labels
+from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.metrics_tables import said_blindness
-from webapp.i18n import SOURCE_LANGUAGE, language
-from webapp.records import Blindness, CannotTell
+from webapp.i18n import SOURCE_LANGUAGE, gettext, language, mark
+from webapp.records import CannotTell
 from webapp.services.rating import asked_again, pool
-from webapp.services.rating.asked_again import OpenWork
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
-from webapp.services.study import assignments, studies
-from webapp.services.study.assignments import Numbered
-from webapp.services.study.standing import (
-    QuestionStanding,
-    RaterStanding,
-    Saving,
-    StudyStanding,
-    study_standing,
-)
+from webapp.services.study import assignments, standing, studies
+from webapp.services.study.assignments import NotQuestions, Why
 from webapp.services.study.studies import Switches
-from webapp.web.features import ShownPart
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
     LONGEST_ANSWER,
@@ -49,11 +39,23 @@ from webapp.web.planning import planning
 
 MOST_RATERS = 1000
 DEEPEST = 10_000
+LONGEST_ASSIGNMENT = 2000
+SAID = {
+    Why.UNKNOWN: mark(
+        '"%(item)s" is not a number, a range such as 1-10 or a category of the list below. '
+        "Put commas between several."
+    ),
+    Why.OUTSIDE: mark('"%(item)s" is not among the questions there are: %(extent)s.'),
+    Why.BACKWARDS: mark('"%(item)s" runs backwards: write the smaller number first.'),
+    Why.WHICH_SET: mark(
+        '"%(item)s" could be of several question sets: write the letter of the set before it, '
+        "as in A%(item)s."
+    ),
+}
+"""The error of an item that names no questions, with its remedy."""
 
 
 class StudyForm(Form):
-    """The owner's settings of a study; an empty number means all."""
-
     name = LineField(LONGEST_LABEL, required=True)
     guidelines = TextField(LONGEST_ANSWER)
     blind = ChoiceField({"auto": None, "yes": True, "no": False})
@@ -71,7 +73,6 @@ class StudyForm(Form):
 
     @classmethod
     def showing(cls, switches: Switches) -> StudyForm:
-        """Return the form filled with a study's settings, the starter guidelines if they show."""
         data = asdict(switches)
         if switches.starter_guidelines:
             texts = studies.starters()
@@ -95,101 +96,23 @@ class StudyForm(Form):
 blueprint = Blueprint("study", __name__, url_prefix="/study")
 
 
-class StudyPage(Struct, frozen=True):
-    """The settings of the study, the errors in the user's input, and whether it was stored.
-
-    ``is_blind`` is whether raters rate blind under the stored settings; ``commitment`` is the
-    SHA-256 of the secret that shuffles their orders. ``starters`` are the languages of the texts
-    to begin the guidelines with; ``shows_starter`` is whether raters see them as they are.
-    """
-
-    form: StudyForm
-    errors: dict[str, str]
-    saved: bool
-    is_blind: bool
-    commitment: str
-    starters: tuple[str, ...]
-    shows_starter: bool
-
-
-class StandingQuestionLine(Struct, frozen=True):
-    """One question; ``judged`` has a count for everybody who has it or judged in it."""
-
-    position: int
-    text: str
-    category: str
-    things: int
-    judged: dict[str, int]
-    left: int
-
-
-class StandingCell(StrEnum):
-    """The state of a question for a rater."""
-
-    GIVEN = "given"
-    PLANNED = "planned"
-    NOT_THEIRS = "not theirs"
-
-
-class AssignmentPlan(Struct, frozen=True):
-    """The plan of assignments: for each question (position, text) a cell for every rater, by name.
-
-    ``lines`` end with how many raters the question reaches. ``nobody`` and ``too_few`` name
-    the questions that no rater, or fewer than the overlap, will judge.
-    """
-
-    lines: tuple[tuple[int, str, dict[str, StandingCell], int], ...]
-    nobody: str
-    too_few: str
-
-
-class StandingPage(Struct, frozen=True):
-    """The progress of the study at ``at``; ``open_questions`` are those that miss a verdict.
-
-    ``blindness`` says how many verdicts were given blind; of the others ``askable`` can be asked
-    again, and ``waiting`` were and are not answered yet.
-    ``plan`` is set in a blind study, where raters are given their questions. ``machines`` counts
-    the machines, which nothing else on this page counts. ``brought`` are the parts of
-    features, ``styles`` their style sheets.
-    """
-
-    at: datetime
-    saving: Saving
-    pool_depth: int | None
-    overlap: int | None
-    is_blind: bool
-    raters: tuple[RaterStanding, ...]
-    questions: tuple[StandingQuestionLine, ...]
-    open_questions: int
-    blindness: str
-    askable: OpenWork
-    waiting: OpenWork
-    plan: AssignmentPlan | None
-    machines: int
-    brought: tuple[ShownPart, ...]
-    styles: tuple[str, ...]
-
-
 @blueprint.get("/")
 def show() -> str:
-    """Show the settings of the study."""
     with access.reading() as (session, rater):
         shown = replace(studies.switches(rater.study), name=studies.shown_name(rater.study))
-        form = StudyForm.showing(shown)
-        page = _page(session, rater.study, form, saved="saved" in request.args)
-    return render_template("study/page.html", **htmx.names(page))
+        page = _page(session, rater.study, StudyForm.showing(shown), saved="saved" in request.args)
+    return render_template("study/page.html", **page)
 
 
 @blueprint.post("/")
 def save() -> Response:
-    """Store the settings of the form, or show the form again with its errors."""
     form = forms.sent(StudyForm)
     valid = form.validate()
     with access.writing() as (session, rater):
         study = rater.study
         if not valid:
             page = _page(session, study, form, errors=forms.messages(form))
-            return make_response(render_template("study/page.html", **htmx.names(page)), 422)
+            return make_response(render_template("study/page.html", **page), 422)
         wanted = form.switches(studies.switches(study))
         studies.set_switches(session, study, wanted, access.now())
         session.commit()
@@ -202,7 +125,10 @@ def preview() -> Response:
     form = forms.sent(StudyForm)
     starter = request.args.get("starter")
     if starter is not None:
-        form.guidelines.data = "\n\n".join(filter(None, [form.guidelines.data, _starter(starter)]))
+        text = studies.starters().get(starter)
+        if text is None:
+            raise BadRequest
+        form.guidelines.data = "\n\n".join(filter(None, [form.guidelines.data, text]))
     with access.reading() as (session, rater):
         page = _page(session, rater.study, form)
     part = "study/_preview.html" if starter is None else "study/_guidelines.html"
@@ -215,23 +141,44 @@ def guidelines() -> Response:
     return redirect(url_for("study.show", _anchor="guidelines-part"), 303)  # type: ignore[return-value]
 
 
-@blueprint.get("/standing")
-def standing() -> Response:
-    """Show the verdicts that pooling saves, each rater's progress, and the work left."""
+@blueprint.get("/standing", endpoint="standing")
+def show_standing() -> Response:
     with access.reading() as (session, rater):
-        page = _standing(session, rater.study)
-    return htmx.respond("study/standing.html", "study/_standing.html", page)
+        study = rater.study
+        questions = standing.question_standings(session, study)
+        is_blind = studies.is_blind(session, study)
+        sets = assignments.numbered(session, study)
+        short = [one for one in questions if one.reach < (study.overlap or 1)]
+        in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
+        blindness = reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
+        return htmx.respond(
+            "study/standing.html",
+            "study/_standing.html",
+            at=access.now(),
+            saving=standing.saving(session, study),
+            pool_depth=study.pool_depth,
+            overlap=study.overlap,
+            is_blind=is_blind,
+            raters=standing.rater_standings(session, study),
+            questions=questions,
+            blindness=said_blindness(blindness),
+            askable=asked_again.askable(session, study),
+            waiting=asked_again.waiting(session, study),
+            nobody=assignments.written((one.id for one in short if not one.reach), sets),
+            too_few=assignments.written((one.id for one in short if one.reach), sets),
+            machines=sum(one.is_machine for one in studies.people_and_machines(session, study)),
+            settled=planning.settled_part(session, study) if questions else None,
+            styles=planning.STYLES,
+        )
 
 
 @blueprint.get("/more")
 def more() -> str:
-    """Show what only some studies need, each page with the people it is for."""
     return render_template("study/more.html")
 
 
 @blueprint.get("/ask-again")
 def ask_to_ask_again() -> str:
-    """Say what is asked again blind, before it is."""
     with access.reading() as (session, rater):
         work = asked_again.askable(session, rater.study)
     return render_template("study/ask_again.html", work=work)
@@ -239,7 +186,6 @@ def ask_to_ask_again() -> str:
 
 @blueprint.post("/ask-again")
 def ask_again() -> Response:
-    """Ask again, blind, what raters gave with the method in sight."""
     with access.writing() as (session, rater):
         asked_again.ask(session, rater.study, access.now())
         session.commit()
@@ -253,81 +199,71 @@ def _page(
     *,
     errors: dict[str, str] | None = None,
     saved: bool = False,
-) -> StudyPage:
-    blind = studies.is_blind(session, study)
-    commitment = pool.commitment(study.order_secret)
-    starters, shows_starter = tuple(studies.starters()), study.starter_guidelines
-    return StudyPage(form, errors or {}, saved, blind, commitment, starters, shows_starter)
+) -> dict[str, Any]:
+    return {
+        "form": form,
+        "errors": errors or {},
+        "saved": saved,
+        "is_blind": studies.is_blind(session, study),  # under the stored settings
+        "commitment": pool.commitment(study.order_secret),
+        "starters": tuple(studies.starters()),
+        "shows_starter": study.starter_guidelines,
+    }
 
 
-def _starter(language: str) -> str:
-    found = studies.starters().get(language)
-    if found is None:
-        raise BadRequest
-    return found
+assignments_blueprint = Blueprint("assignments", __name__, url_prefix="/study/assignments")
 
 
-def _standing(session: Session, study: Study) -> StandingPage:
-    found = study_standing(session, study)
-    questions = tuple(_question(one, study.overlap) for one in found.questions)
-    is_blind = studies.is_blind(session, study)
+@assignments_blueprint.get("/", endpoint="show")
+def show_assignments() -> str:
+    with access.reading() as (session, rater):
+        return _assignments(session, rater.study, {}, {})
+
+
+@assignments_blueprint.post("/", endpoint="save")
+def save_assignments() -> Response:
+    with access.writing() as (session, rater):
+        study = rater.study
+        sets = assignments.numbered(session, study)
+        people = {f"questions-{one.id}": one for one in _present(session, study)}
+        form = forms.named({name: LineField(LONGEST_ASSIGNMENT) for name in people})
+        form.validate()
+        errors = forms.messages(form)
+        typed = {field.name: field.data for field in form if field.raw_data}
+        for name in typed.keys() - errors.keys():
+            try:
+                wanted = assignments.read(typed[name], sets)
+                assignments.assign(session, people[name], wanted, access.now())
+            except NotQuestions as error:
+                everything = (key for one in sets for key in one.ids.values())
+                extent = assignments.written(everything, sets)
+                errors[name] = gettext(SAID[error.why], item=error.item, extent=extent)
+        if not errors:
+            session.commit()
+            return redirect(url_for("assignments.show", saved=1), 303)  # type: ignore[return-value]
+        session.rollback()
+        return make_response(_assignments(session, study, typed, errors), 422)
+
+
+def _present(session: Session, study: Study) -> list[Rater]:
+    return [one for one in studies.raters(session, study) if one.removed_at is None]
+
+
+def _assignments(
+    session: Session, study: Study, typed: Mapping[str, str], errors: Mapping[str, str]
+) -> str:
     sets = assignments.numbered(session, study)
-    return StandingPage(
-        at=access.now(),
-        saving=found.saving,
-        pool_depth=study.pool_depth,
+    return render_template(
+        "study/assignments/page.html",
+        raters=_present(session, study),
+        named=assignments.by_rater(session, study),
+        sets=sets,
+        written=assignments.written,
+        typed=typed,
+        errors=errors,
         overlap=study.overlap,
-        is_blind=is_blind,
-        raters=found.raters,
-        questions=questions,
-        open_questions=sum(line.left > 0 for line in questions),
-        blindness=said_blindness(_blindness(session, study)),
-        askable=asked_again.askable(session, study),
-        waiting=asked_again.waiting(session, study),
-        plan=_plan(found, study.overlap, sets) if is_blind and questions else None,
-        machines=sum(one.is_machine for one in studies.people_and_machines(session, study)),
-        brought=tuple(filter(None, [planning.settled_part(session, study)])) if questions else (),
-        styles=planning.STYLES,
-    )
-
-
-def _blindness(session: Session, study: Study) -> Blindness:
-    in_study = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
-    return reports.blindness(session, study, in_study, Rule(reports.MAJORITY))
-
-
-def _plan(found: StudyStanding, overlap: int | None, sets: Sequence[Numbered]) -> AssignmentPlan:
-    names = [rater.name for rater in found.raters]
-    short = [one for one in found.questions if one.reach < (overlap or 1)]
-    return AssignmentPlan(
-        lines=tuple(
-            (one.position, one.text, {name: _cell(one, name) for name in names}, one.reach)
-            for one in found.questions
-        ),
-        nobody=assignments.written((one.id for one in short if not one.reach), sets),
-        too_few=assignments.written((one.id for one in short if one.reach), sets),
-    )
-
-
-def _cell(question: QuestionStanding, name: str) -> StandingCell:
-    if name in question.given_to:
-        return StandingCell.GIVEN
-    return StandingCell.PLANNED if name in question.planned_for else StandingCell.NOT_THEIRS
-
-
-def _question(found: QuestionStanding, overlap: int | None) -> StandingQuestionLine:
-    """Return a question's line, with the work left of all raters who have it or will get it."""
-    named = {name: found.judged.get(name, 0) for name in (*found.given_to, *found.judged)}
-    raters = len({*named, *found.assigned_to})
-    wanted = raters if overlap is None else min(overlap, raters)
-    begun = sum(found.things - count for count in named.values())
-    return StandingQuestionLine(
-        position=found.position,
-        text=found.text,
-        category=found.category,
-        things=found.things,
-        judged=dict(sorted(named.items())),
-        left=begun + found.things * max(0, wanted - len(named)),
+        is_blind=studies.is_blind(session, study),
+        saved="saved" in request.args,
     )
 
 
@@ -344,6 +280,5 @@ def wanted_rule() -> str | None:
 
 
 def rule_choices(session: Session, study: Study) -> tuple[RuleChoice, ...]:
-    """Return every rule that may be chosen in a study."""
     names = (rule.name for rule in reports.rules(session, study))
     return tuple(RuleChoice(name, labels.rule(name)) for name in names)
