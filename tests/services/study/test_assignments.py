@@ -90,15 +90,11 @@ def test_of_several_question_sets_the_letter_tells_which() -> None:
     assert assignments.read("price", TWO) == {202}
     assert len(assignments.read("location", TWO)) == 11
     assert assignments.written({101, 102, 104, 201}, TWO) == "A1-2, A4, B1"
+    assert assignments.read("A1-2, A4, B1", TWO) == {101, 102, 104, 201}
     for text, why in (("1", Why.WHICH_SET), ("C1", Why.UNKNOWN), ("A1-B2", Why.UNKNOWN)):
         with pytest.raises(NotQuestions) as caught:
             assignments.read(text, TWO)
         assert caught.value.why is why
-
-
-def test_what_is_written_is_read_as_the_same_questions() -> None:
-    for questions in ({101}, {101, 102, 103, 130}, set(range(101, 131))):
-        assert assignments.read(assignments.written(questions, ONE), ONE) == questions
 
 
 @pytest.fixture(name="budi")
@@ -193,15 +189,6 @@ def test_an_assignment_follows_its_question_when_the_set_grows(
 
     sets = assignments.numbered(session, study)
     assert assignments.written(assignments.assigned(session, budi) or (), sets) == "2, 5"
-
-
-def test_deleting_a_rater_deletes_what_was_assigned(
-    session: Session, study: Study, budi: Rater
-) -> None:
-    assign(session, budi, "1")
-    raters.delete_rater(session, budi, NOW)
-
-    assert assignments.by_rater(session, study) == {}
 
 
 def test_the_standing_says_what_is_planned_given_and_out_of_reach(

@@ -8,13 +8,14 @@ from sqlalchemy.orm import Session
 from tests.services.runs.runs import card, click, count, query, run, store
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Result, Run
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.records import Relevance
 from webapp.services.judging import events, live_metrics
 from webapp.services.rating import pages
 from webapp.services.rating.pool import QueryFilter
 from webapp.services.runs.imports import ImportedRun
+from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters, unasked
 
 
 def questions(session: Session, imported: ImportedRun) -> list[tuple[int, str]]:
@@ -80,3 +81,14 @@ def test_the_same_text_asked_twice_is_two_questions_told_apart_by_the_file_s_ids
     asked = session.get_one(Question, thing.question_id)
     assert asked.position == 3
     assert part.counts.queries == 1
+
+
+def test_without_a_sample_every_question_is_asked(session: Session, study: Study) -> None:
+    store(session, study, run(*(query(number, card(f"a{number}")) for number in (1, 2, 3))))
+
+    assert unasked(session, study.id) == frozenset()
+    for asked in (
+        select(Question.id).where(is_put_to_raters(Question.id)),
+        select(Query.id).where(is_answer_put_to_raters(Query.id)),
+    ):
+        assert len(session.scalars(asked).all()) == 3

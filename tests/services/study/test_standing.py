@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs.runs import card, click, query, run
+from tests.services.rating.blind_raters import set_study
+from tests.services.rating.blind_raters import stored as store
+from tests.services.runs.runs import card, click, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.rating import blind_page, tasks
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 from webapp.services.study.standing import pace, question_standings, rater_standings, saving
 
 
 def stored(session: Session, study: Study) -> None:
-    lists = {
-        "hybrid": (query(1, card("a"), card("b"), card("a")), query(2)),
-        "api_only": (query(1, card("b"), card("c")), query(2)),
-    }
-    for method, queries in lists.items():
-        imports.store(session, study, run(*queries, method=method), Labels(), NOW)
+    store(session, study, "hybrid", query(1, card("a"), card("b"), card("a")), query(2))
+    store(session, study, "api_only", query(1, card("b"), card("c")), query(2))
 
 
 def test_the_saving_counts_cards_against_distinct_things(session: Session, study: Study) -> None:
@@ -34,13 +29,8 @@ def test_the_saving_counts_cards_against_distinct_things(session: Session, study
     found = saving(session, study)
     # Five cards shown; a, b and c to judge.
     assert (found.shown, found.distinct, found.beyond, found.saved) == (5, 3, 0, 2)
-
-
-def test_what_lies_deeper_than_the_pool_is_counted(session: Session, study: Study) -> None:
-    stored(session, study)
-    studies.set_switches(session, study, replace(studies.switches(study), pool_depth=1), NOW)
+    set_study(session, study, pool_depth=1)
     session.flush()
-
     found = saving(session, study)
     assert (found.shown, found.distinct, found.beyond) == (5, 2, 1)
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -12,7 +16,8 @@ from webapp.db.tables.judging import StoredSummary
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.services.judging import events, live_metrics
-from webapp.services.study import studies
+from webapp.services.study import assignments, studies
+from webapp.services.study.assignments import Exposure, Period
 
 
 def test_a_study_is_blind_once_two_runs_compete_unless_the_owner_says_otherwise(
@@ -88,3 +93,35 @@ def figures_of(
         row.rater_id == rater.id, row.run_id == run_id
     )
     return [tuple(found) for found in session.execute(rows.order_by(row.query_key))]
+
+
+def switch(session: Session, study: Study, hour: int, **wanted: object) -> None:
+    """Set some of the study's switches `hour` hours after the tests' moment."""
+    changed = replace(studies.switches(study), **wanted)
+    studies.set_switches(session, study, changed, NOW + timedelta(hours=hour))
+    session.flush()
+
+
+def at(hour: int, until: int | None = None) -> Period:
+    """Return the period between two hours after the tests' moment."""
+    end = None if until is None else NOW + timedelta(hours=until)
+    return Period(NOW + timedelta(hours=hour), end)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_reports_name_the_times_in_which_raters_saw_more_than_the_cards(
+    session: Session, study: Study
+) -> None:
+    assert assignments.exposure(session, study) == Exposure((), (), ())
+    switch(session, study, 1, badges_while_blind=True, suggest_quality=True)
+    for hour, shown in enumerate((True, False, True), start=2):
+        switch(session, study, hour, show_record=shown)
+    switch(session, study, 6, badges_while_blind=False)
+    other = Study(name="Other", created_at=NOW)
+    session.add(other)
+    session.flush()
+    switch(session, other, 1, show_record=False)
+
+    assert assignments.exposure(session, study) == Exposure(
+        (at(1, until=6),), (at(2, until=3), at(4)), (at(1),)
+    )

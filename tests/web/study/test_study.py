@@ -1,4 +1,4 @@
-"""The study as pages: how it is set up, how far it is, and whose verdicts a run's figures take."""
+"""The study as pages: what needs doing, its set-up, who judges what, and how far it is."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import re
 from hashlib import sha256
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import select
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query
 from tests.web.conftest import PART, stored
 from tests.web.rating.blind_study import set_study
+from tests.web.visitors import invited
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry
 from webapp.records import Relevance
 from webapp.services.rating import tasks
-from webapp.services.study import studies
+from webapp.services.study import assignments, studies
 from webapp.services.study.studies import Switches
+from webapp.web.frame.forms import sent, typed
+from webapp.web.study.study import StudyForm
 
 FORM = {
     "name": "Skripsi",
@@ -30,6 +35,7 @@ FORM = {
     "pool_depth": "",
     "repeat_percent": "5",
 }
+ASSIGNMENTS = "/study/assignments/"
 
 
 def kept(database: Database) -> Switches:
@@ -40,34 +46,36 @@ def kept(database: Database) -> Switches:
         return studies.switches(study)
 
 
-def add(database: Database, name: str, *verdicts: Relevance) -> None:
+def add(database: Database, name: str, *verdicts: Relevance) -> int:
     """Add a rater who gives `verdicts` on the cards of their first task, a minute apart."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         rater = studies.add_rater(session, study, name, NOW)
-        task = tasks.next_task(session, rater, NOW)
-        assert task is not None
+        task = tasks.next_task(session, rater, NOW) if verdicts else None
         for minute, verdict in enumerate(verdicts):
+            assert task is not None
             shown = tasks.key(task, tasks.things(session, task)[minute].id)
             tasks.judge(session, rater, task.id, shown, verdict, click(f"{name}{minute}", minute=1))
         session.commit()
+        return rater.id
 
 
 def test_a_new_study_shows_what_is_in_force(client: FlaskClient, web_database: Database) -> None:
     page = client.get("/study/").text
 
-    assert re.search(r'name="blind" value="auto" checked', page)
-    assert re.search(r'name="figures" value="progress" checked', page)
-    assert re.search(r'name="repeat_percent" value="5"', page)
-    assert re.search(r'name="overlap" value=""', page)
-    assert "At present raters are not blind." in page
+    for shown in (
+        'name="blind" value="auto" checked',
+        'name="figures" value="progress" checked',
+        'name="repeat_percent" value="5"',
+        'name="overlap" value=""',
+    ):
+        assert shown in page
     with web_database.reading() as session:
         study = studies.current(session)
         assert study is not None
         secret = study.order_secret
     assert f"same: {sha256(secret.encode()).hexdigest()}<" in page
     assert secret not in page
-    assert "Work already done" in page
 
 
 def test_an_unnamed_study_is_not_named_by_saving_the_form_in_another_language(
@@ -81,7 +89,7 @@ def test_an_unnamed_study_is_not_named_by_saving_the_form_in_another_language(
     assert kept(web_database).name == "Skripsi"
 
 
-def test_every_switch_is_stored_and_each_change_logged(
+def test_every_switch_is_stored_and_each_change_logged_once(
     client: FlaskClient, web_database: Database
 ) -> None:
     wanted = FORM | {
@@ -96,7 +104,8 @@ def test_every_switch_is_stored_and_each_change_logged(
         "cannot_tell": "left_out",
     }
 
-    assert client.post("/study/", data=wanted).status_code == 303
+    for _again in range(2):
+        assert client.post("/study/", data=wanted).status_code == 303
 
     assert kept(web_database) == Switches(
         name="Skripsi",
@@ -115,22 +124,30 @@ def test_every_switch_is_stored_and_each_change_logged(
         assert len(session.query(LogEntry).all()) == 12  # new guidelines end the starter too
 
 
-def test_saving_what_is_shown_changes_nothing(client: FlaskClient, web_database: Database) -> None:
-    client.post("/study/", data=FORM | {"overlap": "3", "blind": "no", "allow_bulk": "1"})
-    before = kept(web_database)
+@pytest.mark.parametrize(
+    "switches",
+    [
+        Switches("House search"),
+        Switches("A", blind=True, shuffle_questions=True, overlap=2, figures="all"),
+        Switches("B", blind=False, pool_depth=20, repeat_percent=0, guidelines="a\n b "),
+    ],
+)
+def test_a_form_that_is_sent_as_it_was_shown_changes_nothing(
+    app: Flask, switches: Switches
+) -> None:
+    shown = typed(StudyForm.showing(switches))
+    with app.test_request_context(method="POST", data=shown):
+        form = sent(StudyForm)
 
-    client.post("/study/", data=FORM | {"overlap": "3", "blind": "no", "allow_bulk": "1"})
-
-    assert kept(web_database) == before
-    assert "Saved" in client.get("/study/?saved=1").text
+    assert form.validate(), form.errors
+    assert form.switches(switches) == switches
 
 
 @pytest.mark.parametrize(
-    ("field", "typed", "said"),
+    ("field", "value", "said"),
     [
         ("name", " ", "Please fill this in."),
         ("name", "x" * 201, "This text is too long."),
-        ("overlap", "two", "Please write a whole number, in digits."),
         ("overlap", "1.5", "Please write a whole number, in digits."),
         ("overlap", "٣", "Please write a whole number, in digits."),
         ("overlap", "0", "This number is too small or too large."),
@@ -139,74 +156,109 @@ def test_saving_what_is_shown_changes_nothing(client: FlaskClient, web_database:
         ("repeat_percent", "", "Please fill this in."),
         ("repeat_percent", "101", "This number is too small or too large."),
         ("blind", "perhaps", "This value cannot be used here."),
-        ("figures", "none", "This value cannot be used here."),
         ("cannot_tell", "perhaps", "This value cannot be used here."),
-        ("order", "random", "This value cannot be used here."),
         ("guidelines", "x" * 200_001, "This text is too long."),
     ],
 )
-def test_what_cannot_be_is_marked_and_nothing_is_stored(
-    client: FlaskClient, web_database: Database, field: str, typed: str, said: str
+def test_what_cannot_be_is_marked_and_nothing_is_stored_nor_lost(
+    client: FlaskClient, web_database: Database, field: str, value: str, said: str
 ) -> None:
     before = kept(web_database)
 
-    answer = client.post("/study/", data=FORM | {"name": "Other", field: typed})
+    form = {"blind": "no", "overlap": "<b>"} | {field: value}
+    answer = client.post("/study/", data=FORM | {"name": "Other"} | form)
 
     assert answer.status_code == 422
     assert f'id="{field}-error">{said}' in answer.text
-    assert "Nothing was saved yet" in answer.text
+    assert field == "overlap" or 'value="&lt;b&gt;"' in answer.text
+    assert field == "blind" or 'name="blind" value="no" checked' in answer.text
     assert kept(web_database) == before
 
 
-def test_what_was_typed_is_shown_again(client: FlaskClient) -> None:
-    typed = FORM | {"overlap": "<b>", "guidelines": "Aturan baru", "blind": "no"}
-
-    page = client.post("/study/", data=typed).text
-
-    assert 'value="&lt;b&gt;"' in page
-    assert "Aturan baru</textarea>" in page
-    assert re.search(r'name="blind" value="no" checked', page)
-
-
-def test_the_preview_is_a_part_with_htmx_and_a_page_without(client: FlaskClient) -> None:
-    part = client.post("/study/guidelines", data=FORM, headers=PART)
-    page = client.post("/study/guidelines", data=FORM | {"name": "Half typed"})
-
-    assert part.text.lstrip().startswith('<div id="preview"')
-    assert "<h4>Aturan</h4>" in part.text
-    assert "<h4>Aturan</h4>" in page.text
-    assert 'value="Half typed"' in page.text
-    assert "Skripsi" not in client.get("/study/").text  # nothing was stored
-    assert client.get("/study/guidelines").location == "/study/#guidelines-part"
-
-
-def test_guidelines_cannot_run_anything(client: FlaskClient) -> None:
-    hostile = "<script>alert(1)</script>[x](javascript:alert(1))<img src=x onerror=alert(1)>"
-
-    part = client.post("/study/guidelines", data=FORM | {"guidelines": hostile}, headers=PART).text
-
-    assert not re.search(r"<script|<img|href=.javascript", part)
-
-
-@pytest.mark.parametrize(("code", "word"), [("id", "Tidak yakin"), ("en", "Cannot tell")])
-def test_a_starter_text_is_put_below_what_stands_there(
-    client: FlaskClient, code: str, word: str
+def test_the_preview_is_a_part_with_htmx_and_a_page_without_and_runs_nothing(
+    client: FlaskClient,
 ) -> None:
-    address = f"/study/guidelines?starter={code}"
+    hostile = "# Aturan <script>alert(1)</script>[x](javascript:alert(1))<img src=x onerror=a>"
+    form = FORM | {"guidelines": hostile}
+    part = client.post("/study/guidelines", data=form, headers=PART).text
+    page = client.post("/study/guidelines", data=FORM | {"name": "Half typed"}).text
 
-    part = client.post(address, data=FORM, headers=PART).text
-
-    assert part.index("# Aturan") < part.index(f"# {word}")
-    assert f"<h4>{word}</h4>" in part
-    assert 'id="guidelines-part"' in part
-
-
-def test_there_is_no_starter_text_in_another_language(client: FlaskClient) -> None:
+    assert part.lstrip().startswith('<div id="preview"')
+    assert "<h4>Aturan" in part
+    assert not re.search(r"<script|<img|href=.javascript", part)
+    assert "<h4>Aturan</h4>" in page
+    assert 'value="Half typed"' in page
+    assert "Aturan" not in client.get("/study/").text  # nothing was stored
+    assert client.get("/study/guidelines").location == "/study/#guidelines-part"
+    for code, word in (("id", "Tidak yakin"), ("en", "Cannot tell")):
+        address = f"/study/guidelines?starter={code}"
+        part = client.post(address, data=FORM, headers=PART).text
+        assert part.index("# Aturan") < part.index(f"# {word}")
+        assert 'id="guidelines-part"' in part
     assert client.post("/study/guidelines?starter=../x", data=FORM).status_code == 400
 
 
-def test_a_study_without_runs_has_nothing_to_judge(client: FlaskClient) -> None:
-    assert "There is nothing to judge yet." in client.get("/study/standing").text
+def test_raters_see_the_starter_guidelines_in_their_language_until_the_owner_edits_them(
+    client: FlaskClient, web_database: Database
+) -> None:
+    stored(web_database, [query(1, card("a"))])
+    set_study(web_database, blind=True)
+
+    def shown() -> list[bool]:
+        page = client.get("/rate/", follow_redirects=True).text
+        return ["What you judge" in page, "Yang dinilai" in page]
+
+    english = studies.starters()["en"]
+    assert english in html.unescape(client.get("/study/").text)
+    assert shown() == [True, False]
+    client.post("/study/", data=FORM | {"blind": "yes", "guidelines": f"{english}\r\n"})
+    client.post("/language", data={"to": "id"})
+    assert shown() == [False, True]
+    client.post("/study/", data=FORM | {"blind": "yes", "guidelines": ""})
+    assert shown() == [False, False]
+    client.post("/study/", data=FORM | {"blind": "yes", "guidelines": english})
+    assert shown() == [True, False]
+
+
+def steps(client: FlaskClient) -> list[tuple[str, str, bool]]:
+    """The steps on the owner's first page: address, text, whether it is done."""
+    found = client.get("/").text.partition('<ol class="steps">')[2].partition("</ol>")[0]
+    return [
+        (
+            re.findall(r'href="([^"]+)"', step)[0],
+            " ".join(re.sub(r"<[^>]+>", " ", step.partition(">")[2]).split()),
+            ' class="done"' in step,
+        )
+        for step in found.split("<li")[1:]
+    ]
+
+
+def test_the_first_page_says_what_needs_doing(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    run = stored(web_database, [query(1, card("a"))], method="api")
+
+    assert [(address, done) for address, _, done in steps(client)] == [
+        ("/runs/import", False),
+        ("/raters/", False),
+        ("/study/standing", False),
+        ("/agreement", False),
+        ("/runs/", False),
+    ]
+    assert "(1 card left in 1 question · 1 without quality)" in steps(client)[2][1]
+    client.post(f"/runs/{run}/queries/1/results/1/judgment", data={"relevance": "1"})
+    client.post(f"/runs/{run}/queries/1/rating", data={"quality": "5"})
+    assert steps(client)[2][2]
+    stored(web_database, [query(1, card("b"))], method="hybrid")
+    first, *_, last = steps(client)
+    assert (first[0], first[2]) == ("/runs/import", True)
+    assert last[0] == "/comparisons/"
+    assert "provisional" in last[1]
+
+    rater = invited(app, "Ani").get("/").text
+    assert "Questions done: 0 of 1. Cards judged: 0." in rater
+    assert 'href="/rate/"' in rater
+    assert "api" not in rater.partition("<main")[2]
 
 
 def test_the_saving_is_told_in_the_studys_own_numbers(
@@ -215,51 +267,17 @@ def test_the_saving_is_told_in_the_studys_own_numbers(
     stored(web_database, [query(1, card("a"), card("b"), card("c"))])
     stored(web_database, [query(1, card("b"), card("c"), card("d"))], method="api_only")
 
-    page = client.get("/study/standing").text
+    page = client.get("/study/standing", headers=PART).text
     client.post("/study/", data=FORM | {"pool_depth": "2"})
     cut = client.get("/study/standing").text
 
     # Six cards shown: a, b, c, d are four things, two cards (33 %) need no verdict.
+    assert page.lstrip().startswith('<div id="standing">')
     assert "6 cards shown, 4 to judge." in page
     assert "saves each rater 2 verdicts, 33% of all cards" in page
-    assert "nothing is left out" in page
     # Down to rank 2: a, b of one run and b, c of the other; d lies deeper only.
     assert "6 cards shown, 3 to judge." in cut
-    assert "The pool ends at rank 2: 1 property that only lies deeper stays unjudged" in cut
-
-
-def test_each_rater_and_question_says_what_is_left(
-    client: FlaskClient, web_database: Database
-) -> None:
-    stored(web_database, [query(1, card("a"), card("b")), query(2, card("c"))])
-    add(web_database, "Ani", Relevance.RELEVANT)
-
-    page = client.get("/study/standing").text
-    client.post("/study/", data=FORM | {"overlap": "1"})
-    alone = client.get("/study/standing").text
-
-    assert "Ani <b>1</b>" in page
-    assert lefts(page) == ["3", "2"]  # of two raters: Ani lacks 1 of 2, the owner all of both
-    assert lefts(alone) == ["1", "1"]  # question 1 is Ani's, question 2 is free
-    assert "given to nobody yet" in page
-    assert "so together it is less" in alone
-
-
-def test_the_standing_refreshes_as_a_part(client: FlaskClient, run_id: str) -> None:
-    part = client.get("/study/standing", headers=PART).text
-
-    assert run_id
-    assert part.lstrip().startswith('<div id="standing">')
-
-
-def test_names_are_text_wherever_they_stand(client: FlaskClient, web_database: Database) -> None:
-    stored(web_database, [query(1, card("a"), text="<script>x</script>")])
-    add(web_database, "<b>Ani</b>", Relevance.RELEVANT)
-
-    page = client.get("/study/standing").text
-
-    assert "<script>x" not in page
-    assert "<b>Ani" not in page
+    assert "The pool ends at rank 2: 1 property" in cut
 
 
 def lefts(page: str) -> list[str]:
@@ -268,7 +286,21 @@ def lefts(page: str) -> list[str]:
     return re.findall(r'data-label="Left">(\d+)<', rows)
 
 
-# ---- whose verdicts a run's figures take ---------------------------------------------------
+def test_each_rater_and_question_says_what_is_left(
+    client: FlaskClient, web_database: Database
+) -> None:
+    queries = [query(1, card("a"), card("b"), text="<script>x</script>"), query(2, card("c"))]
+    stored(web_database, queries)
+    add(web_database, "Ani <i>", Relevance.RELEVANT)
+
+    page = client.get("/study/standing").text
+    client.post("/study/", data=FORM | {"overlap": "1"})
+    alone = client.get("/study/standing").text
+
+    assert "Ani &lt;i&gt; <b>1</b>" in page
+    assert "<script>x" not in page
+    assert lefts(page) == ["3", "2"]  # of two raters: Ani lacks 1 of 2, the owner all of both
+    assert lefts(alone) == ["1", "1"]  # question 1 is Ani's, question 2 is free
 
 
 @pytest.fixture(name="two_raters")
@@ -290,7 +322,7 @@ def _two_raters(client: FlaskClient, web_database: Database) -> str:
         ("", "-", "Majority of all raters"),
     ],
 )
-def test_a_runs_figures_follow_the_rule_and_name_it(
+def test_a_runs_figures_follow_the_rule_in_the_address_and_name_it(
     client: FlaskClient, two_raters: str, rule: str, value: str, words: str
 ) -> None:
     page = client.get(f"/runs/{two_raters}", query_string={"rule": rule}).text
@@ -304,46 +336,120 @@ def test_a_runs_figures_follow_the_rule_and_name_it(
     assert figure == (None if value == "-" else float(value))
 
 
-def test_every_export_link_carries_the_rule(client: FlaskClient, two_raters: str) -> None:
+def test_every_export_link_carries_the_rule_and_an_unknown_one_is_refused(
+    client: FlaskClient, two_raters: str
+) -> None:
     asked = {"part": "exports", "rule": "rater Ani & Co"}
     page = client.get(f"/runs/{two_raters}", query_string=asked).text
     links = re.findall(rf'href="(/runs/{two_raters}/[a-z]+\.[a-z]+\?[^"]*)"', page)
 
     assert len(links) == 9
-    for link in links:
-        assert link.endswith("?rule=rater+Ani+%26+Co")
+    assert {link.partition("?")[2] for link in links} == {"rule=rater+Ani+%26+Co"}
     csv = client.get(next(link for link in links if "/export.csv" in link)).text
     assert csv.splitlines()[1].startswith("1,Question 1,location,1,0,,0.0000,0.0000,0.0000,0")
+    for part in ("", "/metrics.json", "/export.csv"):
+        answer = client.get(f"/runs/{two_raters}{part}?rule=best")
+        assert answer.status_code == 400
+        assert "&#34;majority&#34;, &#34;adjudicated&#34;" in answer.text
+    assert client.get(f"/runs/{two_raters}/metrics.json?rule=rater+Nobody").status_code == 404
 
 
-@pytest.mark.parametrize("part", ["", "/metrics.json", "/export.csv"])
-def test_an_unknown_rule_is_refused_with_those_there_are(
-    client: FlaskClient, two_raters: str, part: str
+@pytest.fixture(name="ani")
+def _ani(web_database: Database) -> int:
+    """Ani, beside the owner, in a blind study of four questions; her id."""
+    queries = [
+        query(number, card("a"), category="area" if number < 3 else "price")
+        for number in range(1, 5)
+    ]
+    for method in ("hybrid", "api_only"):
+        stored(web_database, queries, method=method)
+    return add(web_database, "Ani <b>")
+
+
+def named(database: Database) -> dict[int, str]:
+    """Return what is assigned, as it would be written."""
+    with database.reading() as session:
+        study = studies.open_or_make(session, NOW)
+        sets = assignments.numbered(session, study)
+        found = assignments.by_rater(session, study)
+        return {key: assignments.written(questions, sets) for key, questions in found.items()}
+
+
+def test_what_is_named_is_stored_logged_and_shown_again_in_short(
+    client: FlaskClient, web_database: Database, ani: int
 ) -> None:
-    answer = client.get(f"/runs/{two_raters}{part}?rule=best")
+    page = client.get(ASSIGNMENTS).text
+    assert f'name="questions-{ani}" value=""' in page
+    assert re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page) == [
+        ("All questions", "1-4"),
+        ("<code>area</code>", "1-2"),
+        ("<code>price</code>", "3-4"),
+    ]
 
-    assert answer.status_code == 400
-    assert "&#34;majority&#34;, &#34;adjudicated&#34;" in answer.text
+    answer = client.post(ASSIGNMENTS, data={f"questions-{ani}": "Price, 2"})
+
+    assert (answer.status_code, answer.location) == (303, f"{ASSIGNMENTS}?saved=1")
+    assert named(web_database) == {ani: "2-4"}
+    page = client.get(answer.location).text
+    assert f'name="questions-{ani}" value="2-4"' in page
+    assert "gets 3 questions" in page
+    with web_database.reading() as session:
+        entry = session.scalars(select(LogEntry).where(LogEntry.action == "assign")).one()
+        assert (entry.old, entry.new) == ("all", "2-4")
+    indonesian = {"Accept-Language": "id"}
+    client.post(ASSIGNMENTS, data={f"questions-{ani}": "semua"}, headers=indonesian)
+    assert named(web_database) == {}
+    stored(web_database, [query(1, card("a"), text="Another set")])
+    wrong = client.post(ASSIGNMENTS, data={f"questions-{ani}": "2"}).text
+    assert "as in A2." in wrong
+    client.post(ASSIGNMENTS, data={f"questions-{ani}": "A2, B"})
+    assert named(web_database) == {ani: "A2, B1"}
 
 
-def test_raters_see_the_starter_guidelines_in_their_language_until_the_owner_edits_them(
-    client: FlaskClient, web_database: Database
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("1, 9", "&#34;9&#34; is not among the questions there are: 1-4."),
+        ("4-1", "&#34;4-1&#34; runs backwards"),
+        ("<script>", "&#34;&lt;script&gt;&#34; is not a number"),
+        ("1," * 1500, "This text is too long."),
+    ],
+)
+def test_what_names_no_question_is_marked_and_nothing_is_stored(
+    client: FlaskClient, web_database: Database, ani: int, value: str, said: str
 ) -> None:
-    """Saved as they are they stay the starter; cleared they are gone."""
-    stored(web_database, [query(1, card("a"))])
-    set_study(web_database, blind=True)
+    form = {f"questions-{ani - 1}": "1", f"questions-{ani}": value}
+    answer = client.post(ASSIGNMENTS, data=form)
 
-    def shown() -> list[bool]:
-        page = client.get("/rate/", follow_redirects=True).text
-        return ["What you judge" in page, "Yang dinilai" in page]
+    assert answer.status_code == 422
+    assert f'id="error-{ani}">{said}' in answer.text
+    assert f'name="questions-{ani - 1}" value="1"' in answer.text
+    assert named(web_database) == {}
 
-    english = studies.starters()["en"]
-    assert english in html.unescape(client.get("/study/").text)
-    assert shown() == [True, False]
-    client.post("/study/", data=FORM | {"blind": "yes", "guidelines": f"{english}\r\n"})
-    client.post("/language", data={"to": "id"})
-    assert shown() == [False, True]
-    client.post("/study/", data=FORM | {"blind": "yes", "guidelines": ""})
-    assert shown() == [False, False]
-    client.post("/study/", data=FORM | {"blind": "yes", "guidelines": english})
-    assert shown() == [True, False]
+
+def test_the_standing_shows_planned_and_given_and_what_nobody_will_judge(
+    client: FlaskClient, web_database: Database, ani: int
+) -> None:
+    client.post("/study/", data={"name": "S", "repeat_percent": "0", "overlap": "2"})
+    client.post(ASSIGNMENTS, data={f"questions-{ani - 1}": "1-2", f"questions-{ani}": "2-3"})
+    with web_database.writing() as session:
+        rater = studies.raters(session, studies.open_or_make(session, NOW))[1]
+        tasks.next_task(session, rater, NOW)
+        session.commit()
+
+    page = client.get("/study/standing").text
+    rows = re.findall(
+        r'data-cell="([^"]+)".*?data-cell="([^"]+)".*?<td[^>]*>(.*?)</td>', page, re.DOTALL
+    )
+
+    assert rows == [
+        ("planned", "not theirs", "1 of 2"),
+        ("planned", "given", "2 of 2"),
+        ("not theirs", "planned", "1 of 2"),
+        ("not theirs", "not theirs", "0 of 2"),
+    ]
+    assert "Nobody will judge: 4." in page
+    assert "Fewer raters than the overlap of 2 will judge: 1, 3." in page
+    assert lefts(page) == ["1", "2", "1", "0"]
+    set_study(web_database, blind=False)
+    assert 'id="plan"' not in client.get("/study/standing").text
