@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 from msgspec.structs import replace
@@ -25,19 +26,24 @@ from webapp.services.rating import blind_page, tasks
 from webapp.services.runs import runs
 from webapp.services.study import studies
 
+ALL = WantedEvents()
+
 
 @pytest.fixture(name="budi")
 def _budi(session: Session, study: Study, run_id: str) -> Rater:  # noqa: ARG001
     return studies.add_rater(session, study, "Budi", NOW)
 
 
-def entries(
-    session: Session,
-    reader: Rater,
-    wanted: WantedEvents = WantedEvents(),  # noqa: B008
-) -> list[HistoryEntry]:
+def entries(session: Session, reader: Rater, wanted: WantedEvents = ALL) -> list[HistoryEntry]:
     session.flush()
     return history.history(session, reader, wanted).entries
+
+
+def latest(session: Session, reader: Rater) -> Event:
+    session.flush()
+    found = history.history(session, reader, ALL).latest
+    assert found is not None
+    return found.event
 
 
 def test_an_entry_tells_old_and_new_and_which_one_stands(
@@ -48,41 +54,40 @@ def test_an_entry_tells_old_and_new_and_which_one_stands(
     events.judge(session, rater, run_id, 1, 1, NO, made)
     last, first = entries(session, rater)
 
-    assert (first.event.old, first.event.new, last.event.old, last.event.new) == (None, "1", "1", "0")
-    assert (first.stands, last.stands) == (False, True)
-    assert (last.change, last.title, last.question and last.question.position) == (ChangeKind.VERDICT, "A", 1)
+    assert (first.event.old, first.event.new, first.stands) == (None, "1", False)
+    assert (last.event.old, last.event.new, last.stands) == ("1", "0", True)
+    assert (last.change, last.title) == (ChangeKind.VERDICT, "A")
+    assert last.question is not None
+    assert last.question.position == 1
     assert (last.event.device, last.event.sequence, last.event.cause) == ("phone", 7, "click")
-    assert first.event.client_time is not None
-    assert first.event.client_time < first.event.received_at == NOW
 
 
-def test_an_event_that_lost_to_an_earlier_arrival_does_not_stand_and_is_said_to_be_overtaken(
-    session: Session, rater: Rater, run_id: str
+@pytest.mark.parametrize(
+    ("laptop", "phone"),
+    [
+        # The same device: the number of the click decides.
+        (
+            click("new", device="phone", sequence=2, client_minute=0),
+            click("old", minute=1, device="phone", sequence=1, client_minute=0),
+        ),
+        # The phone judged at minute 1 and was offline; the laptop judged at minute 2.
+        (
+            click("new", minute=2, device="laptop", sequence=1, client_minute=2),
+            click("old", minute=9, device="phone", sequence=1, client_minute=1),
+        ),
+    ],
+)
+def test_what_was_said_before_and_sent_after_is_overtaken(
+    session: Session, rater: Rater, run_id: str, laptop: events.Click, phone: events.Click
 ) -> None:
-    made = click("new", device="phone", sequence=2, client_minute=0)
-    events.judge(session, rater, run_id, 1, 1, YES, made)
-    late = click("old", minute=1, device="phone", sequence=1, client_minute=0)
-    events.judge(session, rater, run_id, 1, 1, NO, late)
-
-    assert [(one.event.event_id, one.stands, one.overtaken) for one in entries(session, rater)] == [
-        ("old", False, True),
-        ("new", True, False),
-    ]
-
-
-def test_what_another_device_said_before_and_sent_after_is_overtaken(
-    session: Session, rater: Rater, run_id: str
-) -> None:
-    """The phone judged at minute 1 and was offline; the laptop judged at minute 2."""
-    laptop = click("laptop", minute=2, device="laptop", sequence=1, client_minute=2)
     events.judge(session, rater, run_id, 1, 1, YES, laptop)
-    phone = click("phone", minute=9, device="phone", sequence=1, client_minute=1)
     events.judge(session, rater, run_id, 1, 1, NO, phone)
-    later = click("later", minute=10, device="phone", sequence=2, client_minute=10)
-    events.judge(session, rater, run_id, 1, 1, YES, later)
-
     found = {one.event.event_id: (one.stands, one.overtaken) for one in entries(session, rater)}
-    assert found == {"laptop": (False, False), "phone": (False, True), "later": (True, False)}
+    assert found == {"new": (True, False), "old": (False, True)}
+
+    later = click("later", minute=10, device="phone", sequence=3, client_minute=10)
+    events.judge(session, rater, run_id, 1, 1, YES, later)
+    assert [one.stands for one in entries(session, rater)] == [True, False, False]
 
 
 def test_the_owner_sees_everybody_and_a_rater_only_themselves(
@@ -94,8 +99,8 @@ def test_the_owner_sees_everybody_and_a_rater_only_themselves(
     assert [one.event.event_id for one in entries(session, rater)] == ["his", "mine"]
     assert [one.event.event_id for one in entries(session, budi)] == ["his"]
     assert entries(session, budi, WantedEvents(rater=rater.id)) == []
-    assert history.history(session, budi, WantedEvents()).raters == []
-    assert len(history.history(session, rater, WantedEvents()).raters) == 2
+    assert history.history(session, budi, ALL).raters == []
+    assert len(history.history(session, rater, ALL).raters) == 2
     assert b"mine" not in history.as_csv(session, budi)
     assert b"mine" not in history.as_json_lines(session, budi)
 
@@ -108,18 +113,17 @@ def test_the_list_narrows_to_rater_question_and_kind(
     events.rate(session, budi, run_id, 1, said, click("answer"))
     empty = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     events.rate(session, rater, run_id, 2, empty, click("empty"))
-    second = history.history(session, rater, WantedEvents()).questions[1]
+    second, name = history.history(session, rater, ALL).questions[1]
 
     def ids(**wanted: object) -> list[str]:
-        found = entries(session, rater, replace(WantedEvents(), **wanted))
-        return [one.event.event_id for one in found]
+        return [one.event.event_id for one in entries(session, rater, replace(ALL, **wanted))]
 
     assert ids(rater=budi.id) == ["answer", "answer"]
-    assert ids(question=second[0]) == ["empty"]
+    assert ids(question=second) == ["empty"]
     assert ids(change=ChangeKind.VERDICT) == ["card"]
     assert ids(change=ChangeKind.OUTCOME) == ["empty"]
     assert ids(change=ChangeKind.NOTES) == ["answer"]
-    assert second[1] == "2. Question 2"
+    assert name == "2. Question 2"
 
 
 def test_pages_go_back_in_time_without_a_gap(
@@ -137,26 +141,24 @@ def test_pages_go_back_in_time_without_a_gap(
         before = page.older
 
     assert seen == [["e4", "e3"], ["e2", "e1"], ["e0"]]
-    assert before is None
-    assert page.total == 5
+    assert (before, page.total) == (None, 5)
 
 
 def test_the_latest_change_can_be_undone_once(session: Session, rater: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     events.judge(session, rater, run_id, 1, 2, NO, click("e2", minute=1))
-    session.flush()
-    latest = history.history(session, rater, WantedEvents()).latest
-    assert latest is not None
-    assert latest.event.event_id == "e2"
+    last = latest(session, rater)
+    assert last.event_id == "e2"
     for _ in range(2):  # the same form sent twice
-        history.undo(session, rater, latest.event.id, click("u", minute=2))
+        history.undo(session, rater, last.id, click("u", minute=2))
         session.flush()
 
     undo, second, first = entries(session, rater)
-    assert (undo.event.cause, undo.event.undoes_id, undo.event.old, undo.event.new) == ("undo", second.event.id, "0", None)
+    assert (undo.event.cause, undo.event.undoes_id) == ("undo", second.event.id)
+    assert (undo.event.old, undo.event.new) == ("0", None)
     assert (second.undone, second.stands, undo.stands, first.stands) == (True, False, True, True)
     with pytest.raises(NoLongerLatest):
-        history.undo(session, rater, latest.event.id, click("other", minute=3))
+        history.undo(session, rater, last.id, click("other", minute=3))
     assert [row.verdict for row in session.scalars(select(Judgment))].count("1") == 1
 
 
@@ -165,10 +167,7 @@ def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) ->
     assert task is not None
     page = blind_page.blind_page(session, budi, task.id)
     tasks.judge(session, budi, task.id, page.cards[0].key, YES, click("e1"))
-    session.flush()
-    latest = history.history(session, budi, WantedEvents()).latest
-    assert latest is not None
-    history.undo(session, budi, latest.event.id, click("u", minute=1))
+    history.undo(session, budi, latest(session, budi).id, click("u", minute=1))
     session.flush()
 
     assert session.scalars(select(Judgment.verdict)).all() == [None]
@@ -194,7 +193,6 @@ def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
     (found,) = entries(session, budi, WantedEvents(change=ChangeKind.QUALITY))
 
     assert (found.letter, found.query, found.event.new) == ("A", None, "4")
-    assert run_id not in repr(history.history(session, budi, WantedEvents()))
     assert run_id.encode() not in history.as_csv(session, budi)
     assert answers_in_log(session, budi) == ["A"]
     owner = session.scalars(select(Rater).where(Rater.is_owner)).one()
@@ -209,31 +207,18 @@ def test_a_hidden_repeat_is_the_owners_to_see_and_a_plain_judgment_to_its_rater(
     session: Session, rater: Rater, budi: Rater
 ) -> None:
     for number, field in enumerate(("repeat", "repeat quality")):
-        session.add(
-            Event(
-                rater_id=budi.id,
-                event_id=f"r{number}",
-                field=field,
-                new="1",
-                cause="click",
-                device="",
-                sequence=1,
-                received_at=NOW,
-            )
-        )
+        made = {"rater_id": budi.id, "event_id": f"r{number}", "field": field, "new": "1"}
+        session.add(Event(**made, cause="click", device="", sequence=1, received_at=NOW))
 
     seen = [ChangeKind.REPEAT_QUALITY, ChangeKind.REPEAT]
+    plain = [ChangeKind.QUALITY, ChangeKind.VERDICT]
     assert [one.change for one in entries(session, rater)] == seen
-    assert [one.change for one in entries(session, budi)] == [
-        ChangeKind.QUALITY,
-        ChangeKind.VERDICT,
-    ]
+    assert [one.change for one in entries(session, budi)] == plain
     (found,) = entries(session, budi, WantedEvents(change=ChangeKind.VERDICT))
     assert found.change is ChangeKind.VERDICT
     assert entries(session, rater, WantedEvents(change=ChangeKind.VERDICT)) == []
-    offered = history.history(session, budi, WantedEvents()).changes
-    assert not [one for one in offered if "repeat" in one]
-    assert set(seen) < set(history.history(session, rater, WantedEvents()).changes)
+    assert not [one for one in history.history(session, budi, ALL).changes if "repeat" in one]
+    assert set(seen) < set(history.history(session, rater, ALL).changes)
 
 
 def test_a_deleted_runs_events_stay_without_their_place(
@@ -245,4 +230,22 @@ def test_a_deleted_runs_events_stay_without_their_place(
     (found,) = entries(session, rater)
 
     assert (found.event.new, found.question, found.stands) == ("2", None, False)
-    assert history.history(session, rater, WantedEvents()).latest is None
+    assert history.history(session, rater, ALL).latest is None
+
+
+def test_the_files_hold_every_event_and_no_cell_runs(
+    session: Session, rater: Rater, run_id: str
+) -> None:
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
+    events.rate(session, rater, run_id, 1, AnswerRating(notes="=1+1"), click("e2", minute=1))
+    session.flush()
+    rows = list(csv.DictReader(io.StringIO(history.as_csv(session, rater).decode())))
+    lines = [json.loads(line) for line in history.as_json_lines(session, rater).splitlines()]
+
+    assert tuple(rows[0]) == history.COLUMNS == tuple(lines[0])
+    assert [row["new"] for row in rows] == ["1", "'=1+1"]
+    assert [line["new"] for line in lines] == ["1", "=1+1"]
+    assert (rows[0]["property"], rows[0]["content"], rows[0]["stands"]) == ("slug:a", "1", "1")
+    assert lines[0]["received_at"] == "2026-03-01T09:00:00+00:00"
+    assert lines[0]["client_time"] == "2026-03-01T08:59:00+00:00"
+    assert (lines[0]["stands"], lines[0]["undone"], lines[1]["field"]) == (True, False, "notes")

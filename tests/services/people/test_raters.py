@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from hashlib import sha256
 
 import pytest
 from sqlalchemy import func, select
@@ -27,14 +28,14 @@ from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.people import raters, sign_in
-from webapp.services.people.raters import NameTaken, OwnerStays
+from webapp.services.people.raters import NameTaken, NoWayIn, OwnerIsNotInvited, OwnerStays
 from webapp.services.rating import tasks
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.reports import UnknownRater
-from webapp.services.study import studies
 
 YES = Relevance.RELEVANT
+MOMENT = timedelta(microseconds=1)
 
 
 @pytest.fixture(name="run_id")
@@ -99,38 +100,26 @@ def test_two_raters_never_share_a_name(
     raters.rename(session, ani, name, NOW)
 
     assert ani.name == name
+    renamed = [(f"rater {ani.id}", "Ani", name)] if name != "Ani" else []
+    assert logged(session, "rename rater") == renamed
 
 
-def test_renaming_is_logged(session: Session, ani: Rater) -> None:
-    raters.rename(session, ani, "Ani S.", NOW)
-
-    assert logged(session, "rename rater") == [(f"rater {ani.id}", "Ani", "Ani S.")]
-
-
-def test_removing_keeps_every_judgment_and_closes_the_door(
-    session: Session, study: Study, ani: Rater
-) -> None:
-    invited = raters.make(session, ani, NOW)
-    badge = sign_in.rater_badge(raters.accept(session, study, invited.token, NOW))
-    assert sign_in.asker(session, badge, NOW).rater_id == ani.id
-
-    raters.remove(session, ani, NOW)
-
-    assert sign_in.asker(session, badge, NOW).rater_id is None
-    with pytest.raises(raters.NoWayIn):
-        raters.accept(session, study, invited.token, NOW)
-    assert raters.removal_cost(session, ani) == {"judgments": 1, "ratings": 2, "events": 5}
-    assert rows(session, StoredSummary, ani.id) == 2
-
-
-def test_a_restored_rater_needs_a_new_invitation(
+def test_removing_keeps_every_judgment_and_signs_the_rater_out_until_invited_anew(
     session: Session, study: Study, ani: Rater
 ) -> None:
     old = raters.make(session, ani, NOW)
-    raters.remove(session, ani, NOW)
-    raters.restore(session, ani, NOW)
+    carried = sign_in.rater_badge(raters.accept(session, study, old.token, NOW))
+    assert sign_in.asker(session, carried, NOW).rater_id == ani.id
 
-    with pytest.raises(raters.NoWayIn):
+    raters.remove(session, ani, NOW)
+
+    assert sign_in.asker(session, carried, NOW).rater_id is None
+    assert raters.removal_cost(session, ani) == {"judgments": 1, "ratings": 2, "events": 5}
+    assert rows(session, StoredSummary, ani.id) == 2
+    with pytest.raises(NameTaken):
+        raters.invite(session, study, "Ani", NOW)
+    raters.restore(session, ani, NOW)
+    with pytest.raises(NoWayIn):
         raters.accept(session, study, old.token, NOW)
     new = raters.make(session, ani, NOW)
     assert raters.accept(session, study, new.token, NOW).rater is ani
@@ -195,21 +184,72 @@ def test_deleting_leaves_a_count_and_nothing_else(
     assert "Ani" not in " ".join(str(part) for row in told for part in row)
 
 
-def test_the_owner_cannot_be_removed(session: Session, rater: Rater) -> None:
+def test_the_owner_is_neither_removed_nor_invited(
+    session: Session, study: Study, rater: Rater
+) -> None:
     for way in (raters.remove, raters.delete_rater):
         with pytest.raises(OwnerStays):
             way(session, rater, NOW)
+    with pytest.raises(OwnerIsNotInvited):
+        raters.invite(session, study, rater.name, NOW)
 
 
-def test_a_rater_of_another_study_is_not_found(session: Session, study: Study) -> None:
+def test_raters_and_links_of_another_study_are_not_found(session: Session, study: Study) -> None:
     other = Study(name="Other", created_at=NOW)
     session.add(other)
     session.flush()
-    stranger = studies.add_rater(session, other, "Ani", NOW)
+    token = raters.invite(session, other, "Ani", NOW).token
+    row = raters.accept(session, other, token, NOW)
 
     with pytest.raises(UnknownRater):
-        raters.find(session, study, stranger.id)
+        raters.find(session, study, row.rater_id)
     assert raters.named(session, study, "Ani") is None
+    with pytest.raises(NoWayIn):
+        raters.accept(session, study, token, NOW)
+    with pytest.raises(NoWayIn):
+        raters.withdraw(session, study, row.id, NOW)
+
+
+def test_a_link_lets_its_rater_in_as_often_as_wanted_until_it_expires(
+    session: Session, study: Study
+) -> None:
+    month = raters.invite(session, study, "Ani", NOW)
+    day = raters.invite(session, study, "ani", NOW + MOMENT, days=1)
+
+    last = NOW + timedelta(days=30) - MOMENT
+    row = raters.accept(session, study, month.token, NOW)
+    assert raters.accept(session, study, month.token, last) is row
+    assert (row.rater.name, month.name, day.name) == ("Ani", "Ani", "Ani")
+    assert row.token_hash == sha256(month.token.encode()).hexdigest()
+    assert len(month.token) == 32  # 24 bytes, 192 bits, in base 64
+    told = session.execute(select(LogEntry.subject, LogEntry.old, LogEntry.new))
+    assert month.token not in str(list(told))
+    for token, now in (
+        (month.token, last + MOMENT),
+        (day.token, NOW + timedelta(days=1) + MOMENT),
+        *((token, NOW) for token in ("", "x", "\x00", "é" * 500, "' OR 1=1 --")),
+    ):
+        with pytest.raises(NoWayIn):
+            raters.accept(session, study, token, now)
+    later = NOW + timedelta(days=2)
+    states = [line.state for line in raters.invitation_lines(session, study, later)[row.rater_id]]
+    assert states == ["expired", "open"]
+
+
+def test_a_withdrawn_link_lets_nobody_in_and_those_inside_out(
+    session: Session, study: Study
+) -> None:
+    withdrawn, other = (raters.invite(session, study, "Ani", NOW) for _ in range(2))
+    came_in = raters.accept(session, study, withdrawn.token, NOW)
+
+    raters.withdraw(session, study, came_in.id, NOW)
+
+    assert sign_in.asker(session, sign_in.rater_badge(came_in), NOW).rater_id is None
+    with pytest.raises(NoWayIn):
+        raters.accept(session, study, withdrawn.token, NOW)
+    assert raters.accept(session, study, other.token, NOW).rater is came_in.rater
+    lines = raters.invitation_lines(session, study, NOW)[came_in.rater_id]
+    assert [line.state for line in lines] == ["open", "withdrawn"]
 
 
 def test_the_list_and_the_removal_count_the_same_judgments(demo_session: Session) -> None:
