@@ -1,4 +1,4 @@
-"""A question is put to the chatbot once, and its answer kept with its cards."""
+"""Phase 3 opens with a chatbot that can be asked; each question is put to it once, in order."""
 
 from __future__ import annotations
 
@@ -20,15 +20,26 @@ from tests.services.phase_3.participants import (
 )
 from tests.services.runs.runs import click
 from webapp.chatbot.answers import Answer
+from webapp.chatbot.client import Chatbot
+from webapp.chatbot.mappings import CONTRACT
 from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.figures import Totals
 from webapp.records import QueryState, Relevance
 from webapp.services.judging import events, live_metrics
-from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.live_metrics import Standing
-from webapp.services.phase_3 import own_questions
-from webapp.services.phase_3.own_questions import QuestionCall, State
+from webapp.services.phase_3 import own_questions, user_studies
+from webapp.services.phase_3.own_questions import (
+    Failed,
+    NoQuestionLeft,
+    QuestionCall,
+    QuestionStillOpen,
+    State,
+    TooSoon,
+    TriedTooOften,
+)
+from webapp.services.phase_3.participants import PhaseClosed
+from webapp.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
 from webapp.services.rating import pages
 from webapp.services.rating.pool import QueryFilter
 from webapp.services.workers import loop
@@ -63,16 +74,6 @@ def test_an_answer_becomes_cards_to_judge_and_figures(
     )
     assert standing.totals == Totals.of([page.summary])
     assert live_metrics.check(session) == []
-
-
-def test_an_empty_answer_asks_whether_there_is_truly_nothing(
-    session: Session, melati: Participant
-) -> None:
-    asked(session, melati, response="Maaf, tidak ada.")
-
-    (line,) = own_questions.lines(session, melati, NOW)
-    assert line.answer_state is QueryState.EMPTY
-    assert line.open_judgments == 1
 
 
 def test_a_follow_up_goes_on_in_the_session_and_a_new_conversation_does_not(
@@ -133,21 +134,6 @@ def test_whatever_a_chatbot_writes_can_be_kept_and_shown(
     assert page.response
 
 
-def test_one_participant_is_out_of_reach_for_another(session: Session, study: Study) -> None:
-    melati, jati = taking_part(session, study), taking_part(session, study, "Jati")
-    asked(session, melati)
-    assert jati.rater is not None
-    assert melati.run_id is not None
-
-    with pytest.raises(UnknownQuery):
-        events.judge(session, jati.rater, melati.run_id, 1, 1, Relevance.RELEVANT, click("c"))
-    with pytest.raises(own_questions.UnknownQuestion):
-        own_questions.done(session, jati, 1, NOW)
-
-
-A_MINUTE = timedelta(minutes=1)
-
-
 def test_no_more_are_asked_at_once_than_allowed_and_the_others_wait_their_turn(
     session: Session, study: Study
 ) -> None:
@@ -155,35 +141,129 @@ def test_no_more_are_asked_at_once_than_allowed_and_the_others_wait_their_turn(
     people = [taking_part(session, study, name) for name in ("Melati", "Jati", "Merak")]
     for number, person in enumerate(people):
         own_questions.ask(session, person, f"Rumah {number}?", NOW + timedelta(seconds=number))
-    calls = [WORK.claim(session, NOW + A_MINUTE) for _ in range(3)]
+    calls = [WORK.claim(session, NOW + MINUTE) for _ in range(3)]
 
     first, second, third = calls
     assert isinstance(first, QuestionCall)
     assert isinstance(second, QuestionCall)
     assert [first.asked.message, second.asked.message] == ["Rumah 0?", "Rumah 1?"]
     assert third is Nothing.MORE
-    last = own_questions.lines(session, people[2], NOW + A_MINUTE)[0]
+    last = own_questions.lines(session, people[2], NOW + MINUTE)[0]
     assert (last.state, last.before) == (State.WAITING, 2)
-    WORK.keep(session, first, Answer("Tidak ada."), NOW + A_MINUTE)
-    assert claimed(session, NOW + A_MINUTE).asked.message == "Rumah 2?"
+    WORK.keep(session, first, Answer("Tidak ada."), NOW + MINUTE)
+    assert claimed(session, NOW + MINUTE).asked.message == "Rumah 2?"
 
 
-def order(session: Session) -> list[str]:
-    """Return what is put to the chatbot next, until nothing waits, each answered at once."""
-    put: list[str] = []
-    while isinstance(call := WORK.claim(session, NOW), QuestionCall):
-        put.append(call.asked.message)
-        WORK.keep(session, call, Answer("Tidak ada."), NOW)
-        session.flush()
-    return put
+def test_there_is_one_open_question_and_the_same_text_again_is_that_one(
+    session: Session, melati: Participant
+) -> None:
+    first = own_questions.ask(session, melati, "Rumah?", NOW)
+
+    assert own_questions.ask(session, melati, " Rumah? ", NOW) == first
+    with pytest.raises(QuestionStillOpen) as still:
+        own_questions.ask(session, melati, "Ruko?", NOW)
+    assert still.value.args == (first,)
 
 
-def test_questions_are_put_in_the_order_in_which_they_came(session: Session, study: Study) -> None:
-    for number, text in enumerate(("first", "second", "third")):
-        person = taking_part(session, study, text)
-        own_questions.ask(session, person, text, NOW + timedelta(seconds=number))
-        session.flush()
-    (line,) = own_questions.lines(session, person, NOW)
-    assert line.before == 2
+def test_what_was_given_up_counts_as_a_failed_call_and_takes_no_question(
+    session: Session, study: Study, melati: Participant
+) -> None:
+    opened(session, study, SETTINGS)
+    own_questions.ask(session, melati, "Rumah?", NOW)
+    WORK.keep(session, claimed(session), Failed("not_reached", "nobody listens"), NOW)
+    own_questions.give_up(session, melati, 1, NOW)
+    own_questions.give_up(session, melati, 1, NOW)
 
-    assert order(session) == ["first", "second", "third"]
+    (line,) = own_questions.lines(session, melati, NOW)
+    assert (line.state, line.answer_state) == (State.GIVEN_UP, QueryState.FAILED)
+    assert not line.is_open
+    assert own_questions.allowance(session, melati) == 10
+    assert own_questions.ask(session, melati, "Ruko?", NOW) == 2
+
+
+def test_nobody_asks_more_than_the_limit_nor_too_soon_nor_once_it_is_closed(
+    session: Session, study: Study
+) -> None:
+    opened(session, study, Settings(most_questions=1, pause_seconds=60))
+    melati = taking_part(session, study)
+    asked(session, melati)
+    own_questions.done(session, melati, 1, NOW)
+    with pytest.raises(NoQuestionLeft):
+        own_questions.ask(session, melati, "Ruko?", NOW + 2 * MINUTE)
+    opened(session, study, Settings(most_questions=2, pause_seconds=60))
+    with pytest.raises(TooSoon) as early:
+        own_questions.ask(session, melati, "Ruko?", NOW + timedelta(seconds=20.5))
+    assert early.value.args == (40,)  # 39.5 rounded up
+    opened(session, study, Settings(is_open=False))
+    with pytest.raises(PhaseClosed):
+        own_questions.ask(session, melati, "Ruko?", NOW + MINUTE)
+
+
+def test_failing_for_ever_ends_too(session: Session, study: Study) -> None:
+    opened(session, study, Settings(most_questions=1))
+    melati = taking_part(session, study)
+    own_questions.ask(session, melati, "Rumah?", NOW)
+    for _attempt in range(2):
+        WORK.keep(session, claimed(session), Failed("not_reached", "-"), NOW)
+        own_questions.ask_again(session, melati, 1, NOW)
+    WORK.keep(session, claimed(session), Failed("not_reached", "-"), NOW)
+
+    with pytest.raises(TriedTooOften):  # 3 calls for 1 question
+        own_questions.ask_again(session, melati, 1, NOW)
+
+
+def Settings(**said: object) -> user_studies.UserStudySettings:  # noqa: N802
+    """Return the settings of the tests with something else in them."""
+    return replace(SETTINGS, **said)
+
+
+OWN = '{"send": {"q": "{message}"}, "read": {"text": "a"}, "headers": {%s}}'
+
+
+def test_it_may_be_prepared_without_a_chatbot_but_not_opened(
+    session: Session, study: Study
+) -> None:
+    user_studies.set_settings(session, study, UserStudySettings(most_questions=3), NOW)
+    with pytest.raises(UnfitChatbot) as unfit:
+        user_studies.set_settings(session, study, UserStudySettings(is_open=True), NOW)
+
+    assert unfit.value.field == "endpoint"
+    assert user_studies.settings(user_studies.find(session, study)).most_questions == 3
+
+
+def test_the_chatbot_is_the_one_that_is_set(session: Session, study: Study) -> None:
+    user_studies.set_settings(session, study, replace(SETTINGS, answer_seconds=7, tries=4), NOW)
+
+    found = user_studies.chatbot(user_studies.settings(user_studies.find(session, study)))
+    assert isinstance(found, Chatbot)
+    assert found.address == "http://127.0.0.1:9/chat"
+    assert found.mapping is CONTRACT
+    assert (found.patience.seconds, found.patience.tries) == (7, 4)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"endpoint": "ftp://bot.example"}, "endpoint"),
+        ({"endpoint": "bot.example"}, "endpoint"),
+        ({"endpoint": "https://me:secret@bot.example"}, "endpoint"),
+        ({"endpoint": "https://bot.example/chat?key=secret"}, "endpoint"),
+        ({"api": "mapping", "mapping": "{"}, "mapping"),
+        ({"api": "mapping", "mapping": OWN % '"Authorization": "Bearer secret"'}, "mapping"),
+        ({"api": "mapping", "mapping": OWN % '"x-api-key": "secret"'}, "mapping"),
+    ],
+)
+def test_a_chatbot_that_cannot_be_asked_or_would_store_a_key_is_refused(
+    session: Session, study: Study, wrong: dict[str, str], field: str
+) -> None:
+    with pytest.raises(UnfitChatbot) as unfit:
+        user_studies.set_settings(session, study, replace(SETTINGS, **wrong), NOW)
+
+    assert unfit.value.field == field
+
+
+def test_a_header_may_name_the_variable_that_holds_its_key() -> None:
+    named = OWN % '"Authorization": "Bearer {env:BOT_KEY}", "Accept-Language": "id"'
+
+    found = user_studies.chatbot(replace(SETTINGS, api="mapping", mapping=named))
+    assert found.mapping.headers["Authorization"] == "Bearer {env:BOT_KEY}"

@@ -1,0 +1,188 @@
+"""The usability scale is scored as published; figures over people as drawing people gives them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats  # type: ignore[import-untyped]
+
+from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling, mean_intervals
+from webapp.metrics.judging.figures import Sum
+from webapp.metrics.phase_3.user_study import (
+    TOO_FEW_CLUSTERS,
+    adjective,
+    clustered_mean,
+    grade,
+    usability_score,
+    usability_summary,
+)
+
+ANSWERS = st.lists(st.integers(1, 5), min_size=10, max_size=10)
+
+
+@pytest.mark.parametrize(
+    ("answers", "score"),
+    [
+        # odd items give answer - 1, even ones 5 - answer; their sum times 2.5
+        ([5, 1] * 5, 100.0),  # (4 + 4) * 5 * 2.5
+        ([1, 5] * 5, 0.0),
+        ([3, 3] * 5, 50.0),  # (2 + 2) * 5 * 2.5
+        ([5, 5] * 5, 50.0),  # agreeing to everything is not praise: (4 + 0) * 5 * 2.5
+        ([4, 2, 5, 1, 4, 3, 4, 2, 3, 4], 70.0),  # 3+3+4+4+3+2+3+3+2+1 = 28
+        ([2, 1, 1, 1, 1, 1, 1, 1, 1, 1], 52.5),  # 1 + 5 * 4 = 21
+    ],
+)
+def test_the_score_is_that_of_the_published_rule(answers: list[int], score: float) -> None:
+    assert usability_score(answers) == score
+
+
+@given(ANSWERS)
+def test_the_score_lies_within_0_and_100_in_steps_of_two_and_a_half(answers: list[int]) -> None:
+    score = usability_score(answers)
+
+    assert isinstance(score, float)
+    assert 0 <= score <= 100
+    assert score / 2.5 == round(score / 2.5)
+
+
+@given(ANSWERS)
+def test_answering_the_other_way_round_turns_the_score_round(answers: list[int]) -> None:
+    turned = usability_score([6 - answer for answer in answers])
+
+    assert turned == 100 - usability_score(answers)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 10, 31])
+def test_the_interval_is_scipys_within_the_scale(size: int) -> None:
+    scores = [float(x) for x in np.random.default_rng(size).integers(10, 36, size) * 2.5]
+    low, high = stats.t.interval(0.95, size - 1, loc=np.mean(scores), scale=stats.sem(scores))
+
+    found = usability_summary(scores)
+
+    assert found.mean == pytest.approx(np.mean(scores))
+    assert found.interval.lower == pytest.approx(max(0, low), rel=1e-9)
+    assert found.interval.upper == pytest.approx(min(100, high), rel=1e-9)
+    assert found.n == size
+
+
+def test_no_score_has_no_mean_and_one_no_interval() -> None:
+    nobody, one = usability_summary([]), usability_summary([72.5])
+
+    assert (nobody.n, nobody.mean, nobody.adjective, nobody.grade) == (0, None, None, None)
+    assert nobody.interval == one.interval == NO_INTERVAL
+    assert (one.n, one.mean, one.adjective, one.grade) == (1, 72.5, "good", "C")
+
+
+@pytest.mark.parametrize(
+    ("mean", "word", "letter"),
+    [
+        (0, "worst imaginable", "F"),
+        (12.5, "worst imaginable", "F"),
+        (20, "awful", "F"),
+        (35.7, "poor", "F"),
+        (59.9, "OK", "F"),
+        (60, "OK", "D"),
+        (71.4, "good", "C"),
+        (80, "excellent", "B"),
+        (85.5, "excellent", "B"),
+        (90, "best imaginable", "A"),
+        (100, "best imaginable", "A"),
+    ],
+)
+def test_a_mean_is_called_by_the_nearest_adjective_and_its_grade(
+    mean: float, word: str, letter: str
+) -> None:
+    # Bangor et al. 2009: 12.5, 20.3, 35.7, 50.9, 71.4, 85.5, 90.9; grades at 60, 70, 80, 90.
+    assert (adjective(mean), grade(mean)) == (word, letter)
+
+
+SETTINGS = Resampling()
+
+
+def answers(people: int, seed: int) -> list[list[float]]:
+    """Return what a few people gave: some find it good, some do not, each to some questions."""
+    drawn = np.random.default_rng(seed)
+    return [
+        [
+            float(x)
+            for x in np.clip(
+                drawn.normal(drawn.uniform(0.1, 0.9), 0.15, drawn.integers(1, 11)), 0, 1
+            )
+        ]
+        for _ in range(people)
+    ]
+
+
+def sums(given: list[list[float]]) -> list[Sum]:
+    return [Sum(sum(values), len(values)) for values in given]
+
+
+@pytest.mark.parametrize(("people", "seed"), [(2, 1), (5, 2), (10, 3), (25, 4)])
+def test_the_interval_is_that_of_drawing_people_with_all_they_gave(people: int, seed: int) -> None:
+    given = answers(people, seed)
+    drawn = np.random.default_rng(seed + 100)
+    who = drawn.integers(0, people, (40_000, people))
+    total, count = (np.array([made(values) for values in given]) for made in (sum, len))
+    theirs = total[who].sum(axis=1) / count[who].sum(axis=1)
+    low, high = np.quantile(theirs, [0.025, 0.975])
+
+    found = clustered_mean(sums(given), SETTINGS)
+
+    # A 2.5 % quantile of 10,000 draws has a standard error of about 0.03 standard deviations.
+    tolerance = 5 * 0.03 * float(np.std(theirs))
+    assert found.value == pytest.approx(np.concatenate(given).mean())
+    assert found.interval.lower == pytest.approx(low, abs=tolerance)
+    assert found.interval.upper == pytest.approx(high, abs=tolerance)
+    assert (found.clusters, found.n) == (people, sum(map(len, given)))
+
+
+def test_people_who_differ_give_a_wider_interval_than_their_questions_would() -> None:
+    # Five people: three always served well, two never; ten questions each.
+    given = [[1.0] * 10] * 3 + [[0.0] * 10] * 2
+    (naive,) = mean_intervals([[x for values in given for x in values]], SETTINGS)
+
+    found = clustered_mean(sums(given), SETTINGS)
+
+    # 0.6 over 50 questions: sd 0.49 / sqrt(50) = 0.07, so about 0.46 to 0.74. Over 5 people
+    # sd 0.49 / sqrt(5) = 0.22: of five draws 0 or 1 are good in 8.7 %, 5 in 7.8 %.
+    assert naive.lower == pytest.approx(0.46, abs=0.021)
+    assert naive.upper == pytest.approx(0.74, abs=0.021)
+    assert (found.interval.lower, found.interval.upper) == (0.2, 1.0)
+
+
+SHARES = st.floats(0, 1, allow_nan=False)
+PEOPLE = st.lists(st.lists(SHARES, min_size=1, max_size=10), min_size=2, max_size=12)
+FEW = Resampling(resamples=200)
+
+
+@given(st.lists(SHARES, min_size=2, max_size=30))
+def test_where_each_asked_one_question_the_interval_is_the_plain_one(values: list[float]) -> None:
+    (plain,) = mean_intervals([values], FEW)
+
+    assert clustered_mean([Sum(value, 1) for value in values], FEW).interval == plain
+
+
+@given(PEOPLE)
+def test_the_interval_lies_between_the_least_and_the_best_served(people: list[list[float]]) -> None:
+    found = clustered_mean(sums(people), FEW)
+
+    means = [sum(own) / len(own) for own in people]
+    assert found.interval.lower is not None
+    assert found.interval.upper is not None
+    assert min(means) - 1e-9 <= found.interval.lower <= found.interval.upper
+    assert found.interval.upper <= max(means) + 1e-9
+
+
+@given(PEOPLE)
+def test_giving_each_answer_twice_or_nothing_changes_no_interval(people: list[list[float]]) -> None:
+    once = clustered_mean(sums(people), FEW)
+    twice = clustered_mean([Sum(2 * sum(own), 2 * len(own)) for own in people], FEW)
+
+    assert twice.interval == once.interval
+    assert (twice.value, twice.clusters, twice.n) == (once.value, once.clusters, 2 * once.n)
+    assert clustered_mean([Sum(), *sums(people), Sum()], FEW) == once
+    alone = clustered_mean(sums(people[:1]), FEW)
+    assert (alone.interval, alone.clusters) == (NO_INTERVAL, 1)
+    assert alone.why_no_interval == TOO_FEW_CLUSTERS
