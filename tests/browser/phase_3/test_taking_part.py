@@ -127,29 +127,6 @@ def test_notes_on_an_answer_are_there_again_after_a_reload_in_mid_sentence(
         expect(pressed).to_have_attribute("aria-pressed", "true")
 
 
-def test_how_far_a_question_is_rated_stands_within_its_line(
-    empty_server: Server, open_tab: OpenTab
-) -> None:
-    """However long the question is, and so wherever what is said of it finds room."""
-    with bots.serving(bots.good) as bot:
-        link = _opened(empty_server, bot.address)
-        page = open_tab(**PHONE)
-        page.goto(link)
-        page.get_by_role("button", name="setuju").tap()
-        _ask(page, "Rumah di Johor?")
-        page.goto(f"{empty_server.url}/ask/")
-    for words in range(1, 30):
-        page.locator(".questions a").evaluate(
-            "(link, n) => (link.textContent = 'di '.repeat(n))", words
-        )
-        line, said = (
-            page.locator(one).bounding_box() for one in (".questions li", ".questions .tag")
-        )
-        assert line
-        assert said
-        assert said["y"] + said["height"] <= line["y"] + line["height"]
-
-
 def _opened(server: Server, endpoint: str) -> str:
     """Set phase 3 up as its owner; returns the address of everybody's link."""
     owner = Person(server.url)
