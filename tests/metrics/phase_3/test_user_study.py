@@ -11,7 +11,6 @@ from scipy import stats  # type: ignore[import-untyped]
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling, mean_intervals
 from webapp.metrics.judging.figures import Sum
 from webapp.metrics.phase_3.user_study import (
-    TOO_FEW_CLUSTERS,
     adjective,
     clustered_mean,
     grade,
@@ -185,4 +184,3 @@ def test_giving_each_answer_twice_or_nothing_changes_no_interval(people: list[li
     assert clustered_mean([Sum(), *sums(people), Sum()], FEW) == once
     alone = clustered_mean(sums(people[:1]), FEW)
     assert (alone.interval, alone.clusters) == (NO_INTERVAL, 1)
-    assert alone.why_no_interval == TOO_FEW_CLUSTERS

@@ -17,7 +17,7 @@ from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome
+from webapp.records import Click, EmptyOutcome
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.people import history
@@ -78,7 +78,7 @@ def test_an_entry_tells_old_and_new_and_which_one_stands(
     ],
 )
 def test_what_was_said_before_and_sent_after_is_overtaken(
-    session: Session, rater: Rater, run_id: str, laptop: events.Click, phone: events.Click
+    session: Session, rater: Rater, run_id: str, laptop: Click, phone: Click
 ) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, laptop)
     events.judge(session, rater, run_id, 1, 1, NO, phone)

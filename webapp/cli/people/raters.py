@@ -71,7 +71,12 @@ def invite_command(name: str, days: int, base_url: str | None) -> None:
 def raters_command(*, as_json: bool, forget_password: bool) -> None:
     """List the study's raters: how they stand, what they get and how they may come in."""
     if forget_password:
-        _forget_password()
+        with options.opened() as opened, opened.writing() as session:
+            study = studies.open_or_make(session, options.now())
+            sign_in.set_password(session, study, None, options.now())
+            session.commit()
+        address = f"{serving.chosen(Settings.from_environment(), None)[0]}/sign-in"
+        say(gettext("Forgotten. Set a new one at %(address)s on this computer.", address=address))
         return
     with options.reading() as (session, study):
         invited = raters.invitation_lines(session, study, options.now())
@@ -95,20 +100,6 @@ def raters_command(*, as_json: bool, forget_password: bool) -> None:
         write_json(document, indent=2, default=datetime.isoformat)
         return
     write(printed([_table(found, named)]), None)
-
-
-def _forget_password() -> None:
-    with options.opened() as opened, opened.writing() as session:
-        study = studies.open_or_make(session, options.now())
-        sign_in.set_password(session, study, None, options.now())
-        session.commit()
-    address, _ = serving.chosen(Settings.from_environment(), None)
-    say(
-        gettext(
-            "Forgotten. Set a new one at %(address)s on this computer.",
-            address=f"{address}/sign-in",
-        )
-    )
 
 
 def _print_code(link: str) -> None:

@@ -156,20 +156,12 @@ TOO_FEW_CLUSTERS = mark(
 
 
 class ClusteredMean(Struct, frozen=True):
-    """A mean over all questions, with the interval over the people who asked them.
-
-    ``clusters`` counts the participants who have a value, ``n`` their values.
-    """
+    """A mean over all questions, with the interval over the ``clusters`` who have a value."""
 
     value: float | None
     interval: Interval
     clusters: int
     n: int
-
-    @property
-    def why_no_interval(self) -> str | None:
-        """The reason there is no interval, as a message id; ``None`` when there is one."""
-        return TOO_FEW_CLUSTERS if self.interval.lower is None else None
 
 
 def clustered_mean(clusters: Sequence[Sum], resampling: Resampling) -> ClusteredMean:
@@ -352,10 +344,7 @@ class UserStudyReport(Struct, frozen=True):
 
 
 def clustered_figures(people: Sequence[Totals], settings: Resampling) -> dict[str, ClusteredMean]:
-    """The figures over all questions of `people`, one ``Totals`` each, intervals over people.
-
-    A question whose rating is open is in no figure it is open for, as in a figure so far.
-    """
+    """The figures over all questions of `people`, one ``Totals`` each, intervals over people."""
 
     def summed(own: Totals, figure: str) -> Sum:
         if figure == "coverage":
@@ -377,10 +366,7 @@ def by_category(people: Sequence[Person], settings: Resampling) -> tuple[Categor
 
 
 def by_theme(people: Iterable[Person]) -> tuple[ThemeLine, ...]:
-    """The comments by theme, the largest theme first; a comment is under each theme it has.
-
-    Comments without a theme come last, under "".
-    """
+    """The comments under each theme they have, the largest first; those without one last."""
     found: dict[str, list[tuple[Person, Comment]]] = {}
     for person in people:
         for comment in person.comments:

@@ -62,6 +62,7 @@ def report(
         for part in part_modules()
     ]
     tell(4, 4)
+    seen = assignments.exposure(session, study)
     return ComparisonReport(
         study=study.name,
         phase=phase_of(chosen),
@@ -72,10 +73,10 @@ def report(
         blindness=reports.blindness(session, study, Query.run_id.in_(run_ids), rule),
         cannot_tell=study.cannot_tell,
         version=version("relevansi"),
-        badged=tuple(time.since for time in assignments.badged(session, study)),
+        badged=tuple(time.since for time in seen.badged),
         wordings_opened=assignments.wordings_opened(session, run_ids),
-        record_shown=tuple(time.since for time in assignments.record_shown(session, study)),
-        suggested=tuple(time.since for time in assignments.suggested(session, study)),
+        record_shown=tuple(time.since for time in seen.record_shown),
+        suggested=tuple(time.since for time in seen.suggested),
         parts=tuple(part for part in parts if part is not None),
     )
 

@@ -41,10 +41,7 @@ class OwnerStays(Conflict):
 
 
 class RaterLine(Struct, frozen=True):
-    """One rater in a list, with the numbers of current judgments and grades and the last click.
-
-    Judgments are verdicts and what raters judged in evaluations, as in ``removal_cost``.
-    """
+    """One rater in a list, with the numbers of judgments and grades and the last click."""
 
     id: int
     name: str
@@ -57,10 +54,7 @@ class RaterLine(Struct, frozen=True):
 
 
 def lines(session: Session, study: Study) -> list[RaterLine]:
-    """Return every rater of the study with their progress, the owner first, removed ones last.
-
-    Machines are among them, marked as such.
-    """
+    """Return every rater and machine with their progress, the owner first, removed ones last."""
     judged: Counter[int] = Counter()
     for table, is_given in _judgments():
         judged.update(_by_rater(session, func.count(), table, is_given))
@@ -126,10 +120,7 @@ def removal_cost(session: Session, rater: Rater) -> dict[str, int]:
 
 
 def remove(session: Session, rater: Rater, now: datetime) -> None:
-    """End a rater's sign-in and judging; their judgments stay and count. Logged.
-
-    Tasks they had not finished are free for others. Raises ``OwnerStays``.
-    """
+    """End a rater's sign-in and judging; judgments stay, unfinished tasks are free. Logged."""
     _stop(session, rater, now)
     study = rater.study
     unfinished = session.scalars(
@@ -147,10 +138,7 @@ def restore(session: Session, rater: Rater, now: datetime) -> None:
 
 
 def delete_rater(session: Session, rater: Rater, now: datetime) -> None:
-    """Delete a rater with their judgments, their clicks, their name, and the files made of them.
-
-    The log keeps the numbers and forgets the name. Raises ``OwnerStays``.
-    """
+    """Delete a rater with all they gave and the files made of it; the log keeps numbers."""
     study, subject = rater.study, studies.rater_subject(rater)
     jobs.forget_files(session, study)
     cost = removal_cost(session, rater)
@@ -236,21 +224,13 @@ class InvitationLine(Struct, frozen=True):
 def invite(
     session: Session, study: Study, name: str, now: datetime, *, days: int = DAYS
 ) -> NewLink:
-    """Return an invitation for the rater of that name, who is added if new.
-
-    Raises ``OwnerIsNotInvited``, ``MachineIsNotInvited``, and ``NameTaken`` for the name of a
-    removed rater.
-    """
+    """Return an invitation for the rater of that name, who is added if new; see ``make``."""
     rater = named(session, study, name) or add(session, study, name, now)
     return make(session, rater, now, days=days)
 
 
 def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> NewLink:
-    """Return a new invitation for a rater, logged; earlier ones hold as before.
-
-    `days` is how long it holds, 1 to 365. Raises ``OwnerIsNotInvited``, ``MachineIsNotInvited``
-    and, for a removed rater, ``NameTaken``.
-    """
+    """Return a new invitation for a rater, who is no owner, machine or removed one; logged."""
     if rater.is_owner:
         raise OwnerIsNotInvited
     if rater.is_machine:
@@ -269,10 +249,7 @@ def make(session: Session, rater: Rater, now: datetime, *, days: int = DAYS) -> 
 
 
 def accept(session: Session, study: Study, token: str, now: datetime) -> Invitation:
-    """Return the invitation of a link, whose rater it lets in as often as wanted.
-
-    Raises ``NoWayIn``, the same for an unknown, an old and a withdrawn one.
-    """
+    """Return the invitation of a link, whose rater it lets in; raises ``NoWayIn``."""
     found = session.scalar(
         select(Invitation)
         .join(Rater)

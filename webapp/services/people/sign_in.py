@@ -161,10 +161,7 @@ def asker(
 
 @cache
 def _asker() -> Select[Any]:
-    """Return the statement behind ``asker``: about the first study, a rater, an invitation.
-
-    It names the owner only where no sign-in is needed.
-    """
+    """Return the statement behind ``asker``; it names the owner only where nobody signs in."""
     owner = aliased(Rater)
     owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
     invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
@@ -218,10 +215,7 @@ def sign_out(session: Session, sign_in: str, now: datetime) -> None:
 
 
 class PasswordQueue:
-    """The queue of password checks: one at a time, few waiting; each takes a third of a second.
-
-    So any number of tries takes at most one processor from the raters.
-    """
+    """The queue of password checks: one at a time, few waiting, so raters keep a processor."""
 
     def __init__(self) -> None:
         self._places = BoundedSemaphore(1 + WAITING)
@@ -240,10 +234,7 @@ class PasswordQueue:
 
 
 def check_password(stored: str | None, password: str) -> None:
-    """Return if this is the password that is `stored` hashed; raises ``WrongPassword``.
-
-    It takes a third of a second, so no transaction should be open meanwhile.
-    """
+    """Raise ``WrongPassword`` unless this is what was stored; it takes a third of a second."""
     if stored is None or len(password) > LONGEST:
         raise WrongPassword
     if not check_password_hash(stored, _normal(password)):
@@ -251,30 +242,21 @@ def check_password(stored: str | None, password: str) -> None:
 
 
 def hashed(password: str) -> str:
-    """Return a password as it is stored: the way, its cost, a salt and the hash.
-
-    Raises ``UnfitPassword``.
-    """
+    """Return a password as it is stored; raises ``UnfitPassword``."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise UnfitPassword(least=SHORTEST, most=LONGEST)
     return generate_password_hash(_normal(password), f"scrypt:{COST}:{BLOCK}:{LANES}")
 
 
 def set_password(session: Session, study: Study, stored: str | None, now: datetime) -> None:
-    """Set the owner's password from its `hashed` form, logged; ``None`` forgets it.
-
-    Every browser that came in by the old one is out.
-    """
+    """Set the owner's password from its `hashed` form (``None`` forgets it), signing all out."""
     study.password = stored
     action = "forget password" if stored is None else "set password"
     studies.log(session, study, action, study.name, None, None, now)
 
 
 def setup_key(study: Study, secret: str) -> str:
-    """Return the key of the one link that sets the first password from another machine.
-
-    It works until there is a password.
-    """
+    """Return the key of the link that sets the first password from another machine."""
     said = f"set-up/{study.id}/{study.created_at.isoformat()}"
     return hmac.new(secret.encode(), said.encode(), hashlib.sha256).hexdigest()[:32]
 

@@ -74,7 +74,7 @@ def report(
         usability=usability_summary(
             [score for one in people if (score := one.usability_score) is not None]
         ),
-        suggested=tuple(time.since for time in assignments.suggested(session, study)),
+        suggested=tuple(time.since for time in assignments.exposure(session, study).suggested),
         cannot_tell=study.cannot_tell,
     )
 
@@ -189,10 +189,7 @@ class UnknownComment(Missing):
 def set_category(
     session: Session, participant: Participant, number: int, category: str, now: datetime
 ) -> None:
-    """Set the category of a participant's question; "" for none yet. Logged.
-
-    Raises ``UnknownComment`` and ``UnfitTheme``.
-    """
+    """Set the category of a participant's question; "" for none yet. Logged."""
     question = session.scalar(
         select(Question)
         .join(OwnQuestion)
@@ -210,10 +207,7 @@ def set_category(
 def add(
     session: Session, participant: Participant, comment: str, theme: str, now: datetime
 ) -> None:
-    """Put a comment under a theme, logged; a theme that it has already changes nothing.
-
-    Raises ``UnknownComment`` and ``UnfitTheme``.
-    """
+    """Put a comment under a theme, logged; a theme that it has already changes nothing."""
     _need_known(comment)
     wanted = _tidy(theme)
     if not wanted:
@@ -257,11 +251,6 @@ def _need_known(comment: str) -> None:
 
 
 def _tidy(text: str) -> str:
-    """Return `text` on one line without needless blanks.
-
-    >>> _tidy("  slow   answer ")
-    'slow answer'
-    """
     found = " ".join(text.replace("\x00", "").split())
     if len(found) > LONGEST:
         raise UnfitTheme(text)

@@ -145,10 +145,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
     def keep(
         self, session: Session, call: QuestionCall, outcome: Answer | Failed, now: datetime
     ) -> None:
-        """Keep an answer with its cards, or why there is none, if it is still waited for.
-
-        An answer that cannot be kept makes the question a failed one.
-        """
+        """Keep an answer with its cards, or why there is none, if it is still waited for."""
         own = session.get(OwnQuestion, call.lease.key)
         if own is None:
             return
@@ -177,10 +174,7 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
 
 
 def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed:
-    """Return the chatbot's answer to the owner's test question, with its cards; nothing is stored.
-
-    It is asked once, for as long as a page can wait.
-    """
+    """Return the chatbot's answer to the owner's test question, asked once; nothing is stored."""
     once = replace(settings, tries=1, answer_seconds=min(settings.answer_seconds, TEST_SECONDS))
     asked = Message(
         message=text,
@@ -217,10 +211,7 @@ def rater(participant: Participant) -> Rater:
 def _read(
     question: Question, settings: UserStudySettings, asked: Message, answer: Answer
 ) -> ReadQuery:
-    """Return an answer with its cards, read as ``relevansi collect`` has its file read.
-
-    Raises an ``ImportRefused`` for an answer that no file could hold.
-    """
+    """Return an answer with its cards, read as ``relevansi collect`` has its file read."""
     kept = CollectedAnswer(
         query_id=question.position,
         question=question.text,
@@ -333,10 +324,7 @@ class UnknownQuestion(Missing):
 
 
 class OwnQuestionLine(Struct, frozen=True):
-    """One question as it is now; ``open_judgments`` and ``quality`` are of its rating.
-
-    ``before`` counts the questions of all participants that are asked first.
-    """
+    """One question as it is now; ``before`` counts the questions of all that are asked first."""
 
     position: int
     text: str
@@ -433,10 +421,7 @@ def ask_again(session: Session, participant: Participant, position: int, now: da
 
 
 def give_up(session: Session, participant: Participant, position: int, now: datetime) -> None:
-    """Close a question that failed or was interrupted: it counts as a failed call.
-
-    It takes none of the questions the participant may ask. Raises ``UnknownQuestion``.
-    """
+    """Close a question that failed or was interrupted: it counts as a failed call."""
     events.lock(session, rater(participant))
     found = _find(session, participant, position)
     if found.state == State.GIVEN_UP:

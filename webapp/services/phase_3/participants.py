@@ -103,11 +103,7 @@ def _is_among(taken: Sequence[Participant], pseudonym: str) -> bool:
 
 
 def subject(participant: Participant) -> str:
-    """Return the log's name of a participant: the number, never the pseudonym.
-
-    >>> subject(Participant(number=3))
-    'participant 3'
-    """
+    """Return the log's name of a participant: the number, never the pseudonym."""
     return f"participant {participant.number}"
 
 
@@ -126,10 +122,7 @@ class ParticipantBadge(Struct, frozen=True):
 def make_link(
     session: Session, study: Study, now: datetime, *, days: int = DAYS, token: str = ""
 ) -> NewLink:
-    """Return a new open link, logged: every person who opens it may take part.
-
-    Its token is a new one, unless it is named.
-    """
+    """Return a new open link, logged: every person who opens it may take part."""
     studies.log(session, study, "phase 3 link", study.name, None, None, now)
     token = token or new_token()
     link = _keep(session, study, None, token, now, days)
@@ -155,10 +148,7 @@ def personal_link(
 
 
 def new_token() -> str:
-    """Return a token for the personal link of a person about to agree.
-
-    The page of consent carries it, so that agreeing twice makes one participant.
-    """
+    """Return a token for the link of a person about to agree: agreeing twice makes one person."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
@@ -183,10 +173,7 @@ def _keep(
 
 
 def accept(session: Session, study: Study, token: str, now: datetime) -> ParticipantLink:
-    """Return the link of that token, which lets in as often as wanted.
-
-    Raises ``NoWayIn``, the same for an unknown, an old and a withdrawn one.
-    """
+    """Return the link of a token, which lets in as often as wanted; raises ``NoWayIn``."""
     found = _by_token(session, study, token)
     if found is None or state_of(found.withdrawn_at, found.expires_at, now) != OPEN:
         raise NoWayIn
@@ -215,10 +202,7 @@ def withdraw_link(session: Session, study: Study, link_id: int, now: datetime) -
 def listed_links(
     session: Session, study: Study, now: datetime
 ) -> list[tuple[ParticipantLink, str]]:
-    """Return the open links and those of participants yet to agree, newest first, with state.
-
-    The personal links of those who agreed are theirs and not listed.
-    """
+    """Return the open links and those of participants yet to agree, newest first, with state."""
     rows = session.scalars(
         select(ParticipantLink)
         .outerjoin(ParticipantLink.participant)

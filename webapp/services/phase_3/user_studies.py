@@ -95,10 +95,7 @@ def settings(found: UserStudy | None) -> UserStudySettings:
 
 
 def set_settings(session: Session, study: Study, wanted: UserStudySettings, now: datetime) -> None:
-    """Set phase 3, logging each change; raises ``UnfitChatbot``.
-
-    Closed, it may lack a chatbot; open, it may not.
-    """
+    """Set phase 3, logging each change; raises ``UnfitChatbot``. Closed, it may lack a chatbot."""
     if wanted.is_open or wanted.endpoint:
         chatbot(wanted)
     found = open_or_make(session, study, now)
@@ -110,10 +107,7 @@ def set_settings(session: Session, study: Study, wanted: UserStudySettings, now:
 
 
 def chatbot(wanted: UserStudySettings) -> Chatbot:
-    """Return the chatbot that answers participants; raises ``UnfitChatbot``.
-
-    Keys are refused wherever they would be stored; ``MissingKey`` comes up when it is asked.
-    """
+    """Return the chatbot that answers participants; raises ``UnfitChatbot``, of stored keys too."""
     from webapp.chatbot.client import Chatbot, Patience, UnusableAddress, public_address
 
     if not wanted.endpoint:
@@ -150,10 +144,7 @@ def consent(session: Session, study: Study) -> dict[str, ConsentText]:
 
 
 def write_consent(session: Session, study: Study, texts: Mapping[str, str], now: datetime) -> int:
-    """Return the version of these texts (by language): a new one if any differs, logged.
-
-    A participant who agreed before agreed to the version they read then.
-    """
+    """Return the version of these texts (by language): a new one if any differs, logged."""
     before = consent(session, study)
     number = max((row.number for row in before.values()), default=0)
     wanted = {language: texts[language].strip() for language in LANGUAGES}

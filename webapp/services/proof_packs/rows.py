@@ -97,7 +97,6 @@ def _wanted(
     clicked = select(Event.judged_thing_id).where(logged)
     things = or_(JudgedThing.id.in_(shown), JudgedThing.id.in_(clicked))
     newest = select(func.max(GoldVersion.id)).group_by(GoldVersion.question_set_id)
-    switches = [name for name, _ in (blinding.BADGED, blinding.RECORDED, blinding.SUGGESTED)]
     return {
         Study: Study.id == study.id,
         Rater: raters,
@@ -122,7 +121,7 @@ def _wanted(
         Adjudication: Adjudication.judged_thing_id.in_(shown),
         Event: logged,
         WordingOpened: WordingOpened.query_key.in_(queries),
-        LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(switches)),
+        LogEntry: and_(LogEntry.study_id == study.id, LogEntry.action.in_(blinding.SWITCHES)),
         GoldVersion: and_(GoldVersion.question_set_id.in_(sets), GoldVersion.id.in_(newest)),
         PlanningRule: PlanningRule.question_set_id.in_(sets),
     }

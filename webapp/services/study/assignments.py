@@ -105,10 +105,7 @@ def numbered(session: Session, study: Study) -> tuple[Numbered, ...]:
 
 
 def assign(session: Session, rater: Rater, questions: frozenset[int], now: datetime) -> None:
-    """Name the questions that a rater gets, ``EVERYTHING`` for all, logging the change.
-
-    Questions that the rater has begun stay theirs.
-    """
+    """Name the questions that a rater gets, logged; what the rater has begun stays theirs."""
     # In the queue of the raters who are just being given questions (see ``tasks.next_task``).
     session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
     before = assigned(session, rater) or EVERYTHING
@@ -171,7 +168,11 @@ def ranges(numbers: Iterable[int]) -> list[str]:
 def _read(item: str, sets: Sequence[Numbered]) -> Iterable[int]:
     found = _ITEM.fullmatch(item)
     if found is None:
-        return _of_category(item, sets) or _of_set(item, sets)
+        of_category = [question for one in sets for question in one.of(item)]
+        of_set = [one for one in sets if len(sets) > 1 and one.letter == item.upper()]
+        if not of_category and not of_set:
+            raise NotQuestions(item, Why.UNKNOWN)
+        return of_category or of_set[0].ids.values()
     letter, first, until_letter, until = found.groups()
     if until_letter and until_letter.upper() != letter.upper():
         raise NotQuestions(item, Why.UNKNOWN)
@@ -193,18 +194,6 @@ def _set(letter: str, item: str, sets: Sequence[Numbered]) -> Numbered:
     raise NotQuestions(item, Why.UNKNOWN if letter else Why.OUTSIDE)
 
 
-def _of_category(item: str, sets: Sequence[Numbered]) -> list[int]:
-    return [question for one in sets for question in one.of(item)]
-
-
-def _of_set(item: str, sets: Sequence[Numbered]) -> Iterable[int]:
-    if len(sets) > 1:
-        for one in sets:
-            if one.letter == item.upper():
-                return one.ids.values()
-    raise NotQuestions(item, Why.UNKNOWN)
-
-
 def _plain(text: str) -> str:
     return " ".join(text.replace("_", " ").split()).casefold()
 
@@ -215,10 +204,8 @@ def set_letter(number: int) -> str:
     return (set_letter(rest - 1) if rest else "") + ascii_uppercase[place]
 
 
-BADGED = ("set badges_while_blind", str(True))
-RECORDED = ("set show_record", str(True))
-SUGGESTED = ("set suggest_quality", str(True))
-"""The log's name of a switch and the value set; see ``studies.set_switches``."""
+SWITCHES = ("set badges_while_blind", "set show_record", "set suggest_quality")
+"""The log's name of the switches behind ``Exposure``; see ``studies.set_switches``."""
 OPENED = "open answer of run"
 
 
@@ -230,7 +217,10 @@ class Period(Struct, frozen=True):
 
 
 class Exposure(Struct, frozen=True):
-    """The times in which raters saw more than the cards: see the functions of these names."""
+    """The times, earliest first, in which raters saw more than the cards.
+
+    They saw constraint badges, details that only a listing's record has, or a suggested grade.
+    """
 
     badged: tuple[Period, ...]
     record_shown: tuple[Period, ...]
@@ -238,26 +228,23 @@ class Exposure(Struct, frozen=True):
 
 
 def exposure(session: Session, study: Study) -> Exposure:
-    return Exposure(badged(session, study), record_shown(session, study), suggested(session, study))
-
-
-def badged(session: Session, study: Study) -> tuple[Period, ...]:
-    return _periods(session, study, *BADGED)
-
-
-def record_shown(session: Session, study: Study) -> tuple[Period, ...]:
-    return _periods(session, study, *RECORDED)
-
-
-def suggested(session: Session, study: Study) -> tuple[Period, ...]:
-    return _periods(session, study, *SUGGESTED)
+    changes = session.execute(
+        select(LogEntry.action, LogEntry.at, LogEntry.new)
+        .where(LogEntry.study_id == study.id, LogEntry.action.in_(SWITCHES))
+        .order_by(LogEntry.id)
+    )
+    found: dict[str, list[Period]] = {action: [] for action in SWITCHES}
+    for action, at, new in changes:
+        times = found[action]
+        if new == str(True):
+            times.append(Period(at))
+        elif times and times[-1].until is None:
+            times[-1] = Period(times[-1].since, at)
+    return Exposure(*(tuple(found[action]) for action in SWITCHES))
 
 
 def wordings_opened(session: Session, run_ids: Sequence[str]) -> tuple[int, int]:
-    """Return how often blind raters opened answers of these runs as written, and how many did.
-
-    Each answer counts once for each rater.
-    """
+    """Return how often blind raters opened answers as written, and how many raters did."""
     of_runs = select(func.count(), func.count(WordingOpened.rater_id.distinct())).where(
         WordingOpened.query_key == Query.id, Query.run_id.in_(run_ids)
     )
@@ -278,18 +265,3 @@ def note_opened(
     for subject in subjects:
         if subject not in known:
             studies.log(session, study, OPENED, subject, None, None, now)
-
-
-def _periods(session: Session, study: Study, action: str, wanted: str) -> tuple[Period, ...]:
-    changes = session.execute(
-        select(LogEntry.at, LogEntry.new)
-        .where(LogEntry.study_id == study.id, LogEntry.action == action)
-        .order_by(LogEntry.id)
-    )
-    found: list[Period] = []
-    for at, new in changes:
-        if new == wanted:
-            found.append(Period(at))
-        elif found and found[-1].until is None:
-            found[-1] = Period(found[-1].since, at)
-    return tuple(found)

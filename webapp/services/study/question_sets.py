@@ -68,16 +68,11 @@ def _positions(
     the ids show which of the two a part of the set left out.
     """
     by_id = [query.query_id - 1 for query in queries]
-    if _ascending(by_id, len(questions)) and all(
-        questions[place].key == key for place, key in zip(by_id, keys, strict=True)
-    ):
+    within = all(0 <= place < len(questions) for place in by_id)
+    ascending = all(a < b for a, b in pairwise(by_id))
+    if within and ascending and [questions[place].key for place in by_id] == list(keys):
         return by_id
     return subsequence([question.key for question in questions], keys)
-
-
-def _ascending(places: Sequence[int], length: int) -> bool:
-    within = all(0 <= place < length for place in places)
-    return within and all(a < b for a, b in pairwise(places))
 
 
 def subsequence(whole: Sequence[str], part: Sequence[str]) -> list[int] | None:
@@ -122,7 +117,13 @@ def _grow_or_make(
     session.add(question_set)
     session.flush()
     questions = [
-        kept.get(place) or _question(query, key)
+        kept.get(place)
+        or Question(
+            text=query.question,
+            key=key,
+            category=query.category,
+            context_dependent=bool(query.context_dependent),
+        )
         for place, (query, key) in enumerate(zip(queries, keys, strict=True))
     ]
     for position, question in enumerate(questions, start=1):
@@ -141,15 +142,6 @@ def _grow_or_make(
     return question_set, questions
 
 
-def _question(query: ReadQuery, key: str) -> Question:
-    return Question(
-        text=query.question,
-        key=key,
-        category=query.category,
-        context_dependent=bool(query.context_dependent),
-    )
-
-
 def unasked(session: Session, study_id: int) -> frozenset[int]:
     """Return the ids of the questions of a study that nobody is asked."""
     sets = select(QuestionSet.id).where(QuestionSet.study_id == study_id)
@@ -162,10 +154,7 @@ def is_put_to_raters(question_id: SQLColumnExpression[int]) -> ColumnElement[boo
 
 
 def is_answer_put_to_raters(query_key: SQLColumnExpression[int]) -> ColumnElement[bool]:
-    """Return the condition that the study asks the question of the ``Query`` with this key.
-
-    An index has the answers to a question, so that nothing is read where all are asked.
-    """
+    """Return the condition that the study asks the question of the ``Query`` with this key."""
     answers = select(Query.id).where(Query.question_id.in_(_left_out()))
     return query_key.not_in(answers.correlate(None))
 

@@ -77,10 +77,7 @@ def _in_study(study_id: int) -> Scope:
 
 
 def raters(session: Session, study: Study) -> list[Rater]:
-    """Return the people who rate the study, the local one first; never a machine.
-
-    All code that merges, counts or compares raters starts here.
-    """
+    """Return the people who rate the study, never a machine: what merges raters starts here."""
     return [rater for rater in people_and_machines(session, study) if not rater.is_machine]
 
 
@@ -97,10 +94,7 @@ def called(rater: Rater) -> str:
 
 
 def is_blind(session: Session, study: Study) -> bool:
-    """Whether raters see neither run nor method: the owner's word, else once runs compete.
-
-    Two runs of one question set are enough.
-    """
+    """Whether raters see neither run nor method: the owner's word, else once two runs compete."""
     if study.blind is not None:
         return study.blind
     runs_per_set = (
@@ -150,14 +144,11 @@ def set_switches(session: Session, study: Study, wanted: Switches, now: datetime
             setattr(study, name, new)
             log(session, study, f"set {name}", study.name, str(old), str(new), now)
     if wanted.cannot_tell != before.cannot_tell:
-        _count_anew(session, wanted.cannot_tell)
-
-
-def _count_anew(session: Session, cannot_tell: CannotTell) -> None:
-    session.execute(update(Study).values(cannot_tell=cannot_tell))
-    for study_id in session.scalars(select(Study.id)).all():
-        raters = session.scalars(select(Rater.id).where(Rater.study_id == study_id)).all()
-        live_metrics.refresh(session, raters, _in_study(study_id))
+        # Participants' own studies count as the one they are of.
+        session.execute(update(Study).values(cannot_tell=wanted.cannot_tell))
+        for study_id in session.scalars(select(Study.id)).all():
+            people = session.scalars(select(Rater.id).where(Rater.study_id == study_id)).all()
+            live_metrics.refresh(session, people, _in_study(study_id))
 
 
 def guidelines(study: Study, code: str = "") -> str:
@@ -180,11 +171,7 @@ def rename_rater(session: Session, rater: Rater, name: str, now: datetime) -> No
 
 
 def rater_subject(rater: Rater) -> str:
-    """Return the log's name of a rater: the number, so that the name can be forgotten.
-
-    >>> rater_subject(Rater(id=3))
-    'rater 3'
-    """
+    """Return the log's name of a rater: the number, so that the name can be forgotten."""
     return f"rater {rater.id}"
 
 

@@ -98,10 +98,7 @@ class PseudonymForm(Form):
 
 
 class DecisionOnConsentForm(PseudonymForm):
-    """The decision of a person on the consent text that they read, and the link they are given.
-
-    ``offered`` is the pseudonym that the page offered, ``personal`` the token of the link.
-    """
+    """A decision on the consent text; ``personal`` is the token of the link, given on agreeing."""
 
     decision = ChoiceField({"yes": True, "no": False}, default=True)
     consent = WholeField(0, HIGHEST_ID)

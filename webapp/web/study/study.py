@@ -80,11 +80,7 @@ class StudyForm(Form):
         return cls(data=data)
 
     def switches(self, before: Switches) -> Switches:
-        """Return the settings of a valid form; those without a field stay as in `before`.
-
-        A starter text that was not edited stays the starter, which each reader has in their
-        language.
-        """
+        """Return the settings of a valid form; a starter text that was not edited stays one."""
         wanted = replace(before, **self.data)
         if not before.starter_guidelines:
             return wanted
