@@ -297,7 +297,8 @@ def test_a_run_s_page_says_when_blind_raters_saw_badges(
     with web_database.reading() as session:
         study = studies.current(session)
         assert study is not None
-        assert [(p.since, p.until) for p in assignments.exposure(session, study).badged] == [(NOW, NOW)]
+        times = assignments.exposure(session, study).badged
+        assert [(time.since, time.until) for time in times] == [(NOW, NOW)]
 
 
 @pytest.mark.parametrize("headers", WAYS)
