@@ -65,7 +65,6 @@ settings.load_profile("repeated")  # --hypothesis-profile=explore overrides it
 
 @pytest.hookimpl(tryfirst=True)  # before the tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the second database of some folders to `nox -s thorough`."""
     for item in items:
         is_second = item.name.partition("[")[2].startswith("postgresql")
         if is_second and item.path.parent.name in ON_SQLITE:
@@ -74,7 +73,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _seldom_collected() -> None:
-    """Let the garbage collector skip what was imported, and run less often than it would."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
@@ -82,7 +80,6 @@ def _seldom_collected() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _tables_again() -> Iterator[None]:
-    """Let the migrations make SQLite's tables once; every later file gets the same at once."""
     migrate = Database.make_tables
     known: list[str] = []
 
@@ -115,7 +112,6 @@ def _uploads_in_memory() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _cheap_passwords() -> Iterator[None]:
-    """Spare each password the third of a second that hashing it takes by purpose."""
     with mock.patch.object(sign_in, "COST", 2**4):
         yield
 
@@ -131,7 +127,6 @@ def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(name="sqlite", scope="session")
 def _sqlite(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    """A SQLite database that each test fills anew; its engine keeps the compiled statements."""
     return Database(sqlite_url(tmp_path_factory.mktemp("sqlite") / "test.sqlite"))
 
 
@@ -175,7 +170,6 @@ def _database(request: pytest.FixtureRequest) -> Iterator[Database]:
 
 @pytest.fixture(autouse=True)
 def _hidden_loop(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The event loop of an open browser is for its own tests: others may run one of theirs."""
     loop = events._get_running_loop()
     if loop is None or any(map(request.node.get_closest_marker, ("browser", "journey"))):
         yield
@@ -203,7 +197,6 @@ def _rater(session: Session, study: Study) -> Rater:
 
 @pytest.fixture(name="real_run")
 def _real_run(pytestconfig: pytest.Config) -> Path:
-    """The folder of a real run, which is never committed; skips where it is absent."""
     beside = pytestconfig.rootpath.parent / "shared" / "real" / "hybrid"
     folder = Path(os.environ.get("RELEVANSI_REAL_RUN", beside))
     if not (folder / "test_results.json").is_file():
@@ -212,7 +205,6 @@ def _real_run(pytestconfig: pytest.Config) -> Path:
 
 
 def copied(template: Path, database: Database) -> None:
-    """Make the file of `database` a copy of `template`."""
     path = Path(database.description)
     for ending in ("-wal", "-shm"):
         path.with_name(path.name + ending).unlink(missing_ok=True)
@@ -220,7 +212,6 @@ def copied(template: Path, database: Database) -> None:
 
 
 def _never_sync(database: Database) -> None:
-    """Spare the server what only a power cut would need."""
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):
             connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))
@@ -228,7 +219,6 @@ def _never_sync(database: Database) -> None:
 
 
 def _empty(database: Database) -> None:
-    """Delete every row and start the numbers at 1: ten times as quick as TRUNCATE."""
     deletions = "; ".join(f"DELETE FROM {name}" for name in Base.metadata.tables)
     with database.engine.begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))  # no order needed
@@ -240,7 +230,6 @@ def _empty(database: Database) -> None:
 
 @pytest.fixture(name="demo_file", scope="session")
 def _demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The database of the demo, to be looked at."""
     return demo.restored(tmp_path_factory.mktemp("demo"))
 
 

@@ -15,7 +15,6 @@ from webapp.services.study import studies
 
 
 def restored(folder: Path) -> Path:
-    """Open the demo in `folder` for the first time; return its file."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELEVANSI_INSTANCE", str(folder))
         prepared_demo()
@@ -23,8 +22,6 @@ def restored(folder: Path) -> Path:
 
 
 def made(file: Path) -> Path:
-    """Make the demo's study in `file`, while nothing may be asked of anybody; return the file."""
-
     def refused(*_: object) -> None:
         raise AssertionError("the demo asks the network")
 
@@ -35,7 +32,6 @@ def made(file: Path) -> Path:
 
 
 def study_of(session: Session) -> Study:
-    """Return the demo's study."""
     found = studies.current(session)
     assert found is not None
     return found

@@ -45,13 +45,11 @@ IMPORTED = re.compile(r'"(imported_at|created_at)": "[^"]*"')
 
 
 def frozen_demo() -> dict[str, Any]:
-    """Return what was frozen of the demo's study, by language and name."""
     frozen: dict[str, Any] = json.loads(lzma.decompress(DEMO.read_bytes()))
     return frozen
 
 
 def of_demo(folder: Path) -> dict[str, Any]:
-    """Return all that the demo's study gives, by language and name; `folder` is empty."""
     made: dict[str, Any] = {}
     for language in LANGUAGES:  # each from the same study: some commands write to its log
         own = folder / language
@@ -62,7 +60,6 @@ def of_demo(folder: Path) -> dict[str, Any]:
 
 
 def of_recorded_run(folder: Path) -> dict[str, str]:
-    """Return hashes of what the recorded run gives, judged by a rule, by language and name."""
     files = (RECORDED / "test_results.json", RECORDED / "results.json")
     relevansi(folder, "import", *files)
     relevansi(folder, "gold", "import", RECORDED / "questions_v2.json")
@@ -76,12 +73,10 @@ def of_recorded_run(folder: Path) -> dict[str, str]:
 
 
 def seeds() -> dict[str, Path]:
-    """Return the folders of the sample's runs by their methods."""
     return {folder.name: folder for folder in sorted((resource("seeds") / "runs").iterdir())}
 
 
 def _judge(folder: Path) -> None:
-    """Judge every card of the only run: what its place's hash says, some of them unsure."""
     from tests.services.runs.runs import click
     from webapp.services.judging import events
     from webapp.services.runs import reports
@@ -99,7 +94,6 @@ def _judge(folder: Path) -> None:
 
 
 def _made(folder: Path, language: str, files: dict[str, Path]) -> Iterator[tuple[str, Any]]:
-    """Yield each output of the study in `folder` by a name that tells its command."""
     listed = json.loads(relevansi(folder, "runs", "--json").stdout)["runs"]
     names = {run["id"]: f"{run['search_method']}-{run['llm']}" for run in listed}
 
@@ -131,7 +125,6 @@ def _made(folder: Path, language: str, files: dict[str, Path]) -> Iterator[tuple
 def _of_files(
     work: Path, folder: Path, output: Any, names: dict[str, str], files: dict[str, Path]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield what is made of files: the tree, scores of constraints and conflicts of runs."""
     tree = work / "tree"
     relevansi(folder, "export-tree", tree)
     for path in sorted(tree.rglob("*")):
@@ -162,7 +155,6 @@ def _of_files(
 
 
 def readable(content: bytes, kind: str) -> Any:
-    """Return what a file says, for comparing: values, cells, words or members of an archive."""
     if kind == "xlsx":
         book = load_workbook(io.BytesIO(content))
         return {sheet.title: [list(row) for row in sheet.values] for sheet in book}
@@ -184,14 +176,11 @@ def readable(content: bytes, kind: str) -> Any:
 
 
 def _columns(rows: bytes) -> Any:
-    """Return how many rows a table has, and their columns: their values are in the other files."""
     found = json.loads(rows)
     return [len(found), *(list(found[0]) if found else ())]
 
 
 class _Page(HTMLParser):
-    """The words that a page shows, and the data that its scripts read."""
-
     def __init__(self) -> None:
         super().__init__()
         self.words: list[str] = []
@@ -200,7 +189,6 @@ class _Page(HTMLParser):
 
     @classmethod
     def of(cls, text: str) -> dict[str, Any]:
-        """Return the words and the data of a page."""
         page = cls()
         page.feed(text)
         page.close()
@@ -222,7 +210,6 @@ class _Page(HTMLParser):
 
 
 def difference(frozen: Any, made: Any, place: str = "") -> str | None:
-    """Return the first place where two outputs differ, and both values; None where none does."""
     if isinstance(frozen, dict) and isinstance(made, dict) and frozen.keys() == made.keys():
         pairs = [(f"{place}.{key}", frozen[key], made[key]) for key in frozen]
     elif isinstance(frozen, list) and isinstance(made, list) and len(frozen) == len(made):
@@ -253,8 +240,6 @@ def _told(frozen: Any, made: Any) -> str:
 
 
 def _hash(made: Any, folder: Path) -> str:
-    """Return the hash of an output without its run's random id, and when it was imported."""
-
     def rounded(value: Any) -> Any:
         if isinstance(value, float):
             return float(f"{value:.9g}")
@@ -269,7 +254,6 @@ def _hash(made: Any, folder: Path) -> str:
 
 
 def main() -> None:
-    """Freeze what is made today, and name each output that differs from what was frozen."""
     FOLDER.mkdir(exist_ok=True)
     known = frozen_demo() if DEMO.exists() else {}
     with TemporaryDirectory() as folder:

@@ -17,7 +17,6 @@ from webapp.services.study import studies
 
 @contextmanager
 def study_in(instance: Path) -> Iterator[tuple[Session, Study]]:
-    """Yield a session and the study of an instance, both made if need be; stored at the end."""
     database = Database(sqlite_url(instance / "relevansi.sqlite"))
     database.prepare()
     try:

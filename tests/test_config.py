@@ -18,7 +18,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(name="wheel")
 def _wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package as a wheel leaves it: in site-packages, no checkout around."""
     package = tmp_path / "venv" / "lib" / "site-packages" / "webapp"
     package.mkdir(parents=True)
     monkeypatch.setattr(config, "PACKAGE", package)
@@ -113,7 +112,6 @@ def test_only_the_owner_may_read_the_secret_and_the_instance_folder(tmp_path: Pa
 
 
 def test_the_settings_need_the_standard_library_only() -> None:
-    """``relevansi --help`` stays quick: no third-party module is loaded by the settings."""
     code = "import sys, webapp.config; print(*sorted(m.partition('.')[0] for m in sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT

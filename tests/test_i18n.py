@@ -23,7 +23,6 @@ msgstr "%s"
 
 @pytest.fixture(name="source")
 def _source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only source there is, never compiled."""
     path = tmp_path / "webapp" / "translations" / "id" / "messages.po"
     path.parent.mkdir(parents=True)
     path.write_text(SOURCE % "Sepatah kata", "utf-8")
@@ -33,7 +32,6 @@ def _source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def read() -> str:
-    """The word of a program that has just started."""
     translations: NullTranslations = i18n._catalogue.__wrapped__("id")
     return translations.gettext("A word")
 
@@ -58,7 +56,6 @@ def test_a_source_is_compiled_at_the_first_start_and_once_it_changed(
 
 
 def test_a_catalogue_is_a_language_with_and_without_its_source(source: Path) -> None:
-    """A checkout has sources, a wheel compiled catalogues, and both after a start."""
     translations = source.parents[1]
     for code, name in (("su", "messages.po"), ("jv", "messages.mo"), ("jv", "messages.po")):
         (translations / code).mkdir(exist_ok=True)

@@ -12,7 +12,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def fresh_modules(statement: str) -> set[str]:
-    """The top-level modules that a fresh process has loaded after `statement`."""
     code = f"import sys\n{statement}\nprint(*{{m.partition('.')[0] for m in sys.modules}})"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT

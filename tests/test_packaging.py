@@ -21,7 +21,6 @@ CACHE = re.compile(r"/(__pycache__|\.\w+_cache)/")
 
 @pytest.fixture(name="project")
 def _project(tmp_path: Path) -> Path:
-    """A folder with our npm lock and a complete ``static/vendor/``."""
     shutil.copy(ROOT / "package-lock.json", tmp_path)
     vendor = tmp_path / "static" / "vendor"
     vendor.mkdir(parents=True)
@@ -32,7 +31,6 @@ def _project(tmp_path: Path) -> Path:
 
 
 def files(folder: str) -> set[str]:
-    """The files of the project's top-level `folder`, told from the project's root."""
     return {
         path.relative_to(ROOT).as_posix()
         for path in ((ROOT / folder), *(ROOT / folder).rglob("*"))
@@ -41,7 +39,6 @@ def files(folder: str) -> set[str]:
 
 
 def names(requirements: list[str]) -> set[str]:
-    """The normalised distribution names of `requirements`."""
     found = [re.match(r"[\w.-]+", text) for text in requirements]
     return {match[0].lower().replace("_", "-") for match in found if match}
 

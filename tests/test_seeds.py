@@ -58,7 +58,6 @@ def test_the_generator_rewrites_every_file_but_the_recorded_runs(tmp_path: Path)
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_cards_read_from_an_answer_are_as_many_as_it_claims(method: str) -> None:
-    """Only the failed call claims nothing at all."""
     for result in _v1(method):
         claimed = result["results_count"] if result["success"] else 0
         assert len(_cards(method)[result["query_id"]]) == claimed <= 10

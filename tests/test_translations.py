@@ -4,39 +4,59 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 from collections.abc import Iterator
 from functools import cache
+from gettext import NullTranslations
+from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 from jinja2 import Environment
 from jinja2.ext import InternationalizationExtension, extract_from_ast
 
 import webapp
-from webapp.config import resource
+from tests.web.conftest import in_english
+from tests.web.reached import reached
+from webapp import i18n
+from webapp.app import create_app
+from webapp.config import Settings, resource, sqlite_url
 from webapp.i18n import gettext, ngettext, speaking
+from webapp.metrics.judging.registry import MEASURES
 
 PACKAGE = Path(webapp.__file__).parent
 KEYWORDS = ("_", "gettext", "ngettext", "mark")
 PLACE = re.compile(r"%\((\w+)\)s")
 POINT = re.compile(r"(?<![\d.])\d+\.\d{1,2}(?!\.?\d)")  # 0.6, and neither 1.200 nor 127.0.0.1
+WORD = re.compile(r"\b[^\W\d_]{2,}\b")
+OWN = {"script", "style", "template", "code", "kbd", "pre", "svg", "time", "textarea"}
+VOID = {"meta", "link", "input", "br", "hr", "img", "wbr"}
+OF_NAMES = {
+    *("measures.show", "guides.figures", "guides.index", "guides.show", "participants.consent"),
+    *("findings.show", "constraints.show", "constraints.question"),
+    *("machine_judges.index", "machine_judges.show"),
+}
+"""Pages full of sources, names of files and of models."""
+NAMES = """Relevansi Eval SHA RR TP FP FN TN SHM HGB SVG PNG PDF Markdown LaTeX HTML XLSX JSON
+Feb sec Bahasa Indonesia English API Only Vector Hybrid openai gemini llama Mesin m²
+Fleiss Cohen Hayes Krippendorff Gwet Psychological Bulletin Educational and Measurement
+Communication Methods Measures British Journal of Mathematical Statistical Psychology"""
+"""Names of formats, people and works, times and languages, and labels of runs."""
 
 
 @cache
 def used() -> set[str]:
-    """Return the message ids of the code and the pages, by their singular."""
     return set(in_the_code()) | set(in_the_pages())
 
 
 def in_the_code() -> Iterator[str]:
-    """Yield the message ids of the code, those inside f-strings included."""
     for path in PACKAGE.rglob("*.py"):
         yield from in_the_module(path)
 
 
 def in_the_module(path: Path) -> Iterator[str]:
-    """Yield the message ids of one module."""
     for call in ast.walk(ast.parse(path.read_text("utf-8"))):
         if (
             isinstance(call, ast.Call)
@@ -50,7 +70,6 @@ def in_the_module(path: Path) -> Iterator[str]:
 
 
 def in_the_pages() -> Iterator[str]:
-    """Yield the message ids of the templates."""
     environment = Environment(extensions=[InternationalizationExtension])
     for path in resource("templates").rglob("*.html"):
         tree = environment.parse(path.read_text("utf-8"))
@@ -61,7 +80,6 @@ def in_the_pages() -> Iterator[str]:
 
 
 def catalogue() -> Catalog:
-    """Return the catalogue; a plural with more forms than Indonesian has is refused."""
     with (PACKAGE / "translations" / "id" / "messages.po").open("rb") as file:
         return read_po(file, locale="id", abort_invalid=True)
 
@@ -111,3 +129,72 @@ def test_messages_come_in_the_language_in_force() -> None:
         assert ngettext("%(n)s card", "%(n)s cards", 2) == "2 kartu"
     with speaking("xx"):  # an unknown language is Indonesian
         assert ngettext("%(n)s card", "%(n)s cards", 1) == "1 kartu"
+
+
+class Bracketed(NullTranslations):
+    """Every message as it is, between brackets: what is outside them is in no catalogue."""
+
+    def gettext(self, message: str) -> str:
+        return f"⟦{message}⟧"
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return f"⟦{super().ngettext(msgid1, msgid2, n)}⟧"
+
+
+class Words(HTMLParser):
+    """The words of a page, to be seen or heard, that no catalogue has.
+
+    What people and files say has a direction of its own; code and names of keys have no language.
+    """
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.outside: list[str] = []
+        self._open: list[tuple[str, bool]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        has = dict(attrs)
+        is_own = tag in OWN or has.get("dir") == "auto" or ("lang" in has and tag != "html")
+        if tag not in VOID:
+            self._open.append((tag, is_own))
+        for name in ("title", "aria-label", "placeholder", "alt"):
+            self.handle_data("" if is_own else has.get(name) or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if any(is_own for _, is_own in self._open):
+            return
+        depth = 0
+        for piece in re.split("([⟦⟧])", data):
+            depth += {"⟦": 1, "⟧": -1}.get(piece, 0)
+            if not depth and piece != "⟧":
+                self.outside += WORD.findall(piece)
+
+
+def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
+    demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a further language is one catalogue."""
+    monkeypatch.setattr(i18n, "_catalogue", lambda _code: Bracketed())
+    file = Path(shutil.copy(demo_file, tmp_path / "demo.sqlite"))
+    app = create_app(Settings(sqlite_url(file), tmp_path, is_demo=True))
+    client = in_english(app)
+    data = [path.read_text("utf-8") for path in resource("seeds").rglob("*.json")]
+    sources = [measure.source for measure in MEASURES.values()]
+    known = set(WORD.findall(" ".join([*data, *sources, NAMES])))
+    pages = reached(client, "/")
+
+    found = {
+        name: unknown
+        for name, path in pages.items()
+        if "." not in path and name not in OF_NAMES
+        if (unknown := set(Words(client.get(path, follow_redirects=True).text).outside) - known)
+    }
+    app.extensions["database"].close()
+
+    assert len(pages) > 40
+    assert found == {}

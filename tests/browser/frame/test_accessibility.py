@@ -23,7 +23,6 @@ WATCH_FOCUS = """() => {
 
 
 def test_focus_and_announcements_survive_every_key(server: Server, run_id: str, page: Page) -> None:
-    """Through a whole question and into the next, focus never falls back to the body."""
     rating = RatingPage(page, server.url, run_id)
     rating.open(16)
     page.evaluate(WATCH_FOCUS)
@@ -49,7 +48,6 @@ def test_focus_and_announcements_survive_every_key(server: Server, run_id: str, 
 
 
 def test_focus_stays_where_the_mouse_put_it(server: Server, run_id: str, page: Page) -> None:
-    """On the pressed button through its answer, even where that button goes away."""
     rating = RatingPage(page, server.url, run_id)
     rating.open(20)
     page.evaluate(WATCH_FOCUS)
@@ -72,7 +70,6 @@ def test_focus_stays_where_the_mouse_put_it(server: Server, run_id: str, page: P
 def test_an_answer_that_arrives_while_notes_are_written_disturbs_nothing(
     server: Server, run_id: str, page: Page
 ) -> None:
-    """Focus, caret and text stay while the card above is put in its place."""
     held: list[Any] = []
     page.route("**/judgment", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     rating = RatingPage(page, server.url, run_id)

@@ -30,7 +30,6 @@ HOLD = """addEventListener("submit", (event) => {
 def test_a_newcomer_imports_a_run_rates_a_question_and_takes_the_csv_away(
     empty_server: Server, page: Page
 ) -> None:
-    """Drop a file, read the report, forget it; choose it, store it, rate it, export it."""
     _drop(page, empty_server, HYBRID)
     _expect_report(page)
     page.locator('button[value="discard"]').click()
@@ -53,7 +52,6 @@ def test_a_newcomer_imports_a_run_rates_a_question_and_takes_the_csv_away(
 def test_a_form_that_was_sent_is_busy_and_is_not_sent_twice(
     empty_server: Server, page: Page
 ) -> None:
-    """The field shows it at once, then words say it; what is stopped may be chosen again."""
     page.goto(f"{empty_server.url}/runs/import")
     page.evaluate(HOLD)
     page.set_input_files("#files", HYBRID)
@@ -75,7 +73,6 @@ def test_a_form_that_was_sent_is_busy_and_is_not_sent_twice(
 def test_a_refused_file_says_why_and_stores_nothing(
     empty_server: Server, page: Page, tmp_path: Path
 ) -> None:
-    """A file of another kind is reported by name, with what is wrong; no run appears."""
     wrong = tmp_path / "belanja.json"
     wrong.write_text('{"daftar": ["beras", "telur"]}', "utf-8")
     page.goto(empty_server.url)
@@ -88,19 +85,16 @@ def test_a_refused_file_says_why_and_stores_nothing(
 
 
 def _drop(page: Page, server: Server, file: Path) -> None:
-    """Drop a file on the first page's drop zone, as from a folder's window."""
     page.goto(server.url)
     files = page.evaluate_handle(DROP, [file.name, file.read_text("utf-8")])
     page.locator("[data-drop]").dispatch_event("drop", {"dataTransfer": files})
 
 
 def _choose(page: Page, file: Path) -> None:
-    """Choosing goes on as dropping does."""
     page.set_input_files("#files", file)
 
 
 def _expect_report(page: Page) -> None:
-    """The report counts what the file holds: 30 questions, 256 cards, 28 with results."""
     expect(page.get_by_text("Belum ada yang disimpan.")).to_be_visible()
     expect(page.locator(".report")).to_contain_text("test_results.json")
     assert page.locator(".counts dd").all_inner_texts() == ["30", "256", "28", "2", "0", "0"]
@@ -111,7 +105,6 @@ def _runs(server: Server) -> list[str]:
 
 
 def _rate_the_first_question(rating: RatingPage) -> None:
-    """✓✗✓✓✗ ✗✗✗?✓: P@5 is 3/5, overall 4/10, the first relevant at rank 1; quality 3."""
     rating.expect_question(1)
     rating.expect_figure("mean_precision_at_5", question="-", run="-")
     rating.press(*"ytyyt", *"tttry")
@@ -127,7 +120,6 @@ def _rate_the_first_question(rating: RatingPage) -> None:
 
 
 def _expect_same_csv(server: Server, rating: RatingPage, run_id: str) -> None:
-    """The downloaded CSV is, byte for byte, what the command line writes."""
     rating.page.goto(rating.run_url)
     with rating.page.expect_download() as waiting:
         rating.page.locator('a[download][href*="/export.csv"]').first.click()

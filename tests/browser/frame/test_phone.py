@@ -96,7 +96,6 @@ def test_the_question_and_its_first_card_are_on_the_first_screen(
 
 
 def tops(table: Locator) -> set[float]:
-    """Where the cells of the first row of a table begin, from above."""
     return set(
         table.locator("tbody tr")
         .first.locator("td")
@@ -108,7 +107,6 @@ def tops(table: Locator) -> set[float]:
 
 
 def read_out(page: Page) -> Counter[str]:
-    """How many elements of each role a screen reader finds on a page."""
     tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
     return Counter(node["role"]["value"] for node in tree if not node["ignored"])
 
@@ -116,7 +114,6 @@ def read_out(page: Page) -> Counter[str]:
 def test_the_questions_of_a_run_stand_in_blocks_and_are_still_a_table(
     server: Server, run_id: str, open_tab: Callable[..., Page]
 ) -> None:
-    """Nothing scrolls sideways on a phone; screen readers are told rows, headings and cells."""
     page = open_tab(viewport=PHONE)
     page.goto(f"{server.url}/runs/{run_id}")
     table = page.locator(".of-questions")
@@ -159,7 +156,6 @@ def test_verdicts_grades_and_outcomes_are_large_enough_for_a_thumb(
 def test_a_new_link_is_copied_and_shared_by_a_button(
     study: Study, open_tab: Callable[..., Page]
 ) -> None:
-    """The device gets exactly the address that is shown."""
     page = open_tab()
     page.add_init_script("""
       Object.defineProperty(navigator, "clipboard", {

@@ -23,7 +23,6 @@ from webapp.db.migrations import HEAD
 
 @pytest.fixture(name="file")
 def _file(demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the demo's database, in use by the command."""
     monkeypatch.setenv("RELEVANSI_INSTANCE", str(tmp_path))
     return Path(shutil.copy(demo_file, tmp_path / "demo.sqlite"))
 

@@ -27,7 +27,6 @@ def test_json_is_the_only_thing_on_the_standard_output(tmp_path: Path) -> None:
 def test_lines_for_people_hold_no_control_character_or_direction_mark(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """ESC, C1 and bidi marks in a name would rewrite what the terminal shows."""
     say("Ani\x1b[2J\x9b1m \u202eb\u2066\nBudi \u2713", err=True)
 
     assert capsys.readouterr().err == "Ani\ufffd[2J\ufffd1m \ufffdb\ufffd Budi \u2713\n"
@@ -68,7 +67,6 @@ def test_a_private_file_is_its_owners_alone_whatever_was_there(tmp_path: Path) -
 
 @pytest.fixture(name="terminal")
 def _terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """A terminal in place of the standard error, whose text can be read."""
     written = io.StringIO()
 
     def console(**_options: object) -> Console:

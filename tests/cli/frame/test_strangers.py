@@ -26,7 +26,6 @@ def _server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
 
 
 def answer(server: Server, head: str, body: bytes = b"") -> str:
-    """Return the whole answer; empty where the server cut the connection off before."""
     with (
         suppress(ConnectionResetError),
         socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as asking,

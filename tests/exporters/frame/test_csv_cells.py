@@ -103,7 +103,6 @@ def test_what_was_written_is_read_again(written: list[tuple[Cell, ...]], style: 
 
 @pytest.mark.parametrize("separator", SEPARATORS)
 def test_a_formula_is_found_behind_any_separator(separator: str) -> None:
-    """The check itself can fail."""
     assert runnable(f"a,b{separator}=1\n".encode()) == ["=1"]
     assert runnable(f"a{separator}-6.2\n".encode()) == []
 

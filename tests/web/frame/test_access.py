@@ -187,13 +187,11 @@ def test_a_path_below_which_a_proxy_serves_is_refused_in_a_line(
 
 
 def posted(body: bytes, **said: str) -> dict[str, object]:
-    """The environment of a request that sends `body` as a browser sends a form."""
     form = {"REQUEST_METHOD": "POST", "CONTENT_TYPE": TYPED, "CONTENT_LENGTH": str(len(body))}
     return {**form, "wsgi.input": BytesIO(body), **said}
 
 
 def read(app: Flask, environ: dict[str, object]) -> dict[str, list[str]]:
-    """The fields that the application finds in the form, which holds no file."""
     with app.test_request_context("/", environ_overrides=environ):
         app.preprocess_request()
         assert not request.files
@@ -283,8 +281,6 @@ def test_of_a_form_that_breaks_off_nothing_is_believed(app: Flask) -> None:
     ],
 )
 def test_what_a_stranger_sends_is_not_kept(app: Flask, header: str, status: str) -> None:
-    """Nor does it wait for the collector of garbage, which looks at old things seldom."""
-
     def ask(number: int, length: int) -> None:
         value = f"/{number:04}{'x' * length}"
         environ = create_environ("/none", environ_overrides={header: value})

@@ -52,7 +52,6 @@ print(len(paths), {answer.status_code for answer in answers if answer.status_cod
 
 
 def fresh(code: str, folder: Path) -> list[str]:
-    """Return the words that a fresh process says."""
     done = subprocess.run(
         [sys.executable, "-c", code, folder], capture_output=True, text=True, check=False
     )
@@ -62,7 +61,6 @@ def fresh(code: str, folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module", name="loaded")
 def _loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The modules of a fresh process that has answered the first page of a rated study."""
     folder = tmp_path_factory.mktemp("first")
     database = Database(sqlite_url(folder / "first.sqlite"))
     database.prepare()

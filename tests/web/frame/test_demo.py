@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from tests.web.blocks import assert_named_in_blocks
 from tests.web.conftest import in_english
 from tests.web.places import assert_explained
 from webapp.app import create_app
@@ -50,23 +49,6 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
 
 
 @pytest.mark.parametrize(
-    ("language", "heading"), [("en", "Start your own study"), ("id", "Memulai studi Anda sendiri")]
-)
-def test_the_banner_leads_to_one_s_own_study_in_the_reader_s_language(
-    demo: Flask, language: str, heading: str
-) -> None:
-    client = demo.test_client()
-    spoken = {"Accept-Language": language}
-    banner = client.get("/", headers=spoken).text.partition('<div class="demo">')[2]
-    found = re.search(r'<a href="([^"]+)">[^<]+<code>relevansi serve</code></a>', banner)
-
-    assert found is not None
-    guide = client.get(found[1], headers=spoken).text
-    assert f"<h1>{heading}</h1>" in guide
-    assert "relevansi serve" in guide.partition("<article")[2]
-
-
-@pytest.mark.parametrize(
     ("path", "says", "leads_to"),
     [
         ("/runs/", "Each run of the chatbot will stand here", 'id="files"'),
@@ -86,15 +68,7 @@ def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
     assert_explained(app, path, says, leads_to)
 
 
-@pytest.mark.parametrize("path", ["/agreement?of=cards", pytest.param("/study/planning")])
-def test_a_table_that_stands_in_blocks_on_a_phone_names_every_figure(
-    demo: Flask, path: str
-) -> None:
-    assert_named_in_blocks(in_english(demo).get(path).text)
-
-
 def _sentences(page: object) -> set[str]:
-    """Return the sentences of a page, outside its forms, that say that something is missing."""
     main = re.search("<main.*?</main>", page.text, re.DOTALL)  # type: ignore[attr-defined]
     assert main is not None
     bare = re.sub("<form.*?</form>", "", main[0], flags=re.DOTALL)

@@ -170,8 +170,6 @@ def _click(client: FlaskClient, run_id: str, headers: dict[str, str]) -> TestRes
 
 
 def _limit(database: Database, pages: int) -> None:
-    """Let the file have so many pages, or as many as it has in use: a disk that is full."""
-
     def limit(connection: sqlite3.Connection, _record: object, _proxy: object) -> None:
         connection.execute(f"PRAGMA max_page_count = {pages}")
 

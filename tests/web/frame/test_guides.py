@@ -43,7 +43,6 @@ def test_a_long_guide_begins_with_its_parts_and_a_short_one_with_its_text(
 def test_tables_are_reached_by_keys_and_have_no_style_that_the_policy_forbids(
     client: FlaskClient, name: str
 ) -> None:
-    """Wider than a phone, they are scrolled; numbers stand at the end of their cells."""
     text = text_of(client, f"/help/{name}")
 
     assert " style=" not in text
@@ -64,7 +63,6 @@ def test_the_cells_of_a_wide_table_are_named_for_phones(client: FlaskClient) -> 
 
 
 def test_no_line_ends_within_an_option_of_a_command(client: FlaskClient) -> None:
-    """Neither in a block of commands nor in the text, and nowhere else."""
     text = client.get("/help/thesis").text
 
     assert 'api_only    <span class="option">--llm</span> gpt-4o-mini' in text

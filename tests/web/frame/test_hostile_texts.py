@@ -6,9 +6,6 @@ import csv
 import io
 import json
 import re
-import shutil
-from collections.abc import Callable
-from hashlib import sha256
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
@@ -17,10 +14,10 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from openpyxl import load_workbook
 
 from tests.conftest import copied
 from tests.web.conftest import in_english
-from webapp.db.engine import Database
 
 HOSTILE = {
     "script": "<script>alert(1)</script>",
@@ -57,8 +54,6 @@ FORMULA = re.compile(r"^[\t\r\n ]*[=+\-@]")
 
 
 class Page(HTMLParser):
-    """The page as a browser would build it: elements, whether they nest, and any that could act."""
-
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
@@ -83,7 +78,6 @@ class Page(HTMLParser):
             self.broken.append(tag)
 
     def actions(self) -> list[str]:
-        """Return the handlers, the addresses that run, and the styles of all elements."""
         found = []
         for tag, attributes in self.seen:
             for name, value in attributes.items():
@@ -93,13 +87,11 @@ class Page(HTMLParser):
         return found
 
     def elements(self) -> dict[str, int]:
-        """Return how often each element that could act stands in the page."""
         names = [tag for tag, _attributes in self.seen]
         return {name: names.count(name) for name in sorted(ACTIVE) if name in names}
 
 
 def file_with(text: str) -> bytes:
-    """Return a V1 file that says `text` wherever a file can say something."""
     answer = (
         f"{text}\n\n1. **{text}**\n   📍 {text}\n   💰 Rp 650 jt\n   🔗 [Lihat Detail]({text})\n"
         f"2. **[{text}](https://x.example/properti/rumah-b)**\n   🏠 {text}\n"
@@ -120,7 +112,6 @@ def file_with(text: str) -> bytes:
 
 
 def imported(client: FlaskClient, data: bytes, name: str) -> str:
-    """Return the address of the run that `data` became, dropped on the page under `name`."""
     kept = client.post("/runs/import", data={"files": (BytesIO(data), name)})
     assert kept.status_code == 303, kept.text
     report = client.get(kept.headers["Location"])
@@ -133,7 +124,6 @@ def imported(client: FlaskClient, data: bytes, name: str) -> str:
 
 
 def check(text: str, place: str, calm: Page | None = None) -> None:
-    """Assert that nothing in a page acts, nothing breaks it, nothing reorders it."""
     page = Page(text)
     assert page.actions() == [], place
     assert page.broken == [], place
@@ -144,41 +134,12 @@ def check(text: str, place: str, calm: Page | None = None) -> None:
         assert page.elements() == calm.elements(), place
 
 
-@pytest.fixture(name="database_after")
-def _database_after(app: Flask, client: FlaskClient, folder: Path) -> Callable[[str], str]:
-    """Put the database as it is after an import of a text; returns the run's address.
-
-    Reading a long text takes a while, so that a text is imported by the first test only.
-    """
-
-    def put(text: str) -> str:
-        database: Database = app.extensions["database"]
-        after = folder / sha256(text.encode(errors="surrogatepass")).hexdigest()
-        address = after.with_suffix(".txt")
-        if not address.exists():
-            run = imported(client, file_with(text), "test_results.json")
-            database.close()
-            shutil.copy(database.description, after)
-            address.write_text(run)
-        database.close()
-        copied(after, database)
-        return address.read_text()
-
-    return put
-
-
-@pytest.fixture(name="folder", scope="module")
-def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("imported")
-
-
 @pytest.fixture(name="calm", scope="module")
 def _calm(first_app: tuple[Flask, Path]) -> dict[str, Page]:
-    """The same pages of a run that says nothing hostile."""
     app, new = first_app
     copied(new, app.extensions["database"])
     client = in_english(app)
-    run = imported(client, file_with("rumah"), "test_results.json")
+    run = imported(client, file_with("rumah"), "../../etc/passwd<script>\u202egpj.json")
     pages = {place: Page(client.get(run + place).text) for place in PLACES}
     app.extensions["database"].close()
     return pages
@@ -186,9 +147,9 @@ def _calm(first_app: tuple[Flask, Path]) -> dict[str, Page]:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_hostile_text_goes_through_and_does_nothing(
-    calm: dict[str, Page], client: FlaskClient, database_after: Callable[[str], str], name: str
+    calm: dict[str, Page], client: FlaskClient, name: str
 ) -> None:
-    run = database_after(HOSTILE[name])
+    run = imported(client, file_with(HOSTILE[name]), "test_results.json")
 
     for place in PLACES:
         answer = client.get(run + place)
@@ -196,77 +157,23 @@ def test_hostile_text_goes_through_and_does_nothing(
         assert len(answer.data) < 400_000, place
         check(answer.text, place, calm[place])
     for address in ("/", "/runs/", "/history/"):
-        answer = client.get(address)
-        assert answer.status_code == 200
-        check(answer.text, address)
+        check(client.get(address).text, address)
 
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_hostile_text_is_rated_and_taken_out_as_text(
-    client: FlaskClient, database_after: Callable[[str], str], name: str
-) -> None:
-    run = database_after(HOSTILE[name])
     notes = HOSTILE[name][:5_000].encode(errors="replace").decode()
-
-    rated = client.post(f"{run}/queries/1/results/1/judgment", data={"relevance": "1"})
-    assert rated.status_code == 303
+    client.post(f"{run}/queries/1/results/1/judgment", data={"relevance": "1"})
     assert client.post(f"{run}/queries/1/rating", data={"notes": notes}).status_code == 303
     check(client.get(f"{run}/queries/1").text, "rated")
-
     csv.field_size_limit(2**24)
     for export in ("export.csv", "judgments.csv"):
-        answer = client.get(f"{run}/{export}")
-        assert answer.status_code == 200
-        for row in csv.reader(io.StringIO(answer.data.decode("utf-8"))):
+        written = client.get(f"{run}/{export}").data.decode("utf-8")
+        for row in csv.reader(io.StringIO(written)):
             assert [cell for cell in row if FORMULA.match(cell)] == []
     document = client.get(f"{run}/export.json").get_json()
     assert document["queries"][0]["results"][0]["relevance"] == 1
-    for export in ("qrels.txt", "run.txt"):
+    for export, width in (("qrels.txt", 4), ("run.txt", 6)):
         lines = client.get(f"{run}/{export}").data.decode("utf-8").splitlines()
-        width = 4 if export == "qrels.txt" else 6
         assert {len(line.split()) for line in lines} <= {width}
-
-
-@pytest.mark.parametrize("name", ["formula", "formula in disguise", "command", "null", "controls"])
-def test_a_spreadsheet_runs_no_cell(
-    client: FlaskClient, database_after: Callable[[str], str], name: str
-) -> None:
-    from openpyxl import load_workbook
-
-    run = database_after(HOSTILE[name])
-
-    answer = client.get(f"{run}/export.xlsx")
-
-    book = load_workbook(BytesIO(answer.data))
-    kinds = {cell.data_type for sheet in book for row in sheet.iter_rows() for cell in row}
-    assert "f" not in kinds
-
-
-@pytest.mark.parametrize("name", ["<script>.json", "../../etc/passwd", "a\u202egpj.exe", "=1+1"])
-def test_a_hostile_file_name_is_only_text(client: FlaskClient, name: str) -> None:
-    run = imported(client, file_with("rumah"), name)
-
-    check(client.get(run).text, name)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"[" * 100_000,
-        b'{"results":' + b"[" * 5_000 + b"]" * 5_000 + b"}",
-        b'{"a":' * 2_000 + b"1" + b"}" * 2_000,
-        b"\x00" * 1_000,
-        b"\xff\xfe\x00",
-        b'{"results": 1e999999}',
-        b'{"results": [' + b"9" * 100_000 + b"]}",
-    ],
-)
-def test_a_file_too_deep_or_no_text_is_refused_with_words(client: FlaskClient, data: bytes) -> None:
-    kept = client.post("/runs/import", data={"files": (BytesIO(data), "results.json")})
-    report = client.get(kept.headers["Location"])
-
-    assert report.status_code == 200
-    check(report.text, "import report")
-    token = kept.headers["Location"].partition("token=")[2]
-    client.post("/runs/import", data={"token": token, "action": "store"})
-    assert client.get("/runs/").text.count('class="run"') == 0
+    if not name.startswith("long"):  # a workbook has no cell for these
+        book = load_workbook(BytesIO(client.get(f"{run}/export.xlsx").data))
+        kinds = {cell.data_type for sheet in book for row in sheet.iter_rows() for cell in row}
+        assert "f" not in kinds

@@ -76,7 +76,6 @@ def test_a_language_that_is_not_there_is_refused(client: FlaskClient, wanted: st
 
 @pytest.fixture(name="pair")
 def _pair(client: FlaskClient, web_database: Database) -> tuple[str, str]:
-    """One run with one of two cards relevant and quality 4, and one with both relevant and 5."""
     found = []
     for method, verdicts, quality in (("api", "10", "4"), ("hybrid", "11", "5")):
         cards = [card(f"{method}-{rank}") for rank in (1, 2)]
@@ -149,7 +148,6 @@ def test_no_link_changes_how_ratios_are_written(client: FlaskClient) -> None:
     ],
 )
 def test_a_range_is_printed_as_it_is_meant(low: int, high: int | None, printed: str) -> None:
-    """A line may break around the dash only."""
     unbroken = (amount.replace(" ", "\xa0") for amount in printed.split(" – "))
 
     assert price(Card(title="Rumah", price=low, price_max=high)) == " – ".join(unbroken)

@@ -34,7 +34,6 @@ OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
 
 @pytest.fixture(name="served")
 def _served(app: Flask, run_id: str) -> Flask:
-    """The application with a run, the owner's password set, two raters invited."""
     assert run_id
     visitors.lock(app.extensions["database"])
     return app

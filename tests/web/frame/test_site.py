@@ -110,7 +110,6 @@ def test_the_address_of_a_static_file_moves_with_its_content(
 
 
 def test_a_script_comes_after_all_that_it_imports_and_each_file_once(client: FlaskClient) -> None:
-    """Joined scripts know each other by the names of their files, without the folders."""
     names = [path.name for path in resource("static").rglob("*.js") if "vendor" not in path.parts]
     assert sorted(names) == sorted(set(names))
 
@@ -147,7 +146,6 @@ def test_no_other_file_is_shown(client: FlaskClient, name: str) -> None:
 
 
 def files_named(name: str) -> set[str]:
-    """Return the files below /static/ that a template asks for, joined as it joins them."""
     source = (FOLDER / name).read_text("utf-8")
     blocks = re.findall(r"{% block (?:styles|scripts) %}([^{]+){% endblock %}", source)
     alone = re.findall(r"static\('([^']+\.\w+)'\)", source)
@@ -155,7 +153,6 @@ def files_named(name: str) -> set[str]:
 
 
 def worker(client: FlaskClient) -> dict[str, Any]:
-    """The description of the app that the service worker gets."""
     script = client.get("/service-worker.js").text
     found: dict[str, Any] = json.loads(script.partition("\n")[0][len("const SHELL = ") : -1])
     return found
@@ -173,7 +170,6 @@ def test_the_worker_is_a_script_for_the_whole_app_that_no_cache_holds(client: Fl
 
 
 def test_the_worker_keeps_all_that_the_rating_pages_are_made_of() -> None:
-    """The worker keeps the files that the templates name, joined as they join them."""
     pages = ("frame/layout", "rating/judgments/page", "rating/rate/page")
     own = "phase_3/own_questions/answer"
     named = {"joined/frame/app.css", "joined/frame/page.js"}
@@ -213,7 +209,6 @@ def test_the_page_for_a_missing_network_speaks_to_nobody_in_particular(
 
 
 def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:
-    """Owner and rater differ, a stranger has none; the same page to page."""
     visitors.lock(app.extensions["database"])
     visitors.assert_told_apart(
         app,
@@ -225,7 +220,6 @@ def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, r
 def test_a_click_of_somebody_else_is_not_stored_as_whoever_is_here(
     app: Flask, client: FlaskClient, run_id: str
 ) -> None:
-    """The browser made it on one rater's page and sends it while another is at work."""
     page, judgment = f"/runs/{run_id}/queries/1", {"relevance": "1"}
     address = f"{page}/results/1/judgment"
     mine = client.get(page).headers[RATER]
@@ -288,7 +282,6 @@ def test_a_number_that_no_database_holds_is_not_found(
 
 
 def rendered(folder: Path, source: str) -> str:
-    """Return the page of a template, from an environment that has not compiled it yet."""
     loader, kept = DictLoader({"page": source}), CompiledTemplates(folder)
     return Environment(loader=loader, bytecode_cache=kept).get_template("page").render()
 

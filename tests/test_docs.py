@@ -1,0 +1,122 @@
+"""README, guides and the image: both languages are alike, and all that they name exists."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from granian.cli import cli
+from sqlalchemy import make_url
+
+from webapp.cli.frame.commands import COMMANDS
+from webapp.config import with_driver
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+COMMAND = re.compile(r"\brelevansi ([a-z][a-z-]*)((?: +(?:--?[a-z]\S*|[A-Z]{2,}\b|\d\S*))*)")
+PAIRS = [
+    (ROOT / "README.md", ROOT / "README.id.md"),
+    *((path, DOCS / "id" / path.name) for path in sorted((DOCS / "en").glob("*.md"))),
+]
+OPERATIONS = [DOCS / "operations.md", DOCS / "en" / "operators.md", DOCS / "id" / "operators.md"]
+TEXT = {path: path.read_text("utf-8") for path in OPERATIONS}
+READMES = [ROOT / "README.md", ROOT / "README.id.md"]
+
+
+def commands(path: Path) -> set[tuple[str, ...]]:
+    """Return the commands in code, each with its options."""
+    code = re.findall(
+        r"`([^`\n]+)`|^([^`\n]*\brelevansi [^`\n]*)$", path.read_text("utf-8"), re.MULTILINE
+    )
+    lines = (" ".join("".join(found).split("#")[0].split()) for found in code)
+    named = (COMMAND.search(line) for line in lines)
+    return {(found[1], *found[2].split()) for found in named if found}
+
+
+@pytest.mark.parametrize(("english", "indonesian"), PAIRS, ids=lambda path: path.name)
+def test_both_languages_name_the_same_commands_which_exist_and_link_each_other(
+    english: Path, indonesian: Path
+) -> None:
+    assert commands(english) == commands(indonesian)
+    assert {name for name, *_ in commands(english)} <= COMMANDS.keys()
+    for path, other, name in (
+        (english, indonesian, "Bahasa Indonesia"),
+        (indonesian, english, "English"),
+    ):
+        first = "\n".join(path.read_text("utf-8").splitlines()[:4])
+        assert re.search(rf"\[{name}\]\(\S*{re.escape(other.name)}", first)
+
+
+def test_the_readme_lists_every_command_and_the_sites_every_guide() -> None:
+    assert COMMANDS.keys() <= {name for name, *_ in commands(ROOT / "README.md")}
+    names = {path.name for path in (DOCS / "en").iterdir()}
+    site = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert names == {path.name for path in (DOCS / "id").iterdir()}
+    for name in names - {"index.md"}:
+        assert f"- {name}\n" in site
+        for tongue in ("en", "id"):
+            assert f"]({name})" in (DOCS / tongue / "index.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("tongue", ["en", "id"])
+def test_the_pictures_of_a_guide_are_in_its_language(tongue: str) -> None:
+    readme = ROOT / ("README.md" if tongue == "en" else f"README.{tongue}.md")
+    texts = [path.read_text("utf-8") for path in (readme, *(DOCS / tongue).glob("*.md"))]
+    shown = {name for text in texts for name in re.findall(r"screenshots/([\w-]+\.png)", text)}
+
+    assert shown == {path.name for path in DOCS.glob(f"screenshots/*-{tongue}.png")}
+
+
+@pytest.mark.parametrize("page", [*READMES, *OPERATIONS], ids=lambda path: path.name)
+def test_links_lead_to_headings_and_files_and_settings_exist(page: Path) -> None:
+    sources = "".join(path.read_text("utf-8") for path in (ROOT / "webapp").rglob("*.py"))
+    text = page.read_text("utf-8")
+
+    assert [name for name in re.findall(r"RELEVANSI_\w+", text) if name not in sources] == []
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        if "://" not in target:
+            name, _, heading = target.partition("#")
+            path = (page.parent / name).resolve() if name else page
+            assert path.exists(), target
+            assert not heading or heading in headings(path), target
+
+
+def headings(path: Path) -> set[str]:
+    return {
+        re.sub(r"[^\w -]", "", line.lstrip("# ").lower()).replace(" ", "-")
+        for line in path.read_text("utf-8").splitlines()
+        if line.startswith(("## ", "### "))
+    }
+
+
+@pytest.mark.parametrize("url", re.findall(r"DATABASE_URL='([^']+)'", "".join(TEXT.values())))
+def test_the_guide_s_addresses_reach_the_driver_as_they_are_meant(url: str) -> None:
+    dialect = make_url(with_driver(url)).get_dialect()()
+    _, stated = dialect.create_connect_args(make_url(with_driver(url)))
+
+    if "target_session_attrs" in url:
+        assert stated["host"] == "db1,db2,db3"
+        assert stated["port"] == "5432,5432,5432"
+        assert stated["target_session_attrs"] == "read-write"
+    else:
+        assert stated["password"] == "PASSWORD"
+
+
+def test_the_image_is_made_of_files_python_and_a_command_that_exist() -> None:
+    text = re.sub(r"^#.*\n", "", (DOCS / "Containerfile").read_text("utf-8"), flags=re.MULTILINE)
+    joined = re.sub(r"\\\n\s*", "", text)
+    found = [line.split(maxsplit=1) for line in joined.splitlines() if line.strip()]
+    for name, rest in found:
+        if name == "COPY" and not rest.startswith("--from"):
+            assert [source for source in rest.split()[:-1] if not (ROOT / source).exists()] == []
+
+    oldest = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    version = re.search(r"python:3\.(\d+)", found[0][1])
+    assert version is not None
+    assert int(version[1]) >= int(oldest["requires-python"].rpartition(".")[2])
+    program, *arguments = json.loads(next(rest for name, rest in found if name == "CMD"))
+    assert program == "granian"
+    cli.make_context(program, arguments)
