@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 
 def create_app(settings: Settings | None = None) -> Flask:
-    """Return the application on the database of `settings`, which is made if it is new.
-
-    Without `settings` the environment decides. Raises ``DatabaseOutOfDate``.
-    """
+    """Return the application on the database of `settings`, which is made if it is new."""
     from flask import Flask
 
     from webapp.config import Settings, resource, secret_key

@@ -58,10 +58,8 @@ class JudgeEndpoint:
 class Settings:
     """How one process is set up.
 
-    ``database_url`` is in SQLAlchemy's form with its driver named, ``instance`` the
-    absolute folder of everything the product writes by itself (it need not exist yet:
-    see `private_folder`), ``max_upload_bytes`` the largest request that is read. Without
-    ``judge`` no machine judges. ``is_demo``: the database is the demo's, and every page says so.
+    ``database_url`` names its driver, ``instance`` is the absolute folder of everything the product
+    writes by itself, which need not exist yet. Without ``judge`` no machine judges.
     """
 
     database_url: str
@@ -73,10 +71,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Settings:
-        """The settings that `environ` asks for; an empty variable counts as absent.
-
-        Raises `UnusableSetting`.
-        """
+        """The settings that `environ` asks for; an empty variable counts as absent."""
         folder = environ.get("RELEVANSI_INSTANCE")
         instance = Path(folder).expanduser().absolute() if folder else default_instance()
         url = environ.get("RELEVANSI_DATABASE_URL") or sqlite_url(instance / "relevansi.sqlite")
@@ -145,10 +140,7 @@ def new_private_folder(folder: Path) -> None:
 
 
 def secret_key(instance: Path, environ: Mapping[str, str] = os.environ) -> str:
-    """The key that signs sessions: the environment's, else made at the first start and kept.
-
-    Raises `UnusableSetting` for one that could be guessed.
-    """
+    """The key that signs sessions: the environment's, else made at the first start and kept."""
     if given := environ.get("RELEVANSI_SECRET_KEY"):
         if len(given) < SHORTEST_KEY:
             raise UnusableSetting(

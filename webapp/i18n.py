@@ -88,11 +88,7 @@ def gettext(message: str, **values: object) -> str:
 
 
 def ngettext(singular: str, plural: str, n: int, **values: object) -> str:
-    """The form of the message that fits `n`, filled with ``%(n)s`` and `values`.
-
-    >>> ngettext("%(n)s card", "%(n)s cards", 1413)
-    '1.413 kartu'
-    """
+    """The form of the message that fits `n`, filled with ``%(n)s`` and `values`."""
     return _catalogue(language()).ngettext(singular, plural, n) % {"n": _count(n), **values}
 
 

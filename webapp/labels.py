@@ -62,11 +62,7 @@ FIELDS: Mapping[str, str] = {
 
 
 def method(label: str | None) -> str:
-    """Return a search method in words; empty where none is stated.
-
-    >>> method("api_only"), method("Hybrid (60/40)"), method(None)
-    ('API Only', 'Hybrid (60/40)', '')
-    """
+    """Return a search method in words; empty where none is stated."""
     return METHODS.get(label, label) if label else ""
 
 
@@ -83,20 +79,12 @@ def place(label: str | None) -> int:
 
 
 def category(label: str) -> str:
-    """Return a category in words, in the language in force.
-
-    >>> category("location_simple"), category("my own")
-    ('Lokasi', 'my own')
-    """
+    """Return a category in words, in the language in force."""
     return gettext(CATEGORIES[label]) if label in CATEGORIES else label
 
 
 def with_label(words: str, label: str) -> str:
-    """Return words with the raw label behind them, where the two differ: for reports.
-
-    >>> with_label("API Only", "api_only"), with_label("my own", "my own")
-    ('API Only (api_only)', 'my own')
-    """
+    """Return words with the raw label behind them, where the two differ: for reports."""
     return words if words.casefold() == label.casefold() else f"{words} ({label})"
 
 
@@ -127,11 +115,7 @@ def field(name: str) -> str:
 
 
 def judgment(value: str | None, field: str) -> str:
-    """Return a rater's judgment in `field` in words; a dash where there is none.
-
-    >>> judgment("1", "quality"), judgment(None, "notes")
-    ('1', '-')
-    """
+    """Return a rater's judgment in `field` in words; a dash where there is none."""
     if not value:
         return "-"
     words = JUDGMENTS.get(field, {})

@@ -23,8 +23,7 @@ _GREEK = str.maketrans("ΑΒΕΖΗΙͿΚΜΝΟΡΤΥΧαγηικνορτυχωϳ
 _CYRILLIC = str.maketrans(
     "АВЕЅІЈКМНОРСТУҮХԚԜӀаесѕіјкорухһԁԛԝѵӏ", "ABESIJKMHOPCTYYXQWIaecsijkopyxhdqwvl"
 )
-_LATIN = _GREEK | _CYRILLIC
-"""The Latin letter that a Greek or Cyrillic one looks like."""
+_LATIN = _GREEK | _CYRILLIC  # the Latin letter that a Greek or Cyrillic one looks like
 
 
 def printable(text: str, *, instead: str = "") -> str:
@@ -42,20 +41,12 @@ def printable(text: str, *, instead: str = "") -> str:
 
 
 def printable_line(text: str, *, instead: str = "") -> str:
-    r"""`text` as `printable` returns it, on one line, with single blanks.
-
-    >>> printable_line("a\x07 b\n c")
-    'a b c'
-    """
+    """`text` as `printable` returns it, on one line, with single blanks."""
     return " ".join(printable(text, instead=instead).split())
 
 
 def name_line(text: str) -> str:
-    r"""`text` as a name: on one line, with single blanks, without characters that nobody sees.
-
-    >>> name_line(" Ani\u200b  Putri\u202e\u3164 ")
-    'Ani Putri'
-    """
+    """`text` as a name: on one line, with single blanks, without characters that nobody sees."""
     seen = _INVISIBLE.sub("", " ".join(text.split()))
     return " ".join("".join(c for c in seen if unicodedata.category(c) not in _FORMATTING).split())
 
@@ -77,11 +68,7 @@ def _look(name: str) -> str:
 
 
 def json_escaped(document: str) -> str:
-    r"""A JSON `document` that means the same, its unprintable characters written as escapes.
-
-    >>> json_escaped('{"rater": "Ani\u202e"}')
-    '{"rater": "Ani\\u202e"}'
-    """
+    """A JSON `document` that means the same, its unprintable characters written as escapes."""
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
 
 

@@ -20,8 +20,7 @@ def nobody(_done: int, _of: int) -> None:
     """Ignore the progress of work that nobody watches."""
 
 
-LARGEST_INTEGER = 2**31 - 1
-"""The largest value that an integer column holds in every database."""
+LARGEST_INTEGER = 2**31 - 1  # the largest value that an integer column holds in every database
 
 
 class Relevance(StrEnum):
@@ -132,8 +131,7 @@ class Particulars(Struct, frozen=True):
         return tuple(filter(None, (self.description, *self.features, *values)))
 
 
-_SHORT = 160
-"""Texts under a card up to this number of characters need not be folded."""
+_SHORT = 160  # texts under a card up to this number of characters need not be folded
 
 
 class CardParticulars(Struct, frozen=True):

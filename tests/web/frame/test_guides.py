@@ -62,14 +62,6 @@ def test_the_cells_of_a_wide_table_are_named_for_phones(client: FlaskClient) -> 
     assert "data-label" not in narrow
 
 
-def test_no_line_ends_within_an_option_of_a_command(client: FlaskClient) -> None:
-    text = client.get("/help/thesis").text
-
-    assert 'api_only    <span class="option">--llm</span> gpt-4o-mini' in text
-    assert "<code>relevansi invite NAME</code>" in text
-    assert '<code><span class="option">--rater</span> NAME</code>' in text
-
-
 def test_pictures_say_their_size_so_that_the_text_does_not_move(client: FlaskClient) -> None:
     page = text_of(client, "/help/raters")
 

@@ -110,11 +110,7 @@ def say(line: str, *, err: bool = False) -> None:
 
 
 def shown(text: str) -> str:
-    r"""Return `text` on one line as a terminal may show it.
-
-    >>> shown("Ani\x1b[2J \u202eb\n")
-    'Ani\ufffd[2J \ufffdb '
-    """
+    """Return `text` on one line as a terminal may show it."""
     parts = _BYTES_OF_NAMES.split(text)
     parts[::2] = [printable(part, instead=INSTEAD).translate(_BREAKS) for part in parts[::2]]
     return "".join(parts)
@@ -194,10 +190,7 @@ class Bar:
 
 @contextmanager
 def bar(total: int, *, done: int = 0, name: str = "", goes: bool = False) -> Iterator[Bar]:
-    """Yield a bar that shows how much is done and how much time is left.
-
-    One that `goes` leaves nothing behind at its end.
-    """
+    """Yield a bar that shows how much is done and how much time is left."""
     from rich import progress as rich_progress
     from rich.console import Console
 

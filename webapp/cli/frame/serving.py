@@ -73,10 +73,7 @@ def announced(settings: Settings, base_url: str, database: str) -> Iterator[None
 
 
 def find(settings: Settings) -> str | None:
-    """Return the address of the latest server of the configured database that answers.
-
-    The files of servers that were killed are deleted.
-    """
+    """Return the address of the latest server of the configured database that answers."""
     with closing(Database(settings.database_url)) as database:
         description = database.description
     left = []

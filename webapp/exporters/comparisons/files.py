@@ -11,10 +11,9 @@ from msgspec import Struct
 
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.comparisons.json_file import comparison_bytes
-from webapp.exporters.frame.html import html
 from webapp.exporters.frame.latex import latex
 from webapp.exporters.frame.spreadsheets import tables_workbook
-from webapp.exporters.frame.tables import Document, markdown
+from webapp.exporters.frame.tables import Document, html, markdown
 from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.notation import file_day
 

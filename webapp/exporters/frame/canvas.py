@@ -50,11 +50,7 @@ def width(text: str, size: float) -> float:
 
 
 def fitted(text: str, size: float, room: float) -> str:
-    """Return `text`, cut with an ellipsis where `room` is too small; never longer than it.
-
-    >>> fitted("vector_only", 12, 45)
-    'vect…'
-    """
+    """Return `text`, cut with an ellipsis where `room` is too small; never longer than it."""
     if width(text, size) <= room:
         return text
     kept = text
@@ -107,8 +103,7 @@ LINE = 1.4  # from one line of text to the next, as a multiple of its size
 FONTS = "Liberation Sans, Arimo, Arial, Helvetica, sans-serif"
 
 Point = tuple[float, float]
-Palette = Mapping[str, str]
-"""The colours of a picture by their names."""
+Palette = Mapping[str, str]  # the colours of a picture by their names
 
 PRINT: Palette = {
     "ink": "#1c2226",
@@ -143,10 +138,7 @@ class Picture(Struct, frozen=True):
 
 
 class Canvas:
-    """Where marks are put, in units that are pixels at the picture's natural width.
-
-    Colours are named as the palette names them; "" is none.
-    """
+    """Where marks are put, in units that are pixels at the picture's natural width."""
 
     def __init__(self, width: float, palette: Palette) -> None:
         self.width = width

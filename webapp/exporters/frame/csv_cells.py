@@ -11,8 +11,7 @@ from typing import Any
 
 from webapp.notation import decimal_mark
 
-Cell = str | int | float | None
-"""The content of one cell: text, a number, or nothing."""
+Cell = str | int | float | None  # the content of one cell: text, a number, or nothing
 
 # The characters that start a formula in Excel, LibreOffice and Google Sheets, the full-width forms
 # included; apostrophes before it count too, so that taking one off restores any text.
@@ -52,11 +51,7 @@ _SPLIT_OFF = {
 
 
 def neutralised(text: str) -> str:
-    """`text`, led by an apostrophe when a spreadsheet would run it as a formula.
-
-    >>> neutralised("=1+1"), neutralised("rumah 1+1")
-    ("'=1+1", 'rumah 1+1')
-    """
+    """`text`, led by an apostrophe when a spreadsheet would run it as a formula."""
     return f"'{text}" if _RUNNABLE.match(text) else text
 
 
@@ -90,13 +85,7 @@ PROBABILITIES = frozenset({"p", "p_holm"})
 
 
 def rounded(value: Any, key: object = None) -> Any:
-    """Return a JSON document, or the value of a key in one, with every figure to four decimals.
-
-    Files whose figures are recomputed exactly hold them unrounded.
-
-    >>> rounded({"value": 0.7999999999999999, "n": 3, "bounds": [1 / 3, None], "p": 2 / 2**21})
-    {'value': 0.8, 'n': 3, 'bounds': [0.3333, None], 'p': 9.537e-07}
-    """
+    """Return a JSON document, or the value of a key in one, with every figure to four decimals."""
     if isinstance(value, Mapping):
         return {key: rounded(one, key) for key, one in value.items()}
     if isinstance(value, list):

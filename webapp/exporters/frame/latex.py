@@ -54,11 +54,7 @@ QUOTES_AND_DASHES = frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u20ac")
 
 
 def escaped(text: str) -> str:
-    r"""Return `text` on one line as LaTeX prints it.
-
-    >>> print(escaped("50% of a_b & c"), escaped("9,5 × 10⁻⁷"), escaped(r"\input{x}"))
-    50\% of a\_\allowbreak{}b \& c 9,5 $\times$ 10$^{-7}$ \textbackslash{}input\{x\}
-    """
+    """Return `text` on one line as LaTeX prints it."""
     line = printable_line(unicodedata.normalize("NFC", text))
     return "".join(map(_token, _TOKENS.finditer(line)))
 

@@ -10,11 +10,7 @@ _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const) (\w+))
 
 
 def imported(source: str) -> list[str]:
-    """Return the files that a script imports from, as it names them.
-
-    >>> imported('import { keep } from "../frame/memory.js";')
-    ['../frame/memory.js']
-    """
+    """Return the files that a script imports from, as it names them."""
     return [match[2] for match in _IMPORT.finditer(source)]
 
 

@@ -33,10 +33,7 @@ class Sheet(Struct, frozen=True):
 
 
 def rated_xlsx(report: RunReport) -> bytes:
-    """A workbook with the cells of the rated CSV: numbers as numbers, unrounded, no formulas.
-
-    Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
-    """
+    """A workbook with the cells of the rated CSV: numbers as numbers, unrounded, no formulas."""
     return workbook([Sheet("ratings", RATED_COLUMNS, [*rated_rows(report)])])
 
 

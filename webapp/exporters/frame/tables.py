@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
 
+from markupsafe import Markup
 from msgspec import Struct
 
 from webapp import notation
+from webapp.config import resource
 from webapp.exporters.frame.canvas import Picture
-from webapp.i18n import gettext
+from webapp.i18n import direction, gettext, language
 from webapp.printable import printable_line
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 Value = str | int | float | None
 
@@ -156,3 +163,47 @@ def escaped(text: str) -> str:
     """
     # The mark after a number, else the mark itself.
     return _BLOCK.sub(lambda m: f"{m[0]}\\" if m[0].isdigit() else f"\\{m[0]}", inline(text))
+
+
+UNBROKEN = re.compile(
+    r"\[[^\[\]]+; [^\[\]]+\]|\b[nKp] = |\bHolm (?=\d)|W\+ / W−|^[\d.,]+ (?:\w+|/) [\d.,]+$"
+)
+"""Parts that stay on one line: an interval, the value of n, K or p, W+ / W−, two numbers."""
+
+
+def html(found: Document) -> bytes:
+    """Return a document with its pictures as one HTML file: for screen, phone and paper."""
+    style = resource("static").joinpath("comparisons", "report.css").read_text("utf-8")
+    written = _template().render(
+        document=found,
+        language=language(),
+        direction=direction(),
+        policy="default-src 'none'; style-src 'unsafe-inline'",  # its own style, and nothing else
+        read_first="summary",  # the section whose tables a phone shows at once
+        few=3,  # sentences that a phone shows before it folds the others
+        pictured=lambda title: gettext("Picture: %(title)s", title=title),
+        more=lambda n: gettext("and %(n)s more", n=notation.number(n)),
+        unbroken=_unbroken,
+        style=Markup(style),  # noqa: S704 - a file of our own
+    )
+    return f"{written}\n".encode()
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    loader = FileSystemLoader(resource("templates"))
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters["line"] = printable_line
+    return environment.get_template("comparisons/report.html")
+
+
+def _unbroken(text: str) -> str:
+    r"""A text in which no interval, n, K or p is broken between two lines.
+
+    >>> _unbroken("0.76 [0.60; 0.90] n = 25").split(" ")
+    ['0.76', '[0.60;\xa00.90]', 'n\xa0=\xa025']
+    """
+    return UNBROKEN.sub(lambda held: held[0].replace(" ", "\N{NBSP}"), printable_line(text))

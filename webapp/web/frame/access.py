@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 
 RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
-FILES = {"static", "joined.show"}
-"""The endpoints of files, which are the same for everybody."""
+FILES = {"static", "joined.show"}  # the endpoints of files, which are the same for everybody
 YEAR = 365 * 24 * 3600
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -58,8 +57,7 @@ OF_PAGES = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 """Further headers of responses that a browser can open or embed: all but parts of pages."""
-HOME_OF_GUESTS = "own_questions.index"
-"""The first page of a participant, by endpoint."""
+HOME_OF_GUESTS = "own_questions.index"  # the first page of a participant, by endpoint
 
 
 class FromElsewhere(Refused):
@@ -294,8 +292,7 @@ def need_our_page() -> None:
         raise OpenedElsewhere
 
 
-MOST_PARTS = 1_000
-"""Fields and files of one upload."""
+MOST_PARTS = 1_000  # fields and files of one upload
 OF_STRANGERS = (64 * 2**10, 100)
 """The bytes and fields of a body: a password, a consent or a language takes a hundredth of it."""
 OF_KNOWN = (512 * 2**10, 10_000)

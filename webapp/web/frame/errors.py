@@ -34,10 +34,7 @@ from webapp.web.frame.language import page_before
 
 
 class ServerMessage(NamedTuple):
-    """A status with its meaning and its remedy for the reader, as message ids.
-
-    ``retry_after`` are seconds after which the same request may succeed.
-    """
+    """A status with its meaning and its remedy for the reader, as message ids."""
 
     status: int
     title: str

@@ -29,12 +29,8 @@ NAME = re.compile(r"[a-z][a-z0-9-]*")
 OTHER_LANGUAGE = re.compile(r"^\[[^\]]+\]\(\.\./\w+/[\w-]+\.md\)\n", re.MULTILINE)
 TO_GUIDE = re.compile(rf"(?:\.\./)?(?:\w\w/)?({NAME.pattern})\.md(#.*)?")
 TO_PICTURE = re.compile(r"(?:\.\./)?screenshots/([\w-]+\.(?:png|svg))")
-CODE = re.compile(r"<code\b[^>]*>.*?</code>", re.DOTALL)
-OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
-MOST_COLUMNS = 4
-"""A phone shows each row of a table with more columns as a block."""
-TALLEST = 448
-"""Pixels: a picture that is higher is shown smaller."""
+MOST_COLUMNS = 4  # A phone shows each row of a table with more columns as a block
+TALLEST = 448  # pixels: a picture that is higher is shown smaller
 
 
 @blueprint.get("/", endpoint="index", defaults={"name": "index"})
@@ -99,11 +95,7 @@ def _rendered(source: str) -> tuple[str, dict[str, str], Markup]:
         elif token.type == "td_open" and len(columns) > MOST_COLUMNS:
             token.attrSet("data-label", next(names))
         _lead_inside(words.children or ())
-    # Browsers break lines after hyphens, also within the options of a command.
-    html = CODE.sub(
-        lambda code: OPTION.sub(r'<span class="option">\g<0></span>', code[0]),
-        parser.renderer.render(below, parser.options, {}),
-    )
+    html = parser.renderer.render(below, parser.options, {})
     return title, parts, Markup(html)  # noqa: S704 - our own files, and no HTML in them is taken over
 
 

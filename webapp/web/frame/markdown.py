@@ -57,21 +57,13 @@ def render(text: str, *, pictures: bool = False, whole: bool = False, under: int
 
 
 def intro(text: str) -> str:
-    r"""Return the chatbot's text before its list, in one plain line; empty if there is none.
-
-    >>> intro("Berikut **dua** rumah:\n\n1. **Rumah A**")
-    'Berikut dua rumah:'
-    """
+    """Return the chatbot's text before its list, in one plain line; empty if there is none."""
     before = _FIRST_ITEM.split(text[:MOST_SHOWN], maxsplit=1)[0]
     return line(re.sub(r"[*_#`]+", "", before))
 
 
 def link(url: str | None) -> str | None:
-    """Return `url` if it leads to a web page, else ``None``.
-
-    >>> link("https://example.org/a"), link("javascript:alert(1)")
-    ('https://example.org/a', None)
-    """
+    """Return `url` if it leads to a web page, else ``None``."""
     text = printable_line(url or "")
     try:
         parts = urlsplit(text)

@@ -24,11 +24,7 @@ FORWARDING = (
 
 @lru_cache(maxsize=1024)
 def is_loopback(host: str | None) -> bool:
-    """Whether `host` (a name or an address, with or without port) is this machine.
-
-    >>> is_loopback("localhost:8000"), is_loopback("[::1]:80"), is_loopback("example.org")
-    (True, True, False)
-    """
+    """Whether `host` (a name or an address, with or without port) is this machine."""
     try:
         name = urlsplit(f"//{host or ''}").hostname or ""
         return name == "localhost" or ip_address(name).is_loopback
@@ -64,10 +60,7 @@ def source() -> str:
 
 
 def origin() -> str:
-    """Return the name that is stored for the sending machine beside what guests do.
-
-    Without this server's secret nobody can find out the address.
-    """
+    """Return the name that is stored for the sending machine beside what guests do."""
     secret = str(current_app.secret_key).encode()
     return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
 
@@ -107,10 +100,7 @@ def is_host(text: str) -> bool:
 
 
 def why_refused(environ: Mapping[str, str]) -> bytes | None:
-    """Return why a request is refused that names no host, or a path before all addresses.
-
-    HTTP/1.0 need not name a host.
-    """
+    """Return why a request is refused that names no host, or a path before all addresses."""
     if not is_host(environ.get("HTTP_HOST", "localhost")):
         return b"The Host header does not name a host.\n"
     if environ.get("HTTP_X_FORWARDED_PREFIX", "").strip(" /"):

@@ -24,8 +24,7 @@ from msgspec.structs import asdict
 
 from webapp.services.people.sign_in import Badge
 
-GUEST = "participant"
-"""The name of a guest in the cookies and things that browsers keep; it stays."""
+GUEST = "participant"  # the name of a guest in the cookies and things that browsers keep; it stays
 LIFETIME = timedelta(days=30)
 KNOWN_FOR = timedelta(days=400)
 """How long the owner's browser stays known: as long as browsers keep a cookie."""

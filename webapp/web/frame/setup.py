@@ -139,10 +139,7 @@ def _apart(answer: WSGIApplication) -> WSGIApplication:
 
 
 class CompiledTemplates(FileSystemBytecodeCache):
-    """The code of templates in a folder, until their source changes.
-
-    Where the folder cannot be used, or a file in it is cut off, templates are compiled anew.
-    """
+    """The code of templates in a folder, until their source changes."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(str(folder), f"%s.jinja-{version('jinja2')}")
