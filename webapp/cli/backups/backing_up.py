@@ -11,7 +11,7 @@ import click
 
 from webapp.cli.frame import options, serving
 from webapp.cli.frame.options import FILE
-from webapp.cli.frame.output import naming_full_disk, say
+from webapp.cli.frame.output import say
 from webapp.config import Settings, private_folder
 from webapp.db.engine import Database
 from webapp.db.sqlite_files import DatabaseInUse, DatabaseInUseBy
@@ -31,7 +31,7 @@ def backup_command(file: Path, *, replace: bool) -> None:
     """
     from webapp.services.backups import backups
 
-    with _opened() as opened, naming_full_disk(str(file)):
+    with _opened() as opened:
         about = backups.back_up(opened, file, options.now(), replace=replace)
     say(f"{file}: {_summary(about)}")
 
@@ -48,7 +48,7 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
     """
     from webapp.services.backups import backups
 
-    with _opened() as opened, _naming_server(), naming_full_disk(opened.description):
+    with _opened() as opened, _naming_server():
         restored = backups.restore(
             opened, file, options.now(), replace=replace, as_superuser=as_superuser
         )

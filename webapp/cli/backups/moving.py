@@ -11,7 +11,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from webapp.cli.frame import output, serving
-from webapp.cli.frame.output import naming_full_disk, say
+from webapp.cli.frame.output import say
 from webapp.config import Settings, with_driver
 from webapp.db.engine import Database, DatabaseOutOfDate
 from webapp.db.migrations import HEAD
@@ -35,9 +35,8 @@ def move_command(database_url: str) -> None:
     settings = Settings.from_environment()
     new = _other(settings.database_url, with_driver(database_url))
     with closing(_opened(settings.database_url)) as source, closing(Database(new)) as target:
-        with naming_full_disk(target.description):
-            target.prepare()
-            moved, further = _move(source, target)
+        target.prepare()
+        moved, further = _move(source, target)
         _tell(moved, target, database_url)
     _name_server(settings)
     if further:

@@ -17,7 +17,6 @@ from webapp.cli.frame.commands import AppFactory
 from webapp.cli.frame.options import FILE, formats, output_option
 from webapp.cli.frame.output import (
     TerminalTable,
-    naming_full_disk,
     printed,
     say,
     shown,
@@ -326,7 +325,7 @@ def export_tree_command(
                 files=f"{listed}, {gettext('%(n)s more', n=more)}" if more > 0 else listed,
             )
         )
-    _write(folder, new)
+    _write(new)
     for note in notes:
         say(f"relevansi: {note}", err=True)
     told = gettext(
@@ -339,15 +338,14 @@ def export_tree_command(
     say(told)
 
 
-def _write(folder: Path, files: Mapping[Path, bytes]) -> None:
+def _write(files: Mapping[Path, bytes]) -> None:
     """Write all of the files or none, nor a new folder."""
     parents = {parent for path in files for parent in path.parents}
     made = sorted((parent for parent in parents if not parent.exists()), reverse=True)
     try:
-        with naming_full_disk(str(folder)):
-            for parent in reversed(made):
-                parent.mkdir(exist_ok=True)
-            write_files(files)
+        for parent in reversed(made):
+            parent.mkdir(exist_ok=True)
+        write_files(files)
     except BaseException:
         for parent in made:
             with suppress(OSError):

@@ -40,11 +40,10 @@ def write(data: bytes, output: Path | None, *, private: bool = False) -> None:
 
 def write_file(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write a file whole or not at all; a `private` one is its owner's alone to read."""
-    with naming_full_disk(str(path)):
-        if path.exists() and not path.is_file():
-            path.write_bytes(data)  # a pipe or a device takes it as it comes
-        else:
-            write_files({path: data}, private=private)
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # a pipe or a device takes it as it comes
+    else:
+        write_files({path: data}, private=private)
 
 
 def write_files(files: Mapping[Path, bytes], *, private: bool = False) -> None:
@@ -63,20 +62,6 @@ def write_files(files: Mapping[Path, bytes], *, private: bool = False) -> None:
     finally:
         for beside, _ in written:
             beside.unlink(missing_ok=True)
-
-
-@contextmanager
-def naming_full_disk(target: str) -> Iterator[None]:
-    """Say in one line that the disk of `target` is full, where that is what goes wrong."""
-    try:
-        yield
-    except Exception as failure:
-        from webapp.db.outages import Outage, outage
-
-        if outage(failure) is not Outage.FULL:
-            raise
-        text = gettext("The disk of %(name)s is full or failing. Nothing was stored.", name=target)
-        raise click.ClickException(text) from failure
 
 
 def write_pieces(pieces: Iterable[bytes]) -> None:
