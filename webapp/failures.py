@@ -17,11 +17,9 @@ RELOAD = mark("Reload the page and try again.")
 class Failure(Exception):
     """Something that was not done; nothing that is stored was changed.
 
-    ``message`` and ``remedy`` are message ids; ``%(name)s`` in either is replaced by the arguments
-    of the exception, and any other name by the argument of that name. ``command_remedy`` takes the
-    place of the remedy on the command line.
-    ``status`` is the HTTP status (RFC 9110) of the page, ``retry_after`` the seconds after which
-    the same request may succeed.
+    ``message`` and ``remedy`` (``command_remedy`` on the command line) are message ids, whose
+    ``%(name)s`` is replaced by the arguments of the exception, any other name by that argument.
+    After ``retry_after`` seconds the same request may succeed.
     """
 
     message: ClassVar[str]
@@ -35,7 +33,6 @@ class Failure(Exception):
         self.said = {"name": " ".join(map(str, args)), **said}
 
     def __str__(self) -> str:
-        """Return message and remedy in the reader's language, for a notice or beside a field."""
         return f"{self.sentence()}. {self.advice()}"
 
     @property
@@ -44,11 +41,9 @@ class Failure(Exception):
         return str(self.said["name"])
 
     def sentence(self) -> str:
-        """Return the message in the reader's language."""
         return gettext(self.message) % self.said
 
     def advice(self) -> str:
-        """Return the remedy in the reader's language, for a page."""
         return gettext(self.remedy) % self.said
 
     def line(self) -> str:

@@ -33,7 +33,6 @@ _language: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)
 
 
 def language() -> str:
-    """The language in force, one of ``LANGUAGES``."""
     return _language.get()
 
 
@@ -58,7 +57,6 @@ def no_key() -> str:
 
 
 def own_name(code: str) -> str:
-    """The name of a language in that language."""
     with speaking(code):
         return gettext("English")  # each catalogue has the name of its language here
 
@@ -89,15 +87,10 @@ def gettext(message: str, **values: object) -> str:
 
 def ngettext(singular: str, plural: str, n: int, **values: object) -> str:
     """The form of the message that fits `n`, filled with ``%(n)s`` and `values`."""
-    return _catalogue(language()).ngettext(singular, plural, n) % {"n": _count(n), **values}
+    from babel.numbers import format_decimal  # which --help need not pay
 
-
-def _count(n: int) -> str:
-    if abs(n) < 1000:
-        return str(n)
-    from babel.numbers import format_decimal
-
-    return format_decimal(n, locale=language())
+    shown = str(n) if abs(n) < 1000 else format_decimal(n, locale=language())
+    return _catalogue(language()).ngettext(singular, plural, n) % {"n": shown, **values}
 
 
 @cache
@@ -109,7 +102,8 @@ def _catalogue(code: str) -> NullTranslations:
 
 def _current(source: Path) -> bytes:
     kept = source.with_suffix(".mo")
-    if _changed_at(kept) >= _changed_at(source):
+    ages = [path.stat().st_mtime_ns if path.exists() else 0 for path in (source, kept)]
+    if ages[0] <= ages[1]:
         return kept.read_bytes()
     found = compiled(source)
     with suppress(OSError):  # a folder that cannot be written
@@ -117,10 +111,6 @@ def _current(source: Path) -> bytes:
         written.write_bytes(found)
         written.replace(kept)
     return found
-
-
-def _changed_at(path: Path) -> int:
-    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 def compiled(source: Path) -> bytes:

@@ -41,11 +41,7 @@ CANNOT_TELL: Mapping[CannotTell, str] = {
 }
 
 JUDGMENTS: Mapping[str, Mapping[str, str]] = {
-    "relevance": {
-        "1": mark("Relevant"),
-        "0": mark("Not relevant"),
-        "unsure": mark("Cannot tell"),
-    },
+    "relevance": {"1": mark("Relevant"), "0": mark("Not relevant"), "unsure": mark("Cannot tell")},
     "empty_outcome": {
         "correct_empty": mark("There is truly nothing"),
         "false_negative": mark("There should have been results"),

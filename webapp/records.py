@@ -32,9 +32,6 @@ class Relevance(StrEnum):
 
 
 VERDICTS: Mapping[str, Relevance | None] = {"": None} | {str(one): one for one in Relevance}
-"""Each verdict by its text; an empty text means that there is none."""
-
-
 CannotTell = Literal["not_relevant", "left_out"]
 """The part of "cannot tell" in a study's precisions: in the denominator, or left out."""
 
@@ -60,19 +57,15 @@ class QueryState(StrEnum):
 
 
 class Severity(StrEnum):
-    """How much a problem in a file costs: an error loses something, a warning does not."""
+    """An error in a file loses something, a warning does not."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
+# The names under which the ten items of the System Usability Scale and the comments are stored.
 USABILITY_ITEMS = tuple(f"sus {number}" for number in range(1, 11))
-"""The names under which the ten items of the System Usability Scale are stored."""
-
 COMMENTS = ("helped", "missing")
-"""The names under which a participant's comments are stored: what helped, what was missing."""
-
-
 CONSTRAINTS = ("property_type", "listing_type", "location", "price", "bedrooms", "floors")
 """The constraints that a V2 question may set, by their names in files, in the order shown."""
 

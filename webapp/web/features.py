@@ -35,7 +35,7 @@ ROLES: Mapping[str, Role] = {
 
 
 class MenuEntry(NamedTuple):
-    """A link in a menu. ``label`` and ``about``, for whom the page is, are message ids.
+    """A link in a menu; its ``label`` is a message id.
 
     It is marked on the pages of its blueprint, of the blueprints in ``also``, and on those of the
     menu under it, ``pages``. It is shown where ``needs`` is true of the study.
@@ -45,7 +45,6 @@ class MenuEntry(NamedTuple):
     label: str
     pages: str = ""
     also: tuple[str, ...] = ()
-    about: str = ""
     needs: Callable[[Session, Study], bool] | None = None
 
 
@@ -93,38 +92,10 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
         MenuEntry("history.show", mark("History")),
     ),
     "more": (
-        MenuEntry(
-            "evaluations.index",
-            mark("Evaluation"),
-            about=mark(
-                "For studies that score cited answers, retrieved chunks or answers in JSON by "
-                "fixed rules, with people beside the machine."
-            ),
-        ),
-        MenuEntry(
-            "conflicts.show",
-            mark("Conflict report"),
-            about=mark(
-                "For those whose runs were judged by hand one at a time before: where those "
-                "verdicts contradict each other."
-            ),
-        ),
-        MenuEntry(
-            "machine_judges.index",
-            mark("Machine judges"),
-            about=mark(
-                "For studies in which a language model judges the same cards as people do, "
-                "and is compared with them."
-            ),
-        ),
-        MenuEntry(
-            "planning.show",
-            mark("Rating plan"),
-            about=mark(
-                "For those who decide how much is rated: how many questions and hours a "
-                "difference takes, and when rating may end."
-            ),
-        ),
+        MenuEntry("evaluations.index", mark("Evaluation")),
+        MenuEntry("conflicts.show", mark("Conflict report")),
+        MenuEntry("machine_judges.index", mark("Machine judges")),
+        MenuEntry("planning.show", mark("Rating plan")),
     ),
 }
 KEPT_FILES = (

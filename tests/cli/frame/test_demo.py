@@ -58,9 +58,7 @@ def test_a_demo_of_an_older_version_is_upgraded(
     again.close()
 
 
-def test_a_demo_of_a_newer_version_is_made_anew_by_the_switch_it_names(
-    file: Path,
-) -> None:
+def test_a_demo_of_a_newer_version_is_made_anew_by_the_switch_it_names(file: Path) -> None:
     set_version(file, "9999")
     with pytest.raises(click.ClickException, match="relevansi demo --fresh"):
         prepared_demo()

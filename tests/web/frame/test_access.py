@@ -88,11 +88,7 @@ def test_a_versioned_file_is_kept_for_good_and_any_other_is_asked_about(
     ],
 )
 def test_a_session_cookie_holds_for_its_lifetime_and_only_as_we_signed_it(
-    app: Flask,
-    web_database: Database,
-    monkeypatch: pytest.MonkeyPatch,
-    later: float,
-    status: int,
+    app: Flask, web_database: Database, monkeypatch: pytest.MonkeyPatch, later: float, status: int
 ) -> None:
     lock(web_database)
     browser = owner(app)
@@ -218,10 +214,7 @@ def test_a_form_may_be_as_long_and_have_as_many_fields_as_its_sender_s_limits(
 def test_files_are_taken_from_the_owner_alone(app: Flask, client: FlaskClient) -> None:
     client.get("/")
     files = {"CONTENT_TYPE": "multipart/form-data; boundary=cut"}
-    for sender, most in (
-        (AT_HOME, app.config["MAX_CONTENT_LENGTH"]),
-        (FROM_AFAR, OF_STRANGERS[0]),
-    ):
+    for sender, most in ((AT_HOME, app.config["MAX_CONTENT_LENGTH"]), (FROM_AFAR, OF_STRANGERS[0])):
         with app.test_request_context("/", environ_overrides=posted(b"", **sender, **files)):
             app.preprocess_request()
             assert request.max_content_length == most

@@ -155,13 +155,7 @@ class Canvas:
             mark.set("stroke-dasharray", dash)
 
     def box(
-        self,
-        corner: Point,
-        size: Point,
-        *,
-        fill: str = "",
-        stroke: str = "",
-        hatched: bool = False,
+        self, corner: Point, size: Point, *, fill: str = "", stroke: str = "", hatched: bool = False
     ) -> None:
         """Draw a rectangle from its top left corner; slanted lines show it without colour."""
         places = dict(zip(("x", "y", "width", "height"), (*corner, *size), strict=True))
@@ -181,12 +175,7 @@ class Canvas:
         mark.set("points", " ".join(f"{_number(x)},{_number(y)}" for x, y in points))
 
     def dot(
-        self,
-        centre: Point,
-        *,
-        radius: float = 4.5,
-        fill: str = "accent",
-        stroke: str = "accent",
+        self, centre: Point, *, radius: float = 4.5, fill: str = "accent", stroke: str = "accent"
     ) -> None:
         """Draw a circle."""
         places = {"cx": centre[0], "cy": centre[1], "r": radius, "stroke-width": 1.5}

@@ -24,8 +24,8 @@ TAGS = {
     *("ul", "ol", "li", "h3", "h4", "h5", "h6", "a"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
-LINK = {"a": {"href", "title"}}
-PICTURE = {"img": {"src", "alt", "title"}}
+ATTRIBUTES = {"a": {"href", "title"}, "img": {"src", "alt", "title"}}
+ALWAYS = {"a": {"target": "_blank"}, "img": {"loading": "lazy", "referrerpolicy": "no-referrer"}}
 REL = "noopener noreferrer nofollow ugc"
 # Blanks of its own line only: looked for beyond it, thousands of empty lines take seconds.
 _FIRST_ITEM = re.compile(r"^[^\S\n]*(?:\d+[.)]|[-*#]+)\s", re.MULTILINE)
@@ -53,7 +53,17 @@ def render(text: str, *, pictures: bool = False, whole: bool = False, under: int
     if len(shown) > MOST_RENDERED:
         return Markup("<pre>{}</pre>").format(shown)
     html = _parser(pictures=pictures).render(shown)
-    return Markup(_cleaned(html, under, pictures=pictures))  # noqa: S704 - cleaned by nh3
+    levels = sorted(set(re.findall(r"<h([1-6])>", html)))
+    lowered = {level: min(place, 6) for place, level in enumerate(levels, start=under + 1)}
+    cleaned = nh3.clean(
+        re.sub(r"(</?h)([1-6])>", lambda m: f"{m[1]}{lowered.get(m[2], m[2])}>", html),
+        tags=TAGS | {"img"} if pictures else TAGS,
+        attributes=ATTRIBUTES,
+        url_schemes={"http", "https"},
+        link_rel=REL,
+        set_tag_attribute_values=ALWAYS,
+    )
+    return Markup(cleaned)  # noqa: S704 - cleaned by nh3
 
 
 def intro(text: str) -> str:
@@ -84,25 +94,3 @@ def _parser(*, pictures: bool) -> MarkdownIt:
 
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table")
     return parser if pictures else parser.disable("image")
-
-
-def _cleaned(html: str, under: int, *, pictures: bool) -> str:
-    return nh3.clean(
-        _lowered_headings(html, under),
-        tags=TAGS | {"img"} if pictures else TAGS,
-        attributes=LINK | PICTURE if pictures else LINK,
-        url_schemes={"http", "https"},
-        link_rel=REL,
-        set_tag_attribute_values={
-            "a": {"target": "_blank"},
-            "img": {"loading": "lazy", "referrerpolicy": "no-referrer"},
-        }
-        if pictures
-        else {"a": {"target": "_blank"}},
-    )
-
-
-def _lowered_headings(html: str, under: int) -> str:
-    levels = sorted(set(re.findall(r"<h([1-6])>", html)))
-    lowered = {level: min(place, 6) for place, level in enumerate(levels, start=under + 1)}
-    return re.sub(r"(</?h)([1-6])>", lambda m: f"{m[1]}{lowered.get(m[2], m[2])}>", html)

@@ -26,8 +26,7 @@ from webapp.services.people.sign_in import Badge
 
 GUEST = "participant"  # the name of a guest in the cookies and things that browsers keep; it stays
 LIFETIME = timedelta(days=30)
-KNOWN_FOR = timedelta(days=400)
-"""How long the owner's browser stays known: as long as browsers keep a cookie."""
+KNOWN_FOR = timedelta(days=400)  # the owner's browser: as long as browsers keep a cookie
 
 
 class _Sessions(SecureCookieSessionInterface):
@@ -44,8 +43,8 @@ class _Sessions(SecureCookieSessionInterface):
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession:
         """Return the browser's cookie, if we signed it and not too long ago.
 
-        A signature may be of a later time than now: the clock was put back since. Flask itself
-        takes such a signature for outdated, and would sign everybody out.
+        Flask itself takes a signature for outdated that is of a later time than now, as after the
+        clock was put back.
         """
         value = request.cookies.get(self.get_cookie_name(app))
         signing = self.get_signing_serializer(app)
@@ -128,11 +127,8 @@ def of_guest() -> dict[str, Any] | None:
 
 
 def give_guest(badge: Mapping[str, Any]) -> None:
-    """Let the browser carry a guest's sign-in, and nothing that it carried before.
-
-    Else a guest who is handed the owner's telephone would be the owner too.
-    """
-    _give(GUEST, dict(badge))
+    """Let the browser carry a guest's sign-in, and nothing that it carried before."""
+    _give(GUEST, dict(badge))  # on the owner's telephone a guest would be the owner else
 
 
 def sign_in() -> str:
