@@ -89,55 +89,6 @@ def _rows(connection: sqlite3.Connection, table: str) -> list[tuple[object, ...]
     return connection.execute(f"SELECT {columns} FROM {table} ORDER BY {columns}").fetchall()
 
 
-def test_a_machine_session_counts_the_calls_that_failed_in_it(
-    database: Database, tmp_path: Path
-) -> None:
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        database.make_tables(connection, "0021")
-        for row in (*OLDER_ROWS[:5], *OLDER_CALLS):
-            connection.execute(text(row))
-
-    older.upgrade()
-
-    with older.engine.connect() as connection:
-        kept = connection.scalars(text("SELECT failed FROM machine_sessions ORDER BY id")).all()
-    assert kept == [1, 0]
-    older.close()
-
-
-def test_many_clicks_at_one_microsecond_came_from_a_file(
-    database: Database, tmp_path: Path
-) -> None:
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        database.make_tables(connection, "0022")
-        for row in (*OLDER_ROWS[:3], *OLDER_EVENTS):
-            connection.execute(text(row))
-
-    older.upgrade()
-
-    with older.engine.connect() as connection:
-        kept = connection.scalars(text("SELECT cause FROM events ORDER BY id")).all()
-    assert kept == ["import", "import", "click", "click", "click", "bulk", "bulk"]
-    older.close()
-
-
-def test_studies_made_before_the_setting_leave_cannot_tell_out(
-    database: Database, tmp_path: Path
-) -> None:
-    older = _another(database, tmp_path)
-    with older.engine.begin() as connection:
-        database.make_tables(connection, "0022")
-        connection.execute(text(OLDER_STUDY.format(id=1)))
-
-    older.upgrade()
-
-    with older.engine.connect() as connection:
-        assert connection.scalar(text("SELECT cannot_tell FROM studies")) == "left_out"
-    older.close()
-
-
 def test_rules_that_are_gone_are_ended_and_logged(database: Database, tmp_path: Path) -> None:
     older = _another(database, tmp_path)
     with older.engine.begin() as connection:
@@ -193,47 +144,7 @@ OLDER_ROWS = (
      VALUES ('abc', 1, 1, 'pool', '2026-03-01 09:00:00')""",
 )
 
-OLDER_EVENTS = tuple(
-    f"""INSERT INTO events (id, rater_id, event_id, field, cause, device, sequence, received_at)
-     VALUES ({number}, 1, '{name}', '{field}', '{cause}', '', 1, '2026-03-01 09:00:00.{at}')"""
-    for number, (name, field, cause, at) in enumerate(
-        [
-            ("a", "verdict", "click", "000001"),
-            ("b", "verdict", "click", "000001"),
-            ("c", "verdict", "click", "000002"),
-            ("d", "quality", "click", "000003"),
-            ("d", "notes", "click", "000003"),
-            ("e:0", "verdict", "bulk", "000004"),
-            ("e:1", "verdict", "bulk", "000004"),
-        ],
-        start=1,
-    )
-)
 """Two of a file, one click, one form with two fields, one press for two cards."""
-
-OLDER_CALLS = (
-    """INSERT INTO machine_judges (rater_id, endpoint, model, language, prompt, prompt_sha256,
-     temperature, created_at) VALUES (1, 'http://x', 'm', 'id', 'p', 'h', 0,
-     '2026-03-01 09:00:00')""",
-    *(
-        f"""INSERT INTO machine_sessions (id, rater_id, state, started_at, ended_at, things,
-         estimated_prompt_tokens, estimated_completion_tokens, currency, at_once, calls,
-         prompt_tokens, completion_tokens, uncounted, failed_in_a_row) VALUES ({number}, 1,
-         'finished', '2026-03-01 09:00:00', '2026-03-01 10:00:00', 1, 0, 0, '', 2, 1, 0, 0, 0, 0)"""
-        for number in (1, 2)
-    ),
-    *(
-        f"""INSERT INTO judged_things (id, question_id, content)
-         VALUES ({thing}, 1, {thing})"""
-        for thing in (1, 2, 3)
-    ),
-    *(
-        f"""INSERT INTO machine_calls (rater_id, judged_thing_id, session_id, state, attempt,
-         reason, prompt_characters, reserved_calls, reserved_tokens, at)
-         VALUES (1, {thing}, {number}, '{state}', 1, '', 9, 0, 0, '2026-03-01 09:30:00')"""
-        for thing, number, state in ((1, 1, "failed"), (2, 1, "judged"), (3, 2, "judged"))
-    ),
-)
 
 
 def _another(database: Database, tmp_path: Path) -> Database:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -80,17 +79,6 @@ def test_a_file_that_somebody_has_open_is_not_replaced(file: Path, tmp_path: Pat
             sqlite_files.put(other, file, None)
 
     assert words(file) == ["here"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
-def test_a_new_file_is_closed_to_other_users(tmp_path: Path) -> None:
-    path = tmp_path / "study.sqlite"
-    sqlite_files.make_private(path)
-    assert path.stat().st_mode & 0o777 == 0o600
-
-    path.chmod(0o644)
-    sqlite_files.make_private(path)
-    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def write(file: Path, *statements: str) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import OpenTab
 from tests.browser.plans import Planned, plan, stored
 from tests.browser.rating_page import FOCUS, RatingPage
 from tests.browser.server import Server
@@ -42,26 +39,6 @@ def test_left_and_right_and_p_l_g_walk_between_the_questions(rating: RatingPage)
     rating.page.go_back()
     rating.expect_question(2)
     rating.expect_focus("1")
-
-
-@pytest.mark.parametrize(("locale", "no"), [("id-ID", "t"), ("en-GB", "x")])
-def test_the_key_of_no_is_shown_in_the_page_s_language_and_both_work(
-    own_server: Server, run_id: str, open_tab: OpenTab, locale: str, no: str
-) -> None:
-    """And n, the no of an English reader, opens the notes, of which the sheet tells."""
-    rating = RatingPage(open_tab(locale=locale), own_server.url, run_id)
-    rating.open(1)
-    shown = rating.page.locator('#rank-1 button[value="0"]')
-    expect(shown).to_have_attribute("aria-keyshortcuts", no)
-    expect(rating.page.locator("#keys tr").nth(2).locator("kbd").first).to_have_text(no)
-    rating.press("t", "x", "n")
-    rating.expect_pressed(1, "0")
-    rating.expect_pressed(2, "0")
-    assert rating.focus == "notes"
-    rating.open(12)  # an empty list
-    rating.press("x")
-    outcome = rating.page.locator('#outcome button[value="false_negative"]')
-    expect(outcome).to_have_attribute("aria-pressed", "true")
 
 
 def test_no_key_fires_while_notes_are_written(rating: RatingPage) -> None:
@@ -214,17 +191,6 @@ def test_every_card_of_the_sample_is_rated_by_keyboard_alone(
 ) -> None:
     """Each key finds its card in focus; the page says finished; all is stored as typed."""
     _rate_all(RatingPage(page, own_server.url, run_id), own_server, run_id)
-
-
-@pytest.mark.journey
-@pytest.mark.real
-def test_every_card_of_the_real_run_is_rated_by_keyboard_alone(
-    empty_server: Server, real_run: Path, page: Page
-) -> None:
-    """237 cards, as the sample."""
-    (run_id,) = empty_server.import_runs(real_run / "test_results.json")
-    cards = _rate_all(RatingPage(page, empty_server.url, run_id), empty_server, run_id)
-    assert cards == 237
 
 
 def test_a_burst_of_keys_loses_none_and_hits_no_wrong_card(

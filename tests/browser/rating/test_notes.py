@@ -15,10 +15,6 @@ pytestmark = pytest.mark.browser
 NewContext = Callable[..., BrowserContext]
 
 TEXT = "yang ke-3 jauh dari Cemara"
-SHOW = """() => {
-  Object.defineProperty(document, "hidden", { configurable: true, value: false });
-  document.dispatchEvent(new Event("visibilitychange"));
-}"""
 DRAFTS = "() => Object.keys(localStorage).filter((name) => name.startsWith('draft ')).length"
 
 
@@ -83,49 +79,6 @@ def test_notes_typed_offline_outlive_reload_and_tab_and_arrive(
     again.expect_state("notes", "saved")
     expect_no_draft(again.page)
     assert own_server.events()[-1]["new"] == TEXT
-
-
-def test_undo_after_typing_takes_the_text_back(own_server: Server, run_id: str, page: Page) -> None:
-    """Also where the server has not heard of it: what was saved before is there again."""
-    rating = RatingPage(page, own_server.url, run_id)
-    rating.open(1)
-    rating.press("n")
-    page.keyboard.type("satu")
-    rating.expect_state("notes", "saved")
-    page.context.set_offline(True)
-    page.keyboard.type(" dua")
-    rating.expect_state("notes", "unsaved")
-    rating.press("Escape", "u")
-    expect(page.locator("#notes")).to_have_value("satu")
-    page.context.set_offline(False)
-    rating.expect_state("notes", "saved")
-    page.reload()
-    expect(page.locator("#notes")).to_have_value("satu")
-    expect_no_draft(page)
-
-
-def test_what_is_not_sent_yet_stays_when_a_page_comes_back_to_the_front(
-    own_server: Server, run_id: str, context_of: NewContext
-) -> None:
-    """A click and a note of a telephone without a network; the rest is the laptop's."""
-    laptop = RatingPage(context_of().new_page(), own_server.url, run_id)
-    pocket = context_of()
-    telephone = RatingPage(pocket.new_page(), own_server.url, run_id)
-    laptop.open(1)
-    telephone.open(1)
-    telephone.page.route("**/judgment", lambda route: route.abort())
-    telephone.page.route("**/rating", lambda route: route.abort())
-    telephone.press("y")
-    telephone.expect_state(1, "unsaved")
-    telephone.page.locator("#notes").fill(TEXT)
-    laptop.press("j", "t")
-    laptop.expect_state(2, "saved")
-
-    telephone.page.evaluate(SHOW)
-    telephone.expect_pressed(2, "0")
-    telephone.expect_pressed(1, "1")
-    telephone.expect_state(1, "unsaved")
-    expect(telephone.page.locator("#notes")).to_have_value(TEXT)
 
 
 def test_a_draft_does_not_overwrite_what_another_device_wrote_later(

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -173,16 +171,6 @@ def test_categories_keep_their_order_of_first_appearance_and_add_up() -> None:
     assert sum(found.values(), start=Totals()) == totals(REPORT)
 
 
-def test_the_metrics_load_neither_web_nor_database_nor_tables() -> None:
-    code = (
-        "import sys, webapp.metrics.judging.figures, webapp.metrics.judging.registry;"
-        "print({'flask', 'sqlalchemy', 'pandas', 'babel'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-
-    assert done.stdout.strip() == "set()"
-
-
 def test_totals_count_every_kind_of_query_and_verdict() -> None:
     found = Totals.of([*SEED_5_2, failed(), unreadable(), listed("UN."), empty()])
     expected = {
@@ -239,18 +227,6 @@ def test_cannot_tell_is_left_out_and_success_waits_for_it() -> None:
     assert (found.judged_count, found.not_relevant_count, found.unsure_count) == (3, 2, 1)
     assert found.precision_at_5 == Span.settled(0.0)
     assert found.success == Span.settled(None)
-
-
-def test_cannot_tell_can_stay_in_the_denominators() -> None:
-    # Of ttytyyyttr: rank 10 cannot be told, 4 of 10 are relevant, 2 of them among the first five.
-    counts = ListCounts(10, 4, frozenset({10}), first_relevant_rank=3, relevant_in_top=2)
-    nothing = ListCounts(results=3, relevant=0, unsure_ranks=frozenset({2}))
-
-    assert summary(counts, "not_relevant").overall_precision == Span.settled(0.4)
-    assert summary(counts, "left_out").overall_precision == Span.settled(4 / 9)
-    assert summary(counts, "not_relevant").precision_at_5 == Span.settled(0.4)
-    assert summary(counts, "not_relevant").not_relevant_count == 5
-    assert summary(nothing, "not_relevant").success == Span.settled(0.0)
 
 
 def test_counts_that_no_list_has_are_refused() -> None:

@@ -9,7 +9,6 @@ from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.records import Card, Particulars
 from webapp.services.rating import particulars, question_notes, tasks
@@ -61,19 +60,6 @@ def test_a_v2_file_imported_later_brings_what_the_v1_file_of_the_session_lacks(
 
     assert stored(session, study) == run_id
     assert known(session, study, run_id).recorded.description == "Ada carport."
-
-
-def test_a_run_that_lost_its_record_gets_it_by_importing_the_same_file_again(
-    session: Session, study: Study
-) -> None:
-    set_study(session, study, show_record=True)
-    run_id = stored(session, study)
-    (query,) = session.scalars(select(Query)).all()
-    query.extra = {"properties": [{"title": "Rumah A", "url": "https://x.example/properti/a"}]}
-    session.flush()
-
-    assert stored(session, study) == run_id
-    assert known(session, study, run_id).is_recorded
 
 
 def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(

@@ -13,7 +13,7 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import YES, Robot, judged, set_study, stored
+from tests.services.rating.blind_raters import YES, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
 from webapp.db.engine import Database, Kept
 from webapp.db.tables.judging import JudgedThing, Judgment, QueryRating, Repeat, RepeatRating, Task
@@ -21,57 +21,12 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
-from webapp.services.judging import live_metrics
 from webapp.services.judging.events import AnswerRating
 from webapp.services.rating import blind_page, pool, shares, tasks
 from webapp.services.rating.pool import Purpose, Unit, commitment, draw
 from webapp.services.rating.shares import Progress, StudyShare
 from webapp.services.runs import runs
 from webapp.services.study import assignments, studies
-
-
-def test_the_verdicts_asked_are_the_distinct_judged_things(
-    session: Session, study: Study, rater: Rater, runs: list[str]
-) -> None:
-    set_study(session, study, repeat_percent=0)
-    Robot(session, rater).rate_all()
-
-    # Question 1: a (two prices), b, c; 2: x and its emptiness; 3: y and its emptiness;
-    # 4 depends on its conversation: z once for each of the three runs.
-    assert judged(session, rater) == 4 + 2 + 2 + 3
-    for run_id in runs:
-        found = live_metrics.by_category(session, rater.id, run_id)
-        assert all(standing.open_queries == 0 for standing in found.values())
-    assert live_metrics.check(session) == []
-    assert tasks.next_task(session, rater, NOW) is None
-
-
-def test_the_pool_s_depth_leaves_deeper_cards_unjudged_and_counted(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(session, study, "hybrid", query(1, card("a"), card("b"), card("c")))
-    set_study(session, study, pool_depth=2, repeat_percent=0)
-    Robot(session, rater).rate_all()
-
-    standing = live_metrics.by_category(session, rater.id, run_id)["location"]
-    assert (standing.totals.n_judged, standing.open_judgments) == (2, 1)
-
-
-def test_a_question_goes_to_no_more_raters_than_the_overlap(
-    session: Session,
-    study: Study,
-    rater: Rater,
-    runs: list[str],  # noqa: ARG001
-) -> None:
-    set_study(session, study, overlap=2, repeat_percent=0)
-    everybody = [rater, *(studies.add_rater(session, study, name, NOW) for name in "ABC")]
-    for one in everybody:
-        Robot(session, one).rate_all()
-
-    given = session.execute(
-        select(Task.question_id, Task.run_id, func.count()).group_by(Task.question_id, Task.run_id)
-    )
-    assert [count for _, _, count in given] == [2] * 6
 
 
 def test_raters_asking_at_the_same_moment_never_exceed_the_overlap(database: Database) -> None:
@@ -182,26 +137,6 @@ def test_a_click_that_was_rolled_back_leaves_no_trace(
         with database.reading() as session:
             rater = session.get_one(Rater, rater_id)
             assert shares.of_rater(session, rater) == read_anew(session, rater, monkeypatch)
-
-
-def test_a_raters_units_are_the_studys_whatever_else_the_database_holds(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    stored(session, study, "hybrid", query(1, card("a")), query(2))
-    elsewhere = Study(name="Elsewhere", created_at=NOW)
-    session.add(elsewhere)
-    session.flush()
-    stranger = studies.add_rater(session, elsewhere, "Ani", NOW)
-    stored(session, elsewhere, "hybrid", query(1, card("a"), card("b")))
-
-    assert len(shares.of_rater(session, rater).units) == 2
-    assert len(shares.of_rater(session, stranger).units) == 1
-    assert shares.progress(session, rater) == Progress(
-        done=0, of=2, open_judgments=2, unrated=2, open_lists=1, questions=2
-    )
-    assert shares.progress(session, stranger) == Progress(
-        done=0, of=1, open_judgments=2, unrated=1, questions=1
-    )
 
 
 METHODS = ("hybrid", "api_only", "vector_only")
@@ -373,18 +308,6 @@ def test_a_draw_is_the_hmac_of_purpose_and_numbers() -> None:
     assert draw(SECRET, Purpose.CARDS, 7, "pool", 12) == hmac.digest(
         SECRET.encode(), message, "sha256"
     )
-
-
-def test_secret_purpose_and_numbers_each_give_another_draw() -> None:
-    drawn = {
-        draw(SECRET, Purpose.CARDS, 1, 2),
-        draw("6" * 64, Purpose.CARDS, 1, 2),
-        draw(SECRET, Purpose.VOTES, 1, 2),
-        draw(SECRET, Purpose.CARDS, 2, 1),
-        draw(SECRET, Purpose.CARDS, 12),
-    }
-
-    assert len(drawn) == 5
 
 
 @pytest.mark.parametrize("secret", ["", "5" * 63])

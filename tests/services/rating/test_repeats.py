@@ -9,20 +9,17 @@ from msgspec.structs import asdict
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
 from tests.services.rating.blind_raters import NO, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
 from webapp.db.tables.judging import Event, Judgment, QueryRating, Repeat, RepeatRating, Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.records import QueryState, ReadQuery
+from webapp.records import ReadQuery
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import AnswerRating
 from webapp.services.rating import blind_page, pool, shares, tasks
 from webapp.services.rating.blind_page import BlindPage, TaskStage
 from webapp.services.rating.pool import POOL, REPEAT, Unit
-from webapp.services.rating.shares import Progress
-from webapp.services.study import studies
 
 
 def questions(*methods: tuple[str, ...], of: int) -> list[list[ReadQuery]]:
@@ -71,33 +68,6 @@ def test_the_number_of_questions_told_never_changes_and_all_are_reached(
     assert kinds[:3] == [POOL] * 3
     after = shares.progress(session, rater)
     assert (after.done, after.of, after.open_judgments, after.unrated) == (14, 14, 0, 0)
-
-
-def test_an_empty_answer_and_a_failed_call_are_graded_again_too(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    """Six questions, one of them twice: a list, an empty list and a failed call each."""
-    set_study(session, study, repeat_percent=17, suggest_quality=True)
-    states = {"hybrid": None, "api_only": QueryState.EMPTY, "vector_only": QueryState.FAILED}
-    for method, state in states.items():
-        shown = [card("a")] if state is None else []
-        stored(session, study, method, *(query(n, *shown, state=state) for n in range(1, 7)))
-    robot = Robot(session, rater)
-    again = rate_until_a_repeat(session, robot)
-    first_unrated = again.progress.unrated
-
-    robot.rate(again, NO, quality=1)
-
-    answers = blind_page.blind_page(session, rater, again.task_id).answers
-    assert {(answer.state, answer.quality, answer.suggested) for answer in answers} == {
-        (QueryState.RESULTS, 1, 1),
-        (QueryState.EMPTY, 1, 0),
-        (QueryState.FAILED, 1, 0),
-    }
-    assert first_unrated - shares.progress(session, rater).unrated == 3
-    robot.rate_all()
-    done = Progress(done=7, of=7, open_judgments=0, unrated=0, questions=6)
-    assert shares.progress(session, rater) == done
 
 
 @pytest.mark.usefixtures("run_ids")
@@ -214,31 +184,6 @@ def test_the_end_counts_as_the_rater_was_told(session: Session, rater: Rater) ->
     # Twelve questions of three cards and two answers, two of them again.
     assert shares.done(session, rater) == (14, 42, 0, 28)
     assert shares.pooled_figure(session, rater)[1] == 42
-
-
-@pytest.mark.usefixtures("run_ids")
-def test_each_rater_has_repeats_of_their_own_whatever_others_do(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    set_study(session, study, overlap=1)
-    other = studies.add_rater(session, study, "Budi", NOW)
-    robots = [Robot(session, rater), Robot(session, other)]
-    busy = True
-    while busy:
-        pages = [(robot, robot.next_page()) for robot in robots]
-        for robot, page in pages:
-            if page is not None:
-                robot.rate(page)
-        busy = any(page is not None for _, page in pages)
-
-    counts = []
-    for one in (rater, other):
-        kinds = session.scalars(select(Task.kind).where(Task.rater_id == one.id)).all()
-        counts.append(kinds.count(POOL))
-        # About six questions each, as a repeat may come in between: 17 % of 5 to 7 is one.
-        assert kinds.count(REPEAT) == 1
-        assert shares.progress(session, one).left == 0
-    assert sorted(counts) in ([6, 6], [5, 7])
 
 
 def plan_of(rater: Rater, in_order: Sequence[Unit], again: Sequence[Unit] = ()) -> dict[Unit, int]:

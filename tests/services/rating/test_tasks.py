@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
+from tests.services.rating.blind_raters import YES, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
 from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
@@ -167,24 +167,6 @@ def test_what_others_have_rated_is_left_to_do_for_each_rater(
     for answer in page.answers:
         tasks.rate(session, other, task.id, answer.key, AnswerRating(quality=3), click(answer.key))
     assert tasks.is_done(session, other, task.id)
-
-
-def test_undo_takes_back_the_latest_change_of_any_task(
-    session: Session,
-    rater: Rater,
-    runs: list[str],  # noqa: ARG001
-) -> None:
-    task = tasks.next_task(session, rater, NOW)
-    assert task is not None
-    first, second, *_ = blind_page.blind_page(session, rater, task.id).cards
-    tasks.judge(session, rater, task.id, first.key, YES, click("e1"))
-    tasks.judge(session, rater, task.id, second.key, NO, click("e2", minute=1))
-
-    assert tasks.undo(session, rater, click("u1", minute=2)) == task.id
-    shown = blind_page.blind_page(session, rater, task.id).cards
-    assert [entry.relevance for entry in shown[:2]] == [YES, None]
-    tasks.undo(session, rater, click("u2", minute=3))
-    assert tasks.undo(session, rater, click("u3", minute=4)) is None
 
 
 CATEGORIES = ("area", "price", "area", "price", "area")
@@ -479,19 +461,6 @@ def test_two_styles_of_one_list_look_alike(session: Session, study: Study, rater
     assert card == page.cards[0].card
     assert (card.location, card.land_area) == ("Jl. Cemara No.2, Kec. Medan Timur", 80)
     assert card.price_note is None  # the question asks for a sale
-
-
-def test_a_house_for_rent_says_so_where_the_question_asks_for_a_sale(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    two_styles(session, study)
-    other = answered(1, BULLETED.replace("(sale)", "(rent)").replace("6f31", "77aa"))
-    stored(session, study, "other", other)
-
-    assert sorted(str(shown.card.price_note) for shown in rated(session, rater).cards) == [
-        "None",
-        "rent",
-    ]
 
 
 def test_the_wording_is_shown_once_opened_and_counted_once_for_each_rater(

@@ -23,14 +23,7 @@ from webapp.services.exports.exports import ExportedFile
 from webapp.services.people import raters
 from webapp.services.study import studies
 from webapp.services.workers import jobs, loop
-from webapp.services.workers.jobs import (
-    DONE,
-    FAILED,
-    WAITING,
-    JobWork,
-    NotMade,
-    UnknownJob,
-)
+from webapp.services.workers.jobs import DONE, FAILED, WAITING, JobWork, NotMade, UnknownJob
 from webapp.services.workers.loop import ALIVE, ASKING, WorkLoop
 
 WAIT = 60
@@ -159,17 +152,6 @@ def test_a_failure_is_told_in_the_readers_language(database: Database, kind: Mad
     with database.reading() as session, pytest.raises(NotMade):
         jobs.file(session, studies.open_or_make(session, NOW), work_id)
     assert enqueue(database) != work_id  # asked for again, it is tried again
-
-
-def test_an_error_of_ours_is_told_without_its_traceback(database: Database, kind: MadeKind) -> None:
-    def making(_tell: Tell) -> ExportedFile:
-        raise ZeroDivisionError
-
-    kind.making = making
-    work_id = enqueue(database)
-    work(database)
-
-    assert progress(database, work_id).failure == "Something went wrong on our side"
 
 
 @pytest.mark.parametrize(("attempts", "state"), [(2, DONE), (3, FAILED)])

@@ -100,16 +100,6 @@ def test_closed_it_claims_nothing_more_and_keeps_what_is_on_its_way(
     assert {state for _, state, _, _ in others} == {WAITING}
 
 
-def test_what_may_not_be_asked_yet_is_asked_later(
-    working: WorkLoop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loop, "GLANCE", 0)
-    working.wake(PieceWork(found=[Nothing.YET, Nothing.YET]), most=1)
-    finish(working)
-
-    assert working.kept == N
-
-
 def test_a_thread_that_is_woken_as_it_leaves_looks_again(working: WorkLoop) -> None:
     """A request that stores a piece while all threads work relies on one of them."""
 
@@ -154,18 +144,6 @@ def test_a_piece_on_its_way_is_renewed_at_every_heartbeat_and_one_may_fail(
     assert {lease.key for lease in beats} == {(1,)}
     assert pieces.outcomes(database)[0] == (1, DONE, 1, "answer")
     assert working.failure is None
-
-
-def test_a_process_that_died_leaves_its_piece_to_the_next(database: Database) -> None:
-    with database.writing() as session:
-        died = PieceWork().claim(session, NOW)
-        session.commit()
-    assert isinstance(died, PieceCall)
-    following = WorkLoop(database.writing, lambda: NOW + ALIVE, logging.getLogger(__name__))
-    following.wake(PieceWork(), most=1)
-    finish(following)
-
-    assert pieces.outcomes(database)[:2] == [(1, DONE, 2, "answer"), (2, DONE, 1, "answer")]
 
 
 SECOND = timedelta(seconds=1)

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
-from tests.web.rating.blind_study import begin, keys, set_study, ways
+from tests.web.rating.blind_study import begin, keys, set_study
 from tests.web.rating.open_answers import place
 from webapp.db.engine import Database
 
@@ -33,23 +33,6 @@ def pressed(html: str, rank: int) -> str | None:
     assert form is not None
     found = re.search(r'value="([^"]*)" aria-pressed="true"', form[0])
     return found[1] if found else None
-
-
-def test_a_missing_price_is_named_only_where_another_card_has_one(
-    client: FlaskClient, web_database: Database
-) -> None:
-    """In a list of documents no card has a price, and none is missing; blind pages alike."""
-    one = stored(
-        web_database,
-        [query(1, card("a", price=650_000_000), card("b"), card("c")), query(2, card("d"))],
-    )
-    pages = [client.get(f"/runs/{one}/queries/{query_id}").text for query_id in (1, 2)]
-    stored(web_database, [query(1, card("b")), query(2, card("e"))], method="api")
-    task = client.get("/rate/").headers["Location"]
-    pages += [client.get(task).text]
-    pages += [client.get(f"/rate/?after={task.split('/')[-1]}", follow_redirects=True).text]
-
-    assert [page.count("Price not stated") for page in pages] == [2, 0, 2, 0]
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -126,18 +109,6 @@ def test_the_same_event_twice_changes_nothing_and_another_meaning_is_refused(
 
     assert answer.status_code == 409
     assert 'hx-target="#notices"' in answer.text
-
-
-@pytest.mark.parametrize("headers", WAYS)
-def test_an_empty_list_asks_one_thing(
-    client: FlaskClient, run_id: str, headers: dict[str, str]
-) -> None:
-    answer = client.post(
-        f"{place(run_id, 3)}/rating", data={"empty_outcome": "correct_empty"}, headers=headers
-    )
-
-    assert answer.status_code == (200 if headers else 303)
-    assert 'value="correct_empty" aria-pressed="true"' in client.get(place(run_id, 3)).text
 
 
 def test_going_on_answers_for_the_next_open_question(client: FlaskClient, run_id: str) -> None:
@@ -262,57 +233,6 @@ def test_choosing_a_category_goes_to_its_first_open_question(
     assert answer.status_code == 303
     assert answer.location == f"{place(run_id, 3)}?category=price"
     assert client.get(f"{place(run_id, 1)}?category=none").status_code == 200
-
-
-@pytest.mark.usefixtures("run_ids")
-def test_the_filter_stays_with_every_address_of_a_blind_question(client: FlaskClient) -> None:
-    """Without one the addresses are as they always were."""
-    client.get(begin(client))
-    plain = begin(client)
-    assert "?" not in re.sub(r"/rate/\?after=|[?]v=|/\?", "", mine(client.get(plain).text))
-
-    answer = client.get(f"{plain}?category=context_followup")
-    assert (answer.status_code, answer.location) == (303, "/rate/?category=context_followup")
-    address = client.get(answer.location).location
-    assert re.fullmatch(r"/rate/[\w-]+\?category=context_followup", address)
-    html = client.get(address).text
-    assert '<option value="context_followup" selected>' in html
-    for part in ("judgment", "later"):
-        assert f"/{part}?category=context_followup" in html
-    further = ways(html)["l"]
-    assert further is not None
-    assert further.endswith("&category=context_followup")
-    assert client.get(further).location.endswith("?category=context_followup")
-    key = keys(html)[0]
-    answer = client.post(address.replace("?", "/judgment?"), data={"card": key, "relevance": "1"})
-    assert answer.location.startswith(address)
-    assert client.get("/rate/?category=nowhere").location == "/rate/"
-
-
-def mine(html: str) -> str:
-    return " ".join(re.findall(r'"(/rate/[^"]*)"', html))
-
-
-def test_plain_counts_of_what_was_clicked_stand_beside_the_figures(
-    client: FlaskClient, run_id: str
-) -> None:
-    """Nothing decided: no number; then one not relevant; then the third card relevant."""
-    assert clicked(client.get(place(run_id, 1)).text) == ["-", "-"]
-    said = [
-        (1, "unsure", ["-", "-"]),
-        (2, "0", ["0 of 1", "none so far"]),
-        (3, "1", ["1 of 2", "3"]),
-    ]
-    for rank, relevance, counts in said:
-        address = f"{place(run_id, 1)}/results/{rank}/judgment"
-        answer = client.post(address, data={"relevance": relevance}, headers=PART)
-        assert clicked(answer.text) == counts
-
-
-def clicked(html: str) -> list[str]:
-    found = re.search(r'<dl class="clicked">.*?</dl>', html, re.DOTALL)
-    assert found is not None
-    return re.findall(r"<dd>([^<]*)</dd>", found[0])
 
 
 def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_id: str) -> None:

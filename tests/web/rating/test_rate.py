@@ -307,18 +307,6 @@ def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient) -
 
 
 @pytest.mark.usefixtures("run_ids")
-def test_the_last_verdict_without_a_script_leads_to_what_follows(client: FlaskClient) -> None:
-    address = begin(client)
-    for key in keys(client.get(address).text):
-        answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "0"})
-    assert answer.location == f"{address}#below"
-
-    key = keys(client.get(address).text, "answer")[1]
-    answer = client.post(f"{address}/rating", data={"answer": key, "quality": "2"})
-    assert answer.location == f"{address}#answers"
-
-
-@pytest.mark.usefixtures("run_ids")
 def test_on_a_page_from_before_more_was_pooled_each_verdict_stands_on_its_own_card(
     client: FlaskClient, web_database: Database
 ) -> None:
