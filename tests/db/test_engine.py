@@ -201,9 +201,7 @@ def test_a_row_is_added_once_and_another_of_the_same_is_told(database: Database)
         ),
     ],
 )
-def test_what_is_missing_and_what_runs_by_itself_is_named(
-    database: Database, damage: str, fault: str
-) -> None:
+def test_the_missing_and_what_runs_is_named(database: Database, damage: str, fault: str) -> None:
     with database.engine.begin() as connection:
         connection.execute(text("PRAGMA foreign_keys = OFF"))
         connection.execute(text(damage))
@@ -212,7 +210,7 @@ def test_what_is_missing_and_what_runs_by_itself_is_named(
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_value_that_is_none_of_its_column_is_named_with_its_table(
+def test_a_value_of_another_type_is_named(
     database: Database, session: Session, study: Study
 ) -> None:
     session.execute(

@@ -48,9 +48,7 @@ def test_upgraded_tables_are_those_of_the_models(database: Database) -> None:
     assert differences == []
 
 
-def test_upgraded_sqlite_is_made_of_the_same_statements_as_the_models(
-    sqlite_template: Path, tmp_path: Path
-) -> None:
+def test_upgraded_sqlite_equals_the_models(sqlite_template: Path, tmp_path: Path) -> None:
     upgraded = Database(sqlite_url(sqlite_template))
     modelled = Database(sqlite_url(tmp_path / "modelled.sqlite"))
     Base.metadata.create_all(modelled.engine)

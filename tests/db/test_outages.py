@@ -66,9 +66,7 @@ def test_a_writer_does_not_wait_forever_for_the_others_of_its_process(small: Dat
         session.commit()
 
 
-def test_all_that_a_request_asks_shares_one_deadline(
-    small: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_shares_one_deadline(small: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two locks on the way, one in this process and one of another, are waited for once."""
     clock = iter(range(100))
     monkeypatch.setattr(engine, "monotonic", lambda: 0.02 * next(clock))
@@ -81,9 +79,7 @@ def test_all_that_a_request_asks_shares_one_deadline(
     assert small.version() is not None
 
 
-def test_behind_a_slow_write_only_a_few_wait_and_the_others_are_refused_at_once(
-    small: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_wait_behind_a_slow_write(small: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "SLOW_SECONDS", -1.0)
     monkeypatch.setattr(engine, "MOST_BEHIND_SLOW", 0)
     monkeypatch.setattr(small._queue, "lock", _NeverWaitedFor(small._queue.lock))  # type: ignore[union-attr]
@@ -92,9 +88,7 @@ def test_behind_a_slow_write_only_a_few_wait_and_the_others_are_refused_at_once(
         pass
 
 
-def test_those_who_waited_before_the_write_was_slow_are_refused_once_it_is(
-    small: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_write_grown_slow_refuses(small: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "PATIENCE_SECONDS", 20.0)
     monkeypatch.setattr(engine, "SLOW_SECONDS", 0.01)
     monkeypatch.setattr(engine, "MOST_BEHIND_SLOW", 0)

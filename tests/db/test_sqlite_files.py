@@ -26,9 +26,7 @@ def _file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_copy_has_what_was_written_while_somebody_has_the_file_open(
-    file: Path, tmp_path: Path
-) -> None:
+def test_a_copy_has_what_was_written_while_it_is_open(file: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("INSERT INTO said VALUES ('and in the journal')")
@@ -56,9 +54,7 @@ def test_a_file_that_is_no_database_is_damaged(tmp_path: Path) -> None:
     assert len(sqlite_files.faults(path, most=5)) == 1
 
 
-def test_the_earlier_database_is_kept_beside_the_one_put_in_its_place(
-    file: Path, tmp_path: Path
-) -> None:
+def test_the_earlier_database_is_kept_beside_the_new(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
     write(other, "CREATE TABLE said (word TEXT)", "INSERT INTO said VALUES ('there')")
     kept = tmp_path / f"study.{sqlite_files.KEPT}-1.sqlite"
@@ -161,7 +157,7 @@ def test_a_file_that_others_could_read_is_closed_to_them_when_it_is_opened(tmp_p
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps an open file where it is")
 @pytest.mark.parametrize("change", [_remove, _replace, _remove_journal])
-def test_a_write_to_a_file_that_was_removed_or_replaced_is_refused(
+def test_a_write_to_a_moved_file_is_refused(
     opened: Database, change: Callable[[Path], None]
 ) -> None:
     change(Path(opened.description))

@@ -118,9 +118,7 @@ def focus_on(page: Page, selector: str) -> None:
     expect(page.locator(f"{selector}:focus, {selector} :focus").first).to_be_attached()
 
 
-def test_a_burst_of_keys_runs_through_all_stages_and_loses_none(
-    rating: Page, empty_server: Server
-) -> None:
+def test_a_burst_of_keys_runs_through_all_stages(rating: Page, empty_server: Server) -> None:
     """Five cards and three answers; two cards, the empty list, three answers."""
     rating.keyboard.type("yytty" + "345" + "yt" + "t" + "120")
     expect(rating.locator("#walk strong")).to_have_text("Pertanyaan 3 dari 5")
@@ -175,9 +173,7 @@ def rated_cards(page: Page) -> None:
     expect(page.locator("#grades-A:focus, #grades-A :focus")).to_be_attached()
 
 
-def test_one_answer_is_open_and_gives_way_once_it_is_graded(
-    blind_server: Server, page: Page
-) -> None:
+def test_one_answer_is_open_until_it_is_graded(blind_server: Server, page: Page) -> None:
     page.goto(f"{blind_server.url}/rate/")
     rated_cards(page)
     assert open_tabs(page) == ["A"]
@@ -217,9 +213,7 @@ def test_a_question_with_judged_cards_opens_at_its_open_answer_with_the_question
     assert bar["y"] + bar["height"] <= tab["y"] < height / 2
 
 
-def test_the_wording_is_opened_in_place_and_keeps_what_was_typed(
-    blind_server: Server, page: Page
-) -> None:
+def test_opening_the_wording_keeps_what_was_typed(blind_server: Server, page: Page) -> None:
     page.goto(f"{blind_server.url}/rate/")
     rated_cards(page)
     assert "📍" not in page.content()

@@ -186,16 +186,12 @@ FINISHED = "Run ini sudah dinilai sampai tuntas"
 
 
 @pytest.mark.journey
-def test_every_card_of_the_sample_is_rated_by_keyboard_alone(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_the_whole_sample_is_rated_by_keys(own_server: Server, run_id: str, page: Page) -> None:
     """Each key finds its card in focus; the page says finished; all is stored as typed."""
     _rate_all(RatingPage(page, own_server.url, run_id), own_server, run_id)
 
 
-def test_a_burst_of_keys_loses_none_and_hits_no_wrong_card(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_a_burst_of_keys_hits_no_wrong_card(own_server: Server, run_id: str, page: Page) -> None:
     """Four questions, an empty list among them, typed before the server answers the first."""
     planned = plan(own_server, run_id)
     burst, after = planned[BURST], planned[BURST.stop]

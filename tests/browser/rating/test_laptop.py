@@ -67,9 +67,7 @@ def test_folded_figures_stay_folded_and_leave_their_room_to_the_cards(
 FIRST_LOAD = 150_000  # bytes
 
 
-def test_the_first_load_of_the_rating_page_is_light(
-    server: Server, run_id: str, page: Page
-) -> None:
+def test_the_first_load_of_a_rating_page_is_light(server: Server, run_id: str, page: Page) -> None:
     """With a cold cache, all that is fetched, the next question included."""
     requests: list[Request] = []
     page.on("requestfinished", lambda request: requests.append(request))  # noqa: PLW0108 - Playwright marks it

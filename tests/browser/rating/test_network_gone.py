@@ -24,9 +24,7 @@ LISTEN = """(rank) => {
 }"""
 
 
-def test_offline_is_called_unsaved_until_the_server_has_answered(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_offline_is_unsaved_until_answered(own_server: Server, run_id: str, page: Page) -> None:
     """The card says saving, not saved, and saved only once it is stored; nothing else."""
     rating = RatingPage(page, own_server.url, run_id)
     rating.open(1)
@@ -86,9 +84,7 @@ def test_leaving_warns_of_judgments_that_the_browser_cannot_keep_and_of_no_other
     assert asked == ["beforeunload"]
 
 
-def test_an_undo_without_a_network_takes_back_what_waits_and_leads_to_its_card(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_an_offline_undo_takes_back_what_waits(own_server: Server, run_id: str, page: Page) -> None:
     """Each goes one click further back; both clicks and both undos are told later, in order."""
     rating = RatingPage(page, own_server.url, run_id)
     rating.open(1)
@@ -108,9 +104,7 @@ def test_an_undo_without_a_network_takes_back_what_waits_and_leads_to_its_card(
     assert stored(own_server, run_id)[0].relevance[:3] == (1, None, None)
 
 
-def test_a_click_while_nothing_can_be_sent_is_told_unsaved_and_taken_back_at_once(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_a_click_unsent_is_told_and_taken_back(own_server: Server, run_id: str, page: Page) -> None:
     """The page does not wait for its next try, which may be many seconds away."""
     rating = RatingPage(page, own_server.url, run_id)
     page.clock.install(time=0)
@@ -128,7 +122,7 @@ def test_a_click_while_nothing_can_be_sent_is_told_unsaved_and_taken_back_at_onc
     rating.expect_pressed(2, None)
 
 
-def test_a_click_whose_answer_was_lost_is_stored_once(
+def test_a_click_with_a_lost_answer_is_stored_once(
     own_server: Server, run_id: str, page: Page
 ) -> None:
     """The server commits, the answer never arrives, the page repeats it: one event."""
@@ -152,9 +146,7 @@ def test_a_click_whose_answer_was_lost_is_stored_once(
     assert [event["new"] for event in own_server.events()] == ["1"]
 
 
-def test_a_server_fault_is_retried_and_a_refusal_is_told(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_a_fault_is_retried_and_a_refusal_told(own_server: Server, run_id: str, page: Page) -> None:
     """A 500 is tried again; a 400 is called not saved, and the page says why."""
     answers = [500, 200, 400]
 
@@ -181,9 +173,7 @@ def test_a_server_fault_is_retried_and_a_refusal_is_told(
 SAVED_FIRST = 3
 
 
-def test_every_saved_judgment_survives_a_kill_and_the_others_are_sent_after_it(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_a_killed_server_loses_no_judgment(own_server: Server, run_id: str, page: Page) -> None:
     """Killed in the middle of a burst of verdicts, with more typed while it is dead."""
     planned = plan(own_server, run_id)
     first, second = planned[0], planned[1]
@@ -213,9 +203,7 @@ def test_every_saved_judgment_survives_a_kill_and_the_others_are_sent_after_it(
     assert stored(own_server, run_id)[0].quality == first.quality
 
 
-def test_a_question_is_left_while_the_server_is_gone_and_nothing_of_it_is_lost(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_a_question_left_offline_loses_nothing(own_server: Server, run_id: str, page: Page) -> None:
     """Quality typed on a dead server leads to the next question; all is stored later, in order."""
     first, second = plan(own_server, run_id)[:2]
     rating = RatingPage(page, own_server.url, run_id)

@@ -23,9 +23,7 @@ def expect_no_draft(page: Page) -> None:
     page.wait_for_function(f"(n) => ({DRAFTS})() === n", arg=0)
 
 
-def test_notes_are_saved_while_the_rater_goes_on_typing(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_notes_are_saved_while_typed(own_server: Server, run_id: str, page: Page) -> None:
     """A second after the last key, with focus still in the field; the page says so truly."""
     rating = RatingPage(page, own_server.url, run_id)
     rating.open(1)
@@ -38,9 +36,7 @@ def test_notes_are_saved_while_the_rater_goes_on_typing(
     expect_no_draft(page)
 
 
-def test_a_reload_at_once_loses_nothing_that_was_typed(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_a_reload_loses_nothing_typed(own_server: Server, run_id: str, page: Page) -> None:
     rating = RatingPage(page, own_server.url, run_id)
     rating.open(1)
     rating.press("n")
@@ -52,9 +48,7 @@ def test_a_reload_at_once_loses_nothing_that_was_typed(
     assert {one["new"] for one in own_server.events()} == {TEXT}
 
 
-def test_notes_typed_offline_outlive_reload_and_tab_and_arrive(
-    own_server: Server, run_id: str, context_of: NewContext
-) -> None:
+def test_offline_notes_arrive(own_server: Server, run_id: str, context_of: NewContext) -> None:
     """Even where nothing but the draft was kept: the tab went without a word to the page."""
     context = context_of()
     rating = RatingPage(context.new_page(), own_server.url, run_id)
@@ -81,7 +75,7 @@ def test_notes_typed_offline_outlive_reload_and_tab_and_arrive(
     assert own_server.events()[-1]["new"] == TEXT
 
 
-def test_a_draft_does_not_overwrite_what_another_device_wrote_later(
+def test_an_old_draft_writes_nothing(
     own_server: Server, run_id: str, context_of: NewContext
 ) -> None:
     """The telephone's tab was ended in mid-sentence; the laptop's words are newer."""

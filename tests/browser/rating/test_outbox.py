@@ -44,7 +44,7 @@ def kept(page: Page, events: int) -> None:
     assert page.evaluate(WAITING) == events
 
 
-def test_a_killed_tab_s_clicks_are_sent_by_the_next_page_that_is_opened(
+def test_a_killed_tab_s_clicks_go_on(
     own_server: Server, run_id: str, context_of: NewContext
 ) -> None:
     """Three clicks without a network, the tab gone; any page sends them, once, in order."""
@@ -169,9 +169,7 @@ def _name(server: Server, event: sqlite3.Row) -> str:
         return str(connection.execute(wanted, [event["rater_id"]]).fetchone()[0])
 
 
-def test_of_two_devices_the_later_word_stands_and_the_history_names_the_one_that_lost(
-    own_server: Server, run_id: str, context_of: NewContext
-) -> None:
+def test_the_later_device_stands(own_server: Server, run_id: str, context_of: NewContext) -> None:
     """A telephone without a network, an hour behind, sends what the laptop was later than."""
     laptop = RatingPage(context_of().new_page(), own_server.url, run_id)
     pocket = context_of()
@@ -196,9 +194,7 @@ def test_of_two_devices_the_later_word_stands_and_the_history_names_the_one_that
     expect(laptop.page.locator(".event .tag")).to_have_text(["berlaku", "tersusul", "berlaku"])
 
 
-def test_a_rater_who_is_signed_out_signs_in_again_and_nothing_is_lost(
-    blind_server: Server, page: Page
-) -> None:
+def test_a_signed_out_rater_loses_nothing(blind_server: Server, page: Page) -> None:
     """The card is not called saved; the bar says why and what to do."""
     link = invite(blind_server, "Ani")
     join(page, link)
@@ -215,7 +211,7 @@ def test_a_rater_who_is_signed_out_signs_in_again_and_nothing_is_lost(
     assert [_name(blind_server, event) for event in blind_server.events()] == ["Ani"]
 
 
-def test_what_the_server_will_never_take_is_shown_with_its_reason_until_it_is_given_up(
+def test_what_is_refused_is_shown_until_given_up(
     own_server: Server, run_id: str, page: Page
 ) -> None:
     """It holds nothing up, outlives a reload, and goes when its rater says so."""
@@ -237,9 +233,7 @@ def test_what_the_server_will_never_take_is_shown_with_its_reason_until_it_is_gi
     expect(page.locator("#outbox")).to_be_hidden()
 
 
-def test_a_browser_that_keeps_nothing_rates_too_and_says_what_is_weaker(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_a_browser_that_keeps_nothing_rates(own_server: Server, run_id: str, page: Page) -> None:
     page.add_init_script("Object.defineProperty(window, 'indexedDB', { value: undefined })")
     rating = RatingPage(page, own_server.url, run_id)
     rating.open(1)
@@ -255,7 +249,7 @@ def test_a_browser_that_keeps_nothing_rates_too_and_says_what_is_weaker(
     assert [event["sequence"] for event in own_server.events()] == [1, 2]
 
 
-def test_where_the_browser_syncs_in_the_background_no_page_needs_to_be_open(
+def test_background_sync_needs_no_page(
     own_server: Server, run_id: str, context_of: NewContext
 ) -> None:
     """The tab is gone; the network's return wakes the worker, which sends."""

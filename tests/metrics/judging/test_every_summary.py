@@ -233,9 +233,7 @@ class TestReferences:
 
     @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
-    def test_cannot_tell_keeps_its_rank_where_the_rank_counts(
-        self, reference: Reference, verdicts: Verdicts
-    ) -> None:
+    def test_cannot_tell_keeps_its_rank(self, reference: Reference, verdicts: Verdicts) -> None:
         if not without_cannot_tell(verdicts):
             return
         expected = reference(verdicts)
@@ -244,9 +242,7 @@ class TestReferences:
 
     @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
-    def test_cannot_tell_leaves_the_list_where_shares_count(
-        self, reference: Reference, verdicts: Verdicts
-    ) -> None:
+    def test_cannot_tell_leaves_the_shares(self, reference: Reference, verdicts: Verdicts) -> None:
         for figure, part in ((queries.precision, verdicts), (queries.precision_at, verdicts[:5])):
             kept = without_cannot_tell(part)
             if kept:
@@ -257,9 +253,7 @@ class TestReferences:
 
     @oracles
     @given(verdicts=verdict_lists(judged, min_size=1))
-    def test_cannot_tell_as_not_relevant_is_what_the_tools_make_of_it(
-        self, reference: Reference, verdicts: Verdicts
-    ) -> None:
+    def test_cannot_tell_as_not_relevant(self, reference: Reference, verdicts: Verdicts) -> None:
         if not without_cannot_tell(verdicts):
             return  # the tools do not know a question without any judgment
         expected = reference(verdicts)
@@ -326,7 +320,7 @@ def summary(found: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySum
 
 @either_way
 @given(verdicts=lists)
-def test_counts_with_the_first_rank_and_the_first_five_say_all_that_the_list_says(
+def test_counts_with_first_rank_and_top_say_all(
     verdicts: Verdicts, cannot_tell: CannotTell
 ) -> None:
     judgments = QueryJudgments(QueryState.RESULTS, verdicts, None, 3)

@@ -169,9 +169,7 @@ def test_a_quality_outside_the_rubric_is_refused(quality: float) -> None:
         ("", Undefined.NO_RESULTS),
     ],
 )
-def test_precision_at_5_divides_by_what_is_decided_in_the_first_five(
-    letters: str, expected: float | Undefined
-) -> None:
+def test_precision_at_5_divides_by_the_decided(letters: str, expected: float | Undefined) -> None:
     assert queries.precision_at(verdicts(letters)) == expected
 
 
@@ -186,7 +184,7 @@ def test_precision_at_5_divides_by_what_is_decided_in_the_first_five(
         ("", Undefined.NO_RESULTS),
     ],
 )
-def test_overall_precision_divides_by_what_is_decided_in_the_whole_list(
+def test_overall_precision_divides_by_the_decided(
     letters: str, expected: float | Undefined
 ) -> None:
     assert queries.precision(verdicts(letters)) == expected
@@ -211,9 +209,7 @@ def test_a_cutoff_below_one_is_refused() -> None:
         ("", Undefined.NO_RESULTS),
     ],
 )
-def test_reciprocal_rank_is_one_over_the_first_relevant_rank(
-    letters: str, expected: float | Undefined
-) -> None:
+def test_reciprocal_rank_is_one_over_the_rank(letters: str, expected: float | Undefined) -> None:
     assert queries.reciprocal_rank(verdicts(letters)) == expected
 
 
@@ -259,7 +255,5 @@ def test_suggested_quality_follows_the_rubric_to_its_edges(letters: str, grade: 
     ("state", "grade"),
     [(QueryState.EMPTY, 0), (QueryState.FAILED, 0), (QueryState.UNREADABLE, None)],
 )
-def test_suggested_quality_without_results_is_0_unless_the_answer_is_unreadable(
-    state: QueryState, grade: int | None
-) -> None:
+def test_suggested_quality_without_results_is_0(state: QueryState, grade: int | None) -> None:
     assert queries.suggested_quality(state, ()) == grade

@@ -36,9 +36,7 @@ def counts(page: BlindPage) -> list[tuple[int, int, int | None, float | None]]:
     )
 
 
-def test_each_answer_has_its_own_figures_while_cards_are_open(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: Rater) -> None:
     """One lists a, b, the other b, c, d; b is second in one and first in the other."""
     stored(session, study, "hybrid", query(1, card("a"), card("b")))
     stored(session, study, "api_only", query(1, card("b"), card("c"), card("d")))
@@ -70,9 +68,7 @@ def test_each_answer_has_its_own_figures_while_cards_are_open(
     assert [answer.letter for answer in page.answers] == ["A", "B"]
 
 
-def test_a_question_asked_again_begins_at_nothing_and_counts_what_is_said_again_alone(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rater: Rater) -> None:
     """Everything is relevant at first and not relevant again; an empty list is in it too."""
     lists = {"hybrid": ("a", "b"), "api_only": ("b", "c"), "vector_only": ()}
     for method, slugs in lists.items():

@@ -46,9 +46,7 @@ def test_the_same_event_twice_changes_nothing(session: Session, rater: Rater, ru
     assert stored_events(session) == 2
 
 
-def test_an_event_id_cannot_come_to_mean_something_else(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_an_event_id_keeps_its_meaning(session: Session, rater: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     with pytest.raises(EventIdTaken):
         events.judge(session, rater, run_id, 1, 1, NO, click("e1"))
@@ -56,7 +54,7 @@ def test_an_event_id_cannot_come_to_mean_something_else(
         events.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
 
-def test_a_late_click_of_an_earlier_moment_is_stored_and_does_not_stand(
+def test_a_late_click_of_earlier_does_not_stand(
     session: Session, rater: Rater, run_id: str
 ) -> None:
     later = click("laptop", minute=5, client_minute=5, device="laptop", sequence=1)
@@ -68,9 +66,7 @@ def test_a_late_click_of_an_earlier_moment_is_stored_and_does_not_stand(
     assert stored_events(session) == 2
 
 
-def test_a_clock_running_ahead_does_not_shadow_later_clicks(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_a_clock_ahead_shadows_no_later_click(session: Session, rater: Rater, run_id: str) -> None:
     ahead = click("phone", minute=1, client_minute=500, device="phone", sequence=1)
     events.judge(session, rater, run_id, 1, 1, YES, ahead)
     events.judge(session, rater, run_id, 1, 1, NO, click("laptop", minute=2))
@@ -78,9 +74,7 @@ def test_a_clock_running_ahead_does_not_shadow_later_clicks(
     assert verdicts(session, rater) == ["0"]
 
 
-def test_an_undo_is_later_than_what_it_undoes_whatever_the_clocks_say(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_an_undo_is_later_than_what_it_undoes(session: Session, rater: Rater, run_id: str) -> None:
     first = click("e1", minute=10, client_minute=9, device="a", sequence=1)
     events.judge(session, rater, run_id, 1, 1, YES, first)
     undo = click("u1", minute=10, client_minute=2, device="a", sequence=2)
@@ -130,9 +124,7 @@ def test_many_events_at_once_are_stored_as_one_after_the_other(
     assert live_metrics.check(session) == []
 
 
-def test_of_many_events_none_is_stored_if_an_id_means_something_else(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_many_events_are_stored_all_or_none(session: Session, rater: Rater, run_id: str) -> None:
     made = changes(session, run_id)
     with pytest.raises(EventIdTaken):
         events.record_all(session, rater, [*made, made[2]._replace(target=made[0].target)])
@@ -212,9 +204,7 @@ def test_a_device_keeps_its_own_sequence(events: list[Made]) -> None:
         assert own == sorted(own)
 
 
-def test_undo_goes_back_one_change_after_the_other(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_undo_goes_back_change_by_change(session: Session, rater: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     events.judge(session, rater, run_id, 2, 1, NO, click("e2", minute=1))
     events.rate(session, rater, run_id, 2, AnswerRating(quality=1), click("e3", minute=2))
@@ -230,9 +220,7 @@ def test_undo_goes_back_one_change_after_the_other(
     assert stored_events(session) == 6
 
 
-def test_undo_restores_the_verdict_that_stood_before(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_undo_restores_the_verdict_before(session: Session, rater: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, UNSURE, click("e1"))
     events.judge(session, rater, run_id, 1, 1, YES, click("e2", minute=1))
     events.undo(session, rater, run_id, click("u1", minute=2))
@@ -240,9 +228,7 @@ def test_undo_restores_the_verdict_that_stood_before(
     assert verdicts(session, rater) == ["unsure"]
 
 
-def test_a_rating_leaves_alone_what_it_does_not_name(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_a_rating_leaves_the_unnamed_alone(session: Session, rater: Rater, run_id: str) -> None:
     events.rate(session, rater, run_id, 1, AnswerRating(quality=4, notes="good"), click("e1"))
     events.rate(session, rater, run_id, 1, AnswerRating(quality=None), click("e2", minute=1))
 
@@ -254,24 +240,20 @@ def test_a_rating_leaves_alone_what_it_does_not_name(
 
 
 @pytest.mark.parametrize("quality", [-1, 6])
-def test_a_quality_outside_the_scale_is_refused(
+def test_no_quality_off_the_scale(
     session: Session, rater: Rater, run_id: str, quality: int
 ) -> None:
     with pytest.raises(ValueError, match="0 to 5"):
         events.rate(session, rater, run_id, 1, AnswerRating(quality=quality), click("e1"))
 
 
-def test_only_an_empty_list_has_an_empty_outcome(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_only_empty_lists_have_an_outcome(session: Session, rater: Rater, run_id: str) -> None:
     rating = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     with pytest.raises(NotToJudge):
         events.rate(session, rater, run_id, 1, rating, click("e1"))
 
 
-def test_marking_all_is_off_until_the_owner_allows_it_and_is_logged_as_bulk(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
+def test_marking_all_is_logged(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     with pytest.raises(NotToJudge):
         events.judge_open(session, rater, run_id, 1, NO, click("e1"))
     studies.set_switches(session, study, Switches(study.name, True, False), NOW)
@@ -291,7 +273,7 @@ def test_what_is_not_there_cannot_be_judged(
         events.judge(session, rater, run_id, query_id, rank, YES, click("e1"))
 
 
-def test_emptiness_is_a_verdict_on_the_question_and_holds_for_every_empty_run(
+def test_emptiness_serves_all_runs(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
@@ -306,7 +288,7 @@ def test_emptiness_is_a_verdict_on_the_question_and_holds_for_every_empty_run(
         assert made.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
 
 
-def test_one_verdict_serves_every_run_of_a_standalone_question(
+def test_a_verdict_serves_all_runs(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     read = run(query(1, card("b"), card("a")), query(2), query(3), method="api_only")
@@ -318,7 +300,7 @@ def test_one_verdict_serves_every_run_of_a_standalone_question(
     assert live_metrics.check(session) == []
 
 
-def test_a_context_dependent_question_keeps_its_verdicts_to_its_run(
+def test_a_follow_up_keeps_verdicts_to_its_run(
     session: Session, study: Study, rater: Rater
 ) -> None:
     ids = [

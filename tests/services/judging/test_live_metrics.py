@@ -27,9 +27,7 @@ from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
 
-def test_ranks_of_a_long_list_count_by_their_number(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, rater: Rater) -> None:
     """The tenth comes after the second, however the database tells them."""
     read = run(query(1, *(card(f"c{rank}") for rank in range(1, 13))))
     run_id = imports.store(session, study, read, Labels(), NOW).id
@@ -43,7 +41,7 @@ def test_ranks_of_a_long_list_count_by_their_number(
     assert live_metrics.check(session) == []
 
 
-def test_a_failed_call_asks_nothing_and_an_unreadable_answer_counts_nowhere(
+def test_failed_and_unreadable_answers_are_told(
     session: Session, study: Study, rater: Rater
 ) -> None:
     read = run(query(1, state=QueryState.FAILED), query(2, state=QueryState.UNREADABLE))
@@ -56,9 +54,7 @@ def test_a_failed_call_asks_nothing_and_an_unreadable_answer_counts_nowhere(
     assert live_metrics.summary(lost).success.value is None
 
 
-def test_check_finds_a_summary_that_was_tampered_with(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_check_finds_a_tampered_summary(session: Session, rater: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     assert live_metrics.check(session) == []
     summary(session, rater, run_id, 1).relevant_count = 1
@@ -80,9 +76,7 @@ def questions(session: Session, run_id: str) -> list[int]:
     return [question for (question,) in rows]
 
 
-def test_clicks_name_their_questions_and_categories(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_clicks_name_questions_and_categories(session: Session, study: Study, rater: Rater) -> None:
     run_id = store(session, study)
     near, far, _ = questions(session, run_id)
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
@@ -98,9 +92,7 @@ def test_clicks_name_their_questions_and_categories(
     assert changes.since(session, rater, now).touched == {}
 
 
-def test_whatever_an_owner_does_makes_everything_new(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_what_an_owner_does_makes_all_new(session: Session, study: Study, rater: Rater) -> None:
     run_id = store(session, study)
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     before = changes.since(session, rater, None)
@@ -133,9 +125,7 @@ def test_a_click_that_was_rolled_back_is_not_taken_for_the_one_with_its_number(
         assert changes.since(session, rater, lost).touched is None
 
 
-def test_equal_states_mean_that_nothing_changed(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_equal_states_mean_nothing_changed(session: Session, study: Study, rater: Rater) -> None:
     run_id = store(session, study)
     other = studies.add_rater(session, study, "Ani", NOW)
     seen = [changes.state(session, study)]
@@ -177,9 +167,7 @@ def found(session: Session, rater: Rater, blind_run: str) -> Blindness:
     return blindness.counts(session, Query.run_id == blind_run, [rater.id])
 
 
-def test_clicks_on_a_run_s_page_are_open_and_those_on_a_task_s_page_blind(
-    session: Session, rater: Rater, blind_run: str
-) -> None:
+def test_runs_pages_are_open_tasks_blind(session: Session, rater: Rater, blind_run: str) -> None:
     events.judge(session, rater, blind_run, 1, 1, YES, click("a", minute=3))
     outcome = AnswerRating(quality=3, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
     events.rate(session, rater, blind_run, 2, outcome, click("e", minute=5))
@@ -197,9 +185,7 @@ def test_clicks_on_a_run_s_page_are_open_and_those_on_a_task_s_page_blind(
     )
 
 
-def test_a_later_click_decides_until_it_is_taken_back(
-    session: Session, rater: Rater, blind_run: str
-) -> None:
+def test_a_later_click_decides_until_undone(session: Session, rater: Rater, blind_run: str) -> None:
     Robot(session, rater).rate_all()
     events.judge(session, rater, blind_run, 1, 1, NO, click("open", minute=100))
     assert found(session, rater, blind_run).verdicts == GivenOn(
@@ -211,9 +197,7 @@ def test_a_later_click_decides_until_it_is_taken_back(
     assert found(session, rater, blind_run).verdicts == GivenOn(3, 3, 0, None)
 
 
-def test_an_earlier_click_that_arrives_late_does_not_decide(
-    session: Session, rater: Rater, blind_run: str
-) -> None:
+def test_an_earlier_click_late_decides_not(session: Session, rater: Rater, blind_run: str) -> None:
     """The open click was made in minute 1 on another device, and is sent in minute 200."""
     Robot(session, rater).rate_all()
     late = Click("late", NOW + timedelta(minutes=200), NOW + timedelta(minutes=1), "phone", 1)
@@ -222,7 +206,7 @@ def test_an_earlier_click_that_arrives_late_does_not_decide(
     assert found(session, rater, blind_run).verdicts == GivenOn(3, 3, 0, None)
 
 
-def test_verdicts_from_files_and_without_an_event_are_unknown(
+def test_verdicts_without_a_page_are_unknown(
     session: Session, rater: Rater, blind_run: str
 ) -> None:
     answer = session.scalars(select(Query).where(Query.query_id == 2)).one()

@@ -58,9 +58,7 @@ def verdicts(session: Session, rater: Rater) -> list[str | None]:
     return list(session.scalars(rows.order_by(JudgedThing.id)))
 
 
-def test_what_was_given_openly_is_asked_again_in_the_rater_s_own_task(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_open_verdicts_come_again_in_the_task(session: Session, study: Study, rater: Rater) -> None:
     before = verdicts(session, rater)
     assert counts(given(session, rater)) == (1, 2, 1, 1)
     assert asked_again.askable(session, study) == OpenWork(2, 1, questions=1, raters=1)
@@ -99,9 +97,7 @@ def test_answered_anew_it_is_blind(session: Session, study: Study, rater: Rater)
         asked_again.ask(session, study, LATER)
 
 
-def test_the_same_answer_counts_as_blind_and_can_be_taken_back(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_the_same_answer_then_counts_as_blind(session: Session, study: Study, rater: Rater) -> None:
     asked_again.ask(session, study, LATER)
     task = tasks.next_task(session, rater, LATER)
     assert task is not None
@@ -117,9 +113,7 @@ def test_the_same_answer_counts_as_blind_and_can_be_taken_back(
     assert work(session, rater) == (0, 1, 2, 1)
 
 
-def test_what_was_given_openly_since_is_asked_only_when_the_owner_asks_anew(
-    session: Session, study: Study, rater: Rater, first: str
-) -> None:
+def test_later_openness_asks_anew(session: Session, study: Study, rater: Rater, first: str) -> None:
     asked_again.ask(session, study, NOW)
     events.judge(session, rater, first, 1, 1, NO, click("open", minute=1))
 

@@ -25,9 +25,7 @@ from webapp.services.study import studies
 YES = Relevance.RELEVANT
 
 
-def test_next_open_goes_round_the_end_and_keeps_to_the_category(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_next_open_goes_round_in_its_category(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(
         session, study, query(1, category="x"), query(2, category="y"), query(3, category="x")
     )
@@ -43,9 +41,7 @@ def test_next_open_goes_round_the_end_and_keeps_to_the_category(
     assert page(session, rater, run_id, 3, QueryFilter(only_open=True)).place.previous == 2
 
 
-def test_an_answer_that_only_misses_its_quality_is_open_unless_it_is_unreadable(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_missing_quality_leaves_it_open(session: Session, study: Study, rater: Rater) -> None:
     failed, unreadable = (
         query(number, state=state)
         for number, state in ((2, QueryState.FAILED), (4, QueryState.UNREADABLE))
@@ -78,9 +74,7 @@ def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rate
     assert pages.first_open(session, rater, run_id) == 3
 
 
-def test_the_suggested_quality_is_offered_and_never_set(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_the_suggested_quality_is_never_set(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study, query(1, card("a"), card("b")))
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
     assert page(session, rater, run_id, 1).suggested_quality is None
@@ -94,7 +88,7 @@ def test_the_suggested_quality_is_offered_and_never_set(
     assert page(session, rater, run_id, 1).suggested_quality is None
 
 
-def test_correct_empty_is_doubted_where_another_run_found_something(
+def test_correct_empty_is_doubted_by_other_runs(
     session: Session, study: Study, rater: Rater
 ) -> None:
     empty = stored(session, study, query(1))
@@ -116,9 +110,7 @@ def test_a_query_of_another_study_is_not_found(session: Session, study: Study) -
         page(session, stranger, run_id, 1)
 
 
-def test_a_follow_up_shows_the_conversation_back_to_the_last_standalone_question(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_follow_up_shows_its_conversation(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(
         session,
         study,

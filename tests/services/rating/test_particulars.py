@@ -14,9 +14,7 @@ from webapp.records import Card, Particulars
 from webapp.services.rating import particulars, question_notes, tasks
 
 
-def test_what_the_chatbot_said_is_shown_and_the_record_is_not(
-    session: Session, study: Study
-) -> None:
+def test_the_chatbot_s_words_are_shown_not_the_record(session: Session, study: Study) -> None:
     found = known(session, study, stored(session, study))
 
     assert found.headings == ("Dekat Sun Plaza (300 m)",)
@@ -25,9 +23,7 @@ def test_what_the_chatbot_said_is_shown_and_the_record_is_not(
     assert not found.is_recorded
 
 
-def test_where_the_owner_allows_it_what_only_the_record_knows_stands_apart(
-    session: Session, study: Study
-) -> None:
+def test_what_only_the_record_knows_stands_apart(session: Session, study: Study) -> None:
     run_id = stored(session, study)
     set_study(session, study, show_record=True)
 
@@ -50,9 +46,7 @@ def test_the_json_of_a_run_holds_all_of_it_the_record_apart(session: Session, st
     assert exported(session, study, run_id)
 
 
-def test_a_v2_file_imported_later_brings_what_the_v1_file_of_the_session_lacks(
-    session: Session, study: Study
-) -> None:
+def test_a_later_v2_file_brings_what_the_v1_lacks(session: Session, study: Study) -> None:
     set_study(session, study, show_record=True)
     listed = {"id": 1, "title": "Rumah A", "url": "https://x.example/properti/a"}
     run_id = stored(session, study, listed=listed, name="test_results.json")
@@ -62,9 +56,7 @@ def test_a_v2_file_imported_later_brings_what_the_v1_file_of_the_session_lacks(
     assert known(session, study, run_id).recorded.description == "Ada carport."
 
 
-def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_the_order_of_runs_changes_no_facts(session: Session, study: Study, rater: Rater) -> None:
     fuller = {**LISTED, "description": "Rumah di hook", "facilities": ["cctv", "gym"]}
     stored(session, study, "a", line="Tenang", heading="Pilihan 2")
     stored(session, study, "b", listed=fuller, line="Dekat tol dan tenang sekali")
@@ -81,9 +73,7 @@ def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
     assert not {"a", "b", "hybrid"} & {*card.headings, *card.lines, card.place}
 
 
-def test_raters_read_the_note_that_the_owner_put_and_the_log_keeps_each(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_raters_read_the_owner_s_logged_note(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study)
     (question,) = session.scalars(select(Question)).all()
     session.flush()

@@ -109,9 +109,7 @@ def test_the_share_kept_is_the_share_read_anew(
             assert list(kept.units) == list(anew.units)
 
 
-def test_a_click_that_was_rolled_back_leaves_no_trace(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_click_rolled_back_is_gone(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         rater_id = studies.add_rater(session, study, "Ani", NOW).id
@@ -277,9 +275,7 @@ def test_progress_is_what_counting_one_by_one_comes_to(
             assert shares.progress(session, one) == counted_one_by_one(session, one)
 
 
-def test_without_blind_rating_nothing_is_asked_again(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_open_rating_asks_nothing_again(session: Session, study: Study, rater: Rater) -> None:
     """Card a is in both runs, b, c and d in one; an empty list in both; six answers.
 
     Rated blind, the first two questions are asked again: two cards, a list and four answers.

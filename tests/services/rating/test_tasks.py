@@ -29,7 +29,7 @@ from webapp.services.rating.tasks import UnknownTask
 from webapp.services.study import assignments, studies
 
 
-def test_a_question_is_done_once_every_readable_answer_has_its_quality(
+def test_every_readable_answer_needs_a_quality(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """A list, two empty lists that say something different, a failed call, an unreadable one."""
@@ -74,9 +74,7 @@ def test_a_question_is_done_once_every_readable_answer_has_its_quality(
     assert tasks.next_task(session, rater, NOW) is None
 
 
-def test_a_question_finished_on_the_page_of_its_run_is_done_and_not_shown_again(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_finished_on_a_run_s_page_is_done(session: Session, study: Study, rater: Rater) -> None:
     """As where a rated file is imported before the study is rated blind."""
     set_study(session, study, repeat_percent=0)
     run_id = stored(session, study, "hybrid", *(query(n, card(f"c{n}")) for n in (1, 2, 3)))
@@ -99,9 +97,7 @@ def test_a_question_finished_on_the_page_of_its_run_is_done_and_not_shown_again(
     assert len(tasks.given_to(session, rater)) == 3
 
 
-def test_the_order_is_shuffled_for_each_rater_and_stays_when_a_run_is_added(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_each_rater_has_a_lasting_order(session: Session, study: Study, rater: Rater) -> None:
     many = [card(f"c{number}") for number in range(12)]
     stored(session, study, "hybrid", query(1, *many))
     other = studies.add_rater(session, study, "Budi", NOW)
@@ -121,9 +117,7 @@ def test_the_order_is_shuffled_for_each_rater_and_stays_when_a_run_is_added(
 
 
 @pytest.mark.usefixtures("runs")
-def test_where_every_rater_gets_everything_the_next_questions_are_given_ahead(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_the_next_questions_are_given_ahead(session: Session, study: Study, rater: Rater) -> None:
     """At most three open at once, in the order of giving, the same when asked for again."""
     set_study(session, study, repeat_percent=0)
     first = tasks.next_task(session, rater, NOW)
@@ -136,9 +130,7 @@ def test_where_every_rater_gets_everything_the_next_questions_are_given_ahead(
 
 
 @pytest.mark.usefixtures("runs")
-def test_nothing_that_others_could_be_given_is_taken_ahead(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_nothing_of_others_is_taken_ahead(session: Session, study: Study, rater: Rater) -> None:
     set_study(session, study, overlap=1, repeat_percent=0)
     first = tasks.next_task(session, rater, NOW)
 
@@ -206,9 +198,7 @@ def number(page: BlindPage) -> int:
 
 
 @pytest.mark.usefixtures("study_of_five")
-def test_going_on_from_the_newest_question_gives_a_new_one_until_there_is_none(
-    session: Session, rater: Rater
-) -> None:
+def test_going_on_gives_new_questions_to_the_end(session: Session, rater: Rater) -> None:
     """Though nothing was said yet; then it leads to what is open."""
     pages = [onward(session, rater, 0)]
     while pages[-1].place.leads_further:
@@ -228,9 +218,7 @@ def test_going_on_from_the_newest_question_gives_a_new_one_until_there_is_none(
 
 
 @pytest.mark.usefixtures("study_of_five")
-def test_going_on_takes_nothing_that_the_overlap_leaves_to_others(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_going_on_leaves_others_their_overlap(session: Session, study: Study, rater: Rater) -> None:
     set_study(session, study, overlap=1)
     other = studies.add_rater(session, study, "Budi", NOW)
     page = onward(session, rater, 0)
@@ -245,9 +233,7 @@ def test_going_on_takes_nothing_that_the_overlap_leaves_to_others(
 
 
 @pytest.mark.usefixtures("study_of_five")
-def test_a_question_put_off_comes_again_after_the_others_and_keeps_nobody_waiting(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_question_put_off_comes_last(session: Session, study: Study, rater: Rater) -> None:
     """The first and the third are put off, the third last; another rater is given all five."""
     robot, order = Robot(session, rater), []
     first = onward(session, rater, 0)
@@ -269,9 +255,7 @@ def test_a_question_put_off_comes_again_after_the_others_and_keeps_nobody_waitin
 
 
 @pytest.mark.usefixtures("study_of_five")
-def test_a_filter_leads_through_its_category_and_what_is_open(
-    session: Session, rater: Rater
-) -> None:
+def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater) -> None:
     """Questions 2 and 4 are about prices; 2 is rated, then 4 is all that is open there."""
     prices, left = QueryFilter(category="price"), QueryFilter(only_open=True)
     first = onward(session, rater, 0)
@@ -300,9 +284,7 @@ def test_a_filter_leads_through_its_category_and_what_is_open(
     [*(("sqlite", seed) for seed in range(6)), ("postgresql", 0), ("postgresql", 1)],
     indirect=["database"],
 )  # the orders differ by the seed and not by the engine
-def test_hidden_repeats_hold_whatever_is_put_off(
-    session: Session, study: Study, rater: Rater, seed: int
-) -> None:
+def test_repeats_hold_if_put_off(session: Session, study: Study, rater: Rater, seed: int) -> None:
     """Nine questions and three again: told from the start, all reached, never too soon."""
     for method in ("hybrid", "api_only"):
         stored(session, study, method, *(query(place, card("a")) for place in range(1, 10)))
@@ -329,9 +311,7 @@ def test_hidden_repeats_hold_whatever_is_put_off(
     assert session.scalars(select(Task).where(tasks.is_open(study))).all() == []
 
 
-def test_nothing_is_asked_again_right_after_its_rater_came_back_to_it(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_nothing_comes_again_at_once(session: Session, study: Study, rater: Rater) -> None:
     """All are walked past first, so that every repetition is due; what was just rated waits."""
     for method in ("hybrid", "api_only"):
         stored(session, study, method, *(query(place, card("a")) for place in range(1, 10)))
@@ -355,7 +335,7 @@ def test_nothing_is_asked_again_right_after_its_rater_came_back_to_it(
 
 
 @pytest.mark.usefixtures("runs")
-def test_names_and_order_of_blind_cards_follow_from_the_secret_alone(
+def test_names_and_order_follow_from_the_secret(
     session: Session, study: Study, rater: Rater
 ) -> None:
     """A seed of 31 bits was found from one page's names, and named the run of every answer."""
@@ -375,9 +355,7 @@ def test_names_and_order_of_blind_cards_follow_from_the_secret_alone(
 
 
 @pytest.mark.usefixtures("runs")
-def test_a_question_given_before_studies_had_a_secret_keeps_its_cards_where_they_are(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_task_from_before_secrets_is_kept(session: Session, study: Study, rater: Rater) -> None:
     study.order_seed = 7
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
@@ -463,7 +441,7 @@ def test_two_styles_of_one_list_look_alike(session: Session, study: Study, rater
     assert card.price_note is None  # the question asks for a sale
 
 
-def test_the_wording_is_shown_once_opened_and_counted_once_for_each_rater(
+def test_a_wording_opened_is_shown_and_counted(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_ids = two_styles(session, study)
@@ -490,9 +468,7 @@ def rated_id(session: Session, rater: Rater) -> str:
     return tasks.given_to(session, rater)[0]
 
 
-def test_an_earlier_answer_of_the_conversation_is_listed_in_one_style(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_an_earlier_answer_is_in_one_style(session: Session, study: Study, rater: Rater) -> None:
     two_styles(session, study)
     follow_up = query(2, *property_cards.parse(LINKED), context_dependent=True)
     stored(session, study, "third", answered(1, BULLETED), follow_up)

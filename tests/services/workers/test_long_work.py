@@ -156,7 +156,7 @@ def test_a_failure_is_told_in_the_readers_language(database: Database, kind: Mad
 
 @pytest.mark.parametrize(("attempts", "state"), [(2, DONE), (3, FAILED)])
 @pytest.mark.usefixtures("kind")
-def test_what_a_dead_server_left_is_made_again_but_not_for_ever(
+def test_what_a_dead_server_left_is_made_again(
     database: Database, attempts: int, state: str
 ) -> None:
     work_id = leave_behind(database, attempts, NOW)
@@ -168,9 +168,7 @@ def test_what_a_dead_server_left_is_made_again_but_not_for_ever(
 
 
 @pytest.mark.usefixtures("kind")
-def test_what_a_server_that_died_just_now_left_is_taken_up_though_nobody_looks(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fresh_death_is_taken_up_too(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that starts at once finds a holder that was heard of, and looks again later."""
     monkeypatch.setattr(loop, "GLANCE", 0.01)
     work_id = leave_behind(database, 1, NOW)
@@ -182,9 +180,7 @@ def test_what_a_server_that_died_just_now_left_is_taken_up_though_nobody_looks(
     assert progress(database, work_id).state == DONE
 
 
-def test_a_file_being_made_while_a_rater_is_deleted_is_made_anew_without_them(
-    database: Database, kind: MadeKind
-) -> None:
+def test_a_file_is_made_anew_without_a_deleted_rater(database: Database, kind: MadeKind) -> None:
     with database.writing() as session:
         rater_id = raters.add(session, studies.open_or_make(session, NOW), "Ani", NOW).id
         session.commit()

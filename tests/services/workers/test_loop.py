@@ -36,9 +36,7 @@ def finish(working: WorkLoop) -> None:
     assert working.is_idle(WAIT)
 
 
-def test_every_piece_is_asked_about_once_however_many_threads_there_are(
-    database: Database, working: WorkLoop
-) -> None:
+def test_threads_ask_about_every_piece_once(database: Database, working: WorkLoop) -> None:
     asked = []
 
     def answer(call: PieceCall) -> str:
@@ -76,9 +74,7 @@ def test_an_error_is_an_outcome_of_its_own_and_the_rest_goes_on(
     assert type(working.failure).__name__ == outcome
 
 
-def test_closed_it_claims_nothing_more_and_keeps_what_is_on_its_way(
-    database: Database, working: WorkLoop
-) -> None:
+def test_closed_it_keeps_what_is_on_its_way(database: Database, working: WorkLoop) -> None:
     is_asked, may_answer = Event(), Event()
 
     def answer(_call: PieceCall) -> str:

@@ -56,9 +56,7 @@ def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient, r
     assert pressed(client.get(place(run_id, 1)).text, 2) == "0"
 
 
-def test_a_verdict_with_a_script_answers_with_the_one_that_stands_and_what_moves(
-    client: FlaskClient, run_id: str
-) -> None:
+def test_a_click_answers_with_the_verdict_and_what_moves(client: FlaskClient, run_id: str) -> None:
     data = {
         "relevance": "1",
         "event_id": "e1",
@@ -82,9 +80,7 @@ def test_a_verdict_with_a_script_answers_with_the_one_that_stands_and_what_moves
 @pytest.mark.parametrize(
     "said", [{"relevance": "1", "onward": "1"}, {"relevance": ""}], ids=["last", "cleared"]
 )
-def test_a_last_verdict_and_one_taken_back_answer_with_all_that_moves(
-    client: FlaskClient, run_id: str, said: dict[str, str]
-) -> None:
+def test_a_last_click_moves_it_all(client: FlaskClient, run_id: str, said: dict[str, str]) -> None:
     client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "0"})
 
     answer = client.post(f"{place(run_id, 1)}/results/1/judgment", data=said, headers=PART)
@@ -98,9 +94,7 @@ def test_a_last_verdict_and_one_taken_back_answer_with_all_that_moves(
     assert len(answer.data) <= MOST_IN_A_CLICK
 
 
-def test_the_same_event_twice_changes_nothing_and_another_meaning_is_refused(
-    client: FlaskClient, run_id: str
-) -> None:
+def test_the_same_event_twice_changes_nothing(client: FlaskClient, run_id: str) -> None:
     address = f"{place(run_id, 1)}/results/1/judgment"
     for _ in range(2):
         assert client.post(address, data={"relevance": "1", "event_id": "e"}).status_code == 303
@@ -145,9 +139,7 @@ def test_undo_shows_where_it_happened(client: FlaskClient, run_id: str) -> None:
 
 
 @pytest.mark.parametrize("headers", WAYS)
-def test_undo_with_nothing_left_says_so(
-    client: FlaskClient, run_id: str, headers: dict[str, str]
-) -> None:
+def test_undo_of_nothing_says_so(client: FlaskClient, run_id: str, headers: dict[str, str]) -> None:
     answer = client.post(f"/runs/{run_id}/undo", headers=headers)
 
     assert answer.status_code == (200 if headers else 303)
@@ -202,9 +194,7 @@ def costs(database: Database, ask: Callable[[str], TestResponse]) -> list[int]:
     return counts
 
 
-def test_a_click_costs_the_same_in_a_long_run_as_in_a_short_one(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_a_click_costs_the_same_in_any_run(client: FlaskClient, web_database: Database) -> None:
     short, long = costs(
         web_database,
         lambda at: client.post(f"{at}/results/1/judgment", data={"relevance": "1"}, headers=PART),
@@ -225,9 +215,7 @@ def test_the_filter_stays_with_every_address(client: FlaskClient, run_id: str) -
     assert answer.location == f"{place(run_id, 1)}?open=1&category=area#rank-1"
 
 
-def test_choosing_a_category_goes_to_its_first_open_question(
-    client: FlaskClient, run_id: str
-) -> None:
+def test_a_category_leads_to_its_first_open_question(client: FlaskClient, run_id: str) -> None:
     answer = client.get(f"{place(run_id, 1)}?category=price")
 
     assert answer.status_code == 303
@@ -250,7 +238,7 @@ def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_
         assert (shown[1] if shown else None) == expected
 
 
-def test_a_value_so_far_is_told_apart_from_what_the_finished_rating_can_reach(
+def test_a_value_so_far_stands_beside_its_bounds(
     client: FlaskClient, web_database: Database
 ) -> None:
     """Query 1 is rated, not relevant: success 0 over 1 of 4; at the end between 0 and 3/4."""
@@ -275,9 +263,7 @@ def test_a_value_so_far_is_told_apart_from_what_the_finished_rating_can_reach(
 
 
 @pytest.mark.usefixtures("run_ids")
-def test_figures_are_told_only_where_the_study_tells_them(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_figures_are_told_where_the_study_does(client: FlaskClient, web_database: Database) -> None:
     """2 relevant of 4 counted, "cannot tell" among them; 2 of 3 where it is left out."""
     address = begin(client)
     for key, relevance in zip(

@@ -20,9 +20,7 @@ def known_of(html: str) -> list[str]:
     return [" ".join(re.sub("<[^>]+>", " ", part).split()) for part in parts]
 
 
-def test_a_card_unfolds_what_the_chatbot_said_and_the_record_once_allowed(
-    client: FlaskClient, web_database: Database, run: str
-) -> None:
+def test_a_card_unfolds_its_facts(client: FlaskClient, web_database: Database, run: str) -> None:
     page = f"{run}/queries/1"
     (words,) = known_of(client.get(page).text)
     assert "Dekat Sun Plaza (300 m)" in words
@@ -40,9 +38,7 @@ def test_a_card_unfolds_what_the_chatbot_said_and_the_record_once_allowed(
     assert "raters could see under the cards" in client.get(run).text
 
 
-def test_a_blind_page_shows_it_without_run_method_and_rank(
-    client: FlaskClient, web_database: Database, run: str
-) -> None:
+def test_a_blind_page_names_no_run(client: FlaskClient, web_database: Database, run: str) -> None:
     imported(client, v2_answer("api_only", {**LISTED, "score": 0.91, "rank": 1}), "results.json")
     set_study(web_database, show_record=True, repeat_percent=0)
 
@@ -55,9 +51,7 @@ def test_a_blind_page_shows_it_without_run_method_and_rank(
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
-def test_hostile_particulars_neither_act_nor_break_the_page(
-    client: FlaskClient, web_database: Database, name: str
-) -> None:
+def test_hostile_facts_do_not_act(client: FlaskClient, web_database: Database, name: str) -> None:
     text = HOSTILE[name]
     said = {
         "description": text * 60, "facilities": [text], "address": text,

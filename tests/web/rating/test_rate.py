@@ -102,9 +102,7 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
         assert live_metrics.check(session) == []
 
 
-def test_a_repeat_s_page_is_the_page_of_the_first_time_but_for_names_and_numbers(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_a_repeat_s_page_looks_like_the_first(client: FlaskClient, web_database: Database) -> None:
     """All of both, in every stage, once ids, numbers and the shuffled order are taken out."""
     queries = [query(number, shown("a"), shown("b")) for number in range(1, 11)]
     for method in ("hybrid", "api_only"):
@@ -184,9 +182,7 @@ def test_with_no_run_there_is_nothing_to_rate_yet(client: FlaskClient) -> None:
 
 
 @pytest.mark.usefixtures("run_ids")
-def test_guidelines_stand_beside_the_cards_and_cannot_run(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_guidelines_are_shown_and_cannot_run(client: FlaskClient, web_database: Database) -> None:
     set_study(web_database, guidelines="**Relevan** bila cocok <script>alert(1)</script>")
 
     html = client.get(begin(client)).text
@@ -195,9 +191,7 @@ def test_guidelines_stand_beside_the_cards_and_cannot_run(
     assert "<script>alert" not in html
 
 
-def test_a_click_costs_the_same_in_a_long_study_as_in_a_short_one(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_a_blind_click_costs_the_same_anywhere(client: FlaskClient, web_database: Database) -> None:
     """Each kind of click and what is next, in 5 questions and in 25, three runs each."""
     # No repetition, else only the longer one is to ask again.
     set_study(web_database, repeat_percent=0, figures="all")
@@ -273,9 +267,7 @@ def test_a_run_s_question_is_read_while_raters_are_blind_which_is_logged_once(
     assert 'hx-target="#notices"' in part.text
 
 
-def test_clicks_on_a_run_s_page_still_count_in_a_blind_study(
-    client: FlaskClient, run_ids: list[str]
-) -> None:
+def test_clicks_on_a_run_s_page_count_when_blind(client: FlaskClient, run_ids: list[str]) -> None:
     address = f"/runs/{run_ids[0]}/queries/1/results/1/judgment"
 
     assert client.post(address, data={"relevance": "1"}).status_code == 303
@@ -283,7 +275,7 @@ def test_clicks_on_a_run_s_page_still_count_in_a_blind_study(
 
 
 @pytest.mark.parametrize("address", ["/", "/runs/", "/runs/{}"])
-def test_rating_begins_at_the_blind_page_wherever_it_is_offered(
+def test_rating_begins_blind_anywhere(
     client: FlaskClient, run_ids: list[str], address: str
 ) -> None:
     html = client.get(address.format(run_ids[0])).text
@@ -307,7 +299,7 @@ def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient) -
 
 
 @pytest.mark.usefixtures("run_ids")
-def test_on_a_page_from_before_more_was_pooled_each_verdict_stands_on_its_own_card(
+def test_an_old_page_s_verdicts_find_their_cards(
     client: FlaskClient, web_database: Database
 ) -> None:
     address = begin(client)

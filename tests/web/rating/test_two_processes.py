@@ -114,22 +114,18 @@ def counted(database: Database, table: type[Base]) -> int:
         return session.scalar(select(func.count()).select_from(table)) or 0
 
 
-def test_both_start_at_once_on_a_new_database(
-    shared: Database, processes: tuple[Process, Process]
-) -> None:
+def test_both_start_on_a_new_database(shared: Database, processes: tuple[Process, Process]) -> None:
     assert [each.request("GET", "/healthz").status for each in processes] == [200, 200]
     assert shared.version() == HEAD
     assert (counted(shared, Study), counted(shared, Rater)) == (1, 1)
 
 
 @pytest.mark.parametrize("address", ["/runs/a%00b", "/rate/a%00b", "/evaluations/a%00b"])
-def test_a_name_that_postgresql_cannot_be_asked_for_is_not_found(
-    processes: tuple[Process, Process], address: str
-) -> None:
+def test_an_impossible_name_is_not_found(processes: tuple[Process, Process], address: str) -> None:
     assert processes[0].request("GET", address).status == 404
 
 
-def test_clicks_at_both_at_once_are_all_stored_and_the_figures_stay_right(
+def test_clicks_at_both_are_all_stored(
     shared: Database, processes: tuple[Process, Process]
 ) -> None:
     """Every click goes to both processes, as a proxy that repeats requests would send it."""
