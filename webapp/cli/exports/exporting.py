@@ -384,11 +384,8 @@ def check_command(paths: Sequence[Path]) -> None:
         wrong.append(ngettext("%(n)s figure differs.", "%(n)s figures differ.", len(figures)))
     else:
         say(gettext("Equal: every stored figure is what the judgments make it."))
-    for entry in figures:
-        say(
-            f"{entry.rater}  {entry.run_id}/{entry.query_id}  {entry.column}: "
-            f"{entry.stored} != {entry.computed}"
-        )
+    for rater, run_id, query_id, column, stored, computed in figures:
+        say(f"{rater}  {run_id}/{query_id}  {column}: {stored} != {computed}")
     for name in prompts:
         said = gettext(
             "The prompt of %(name)s is not the one with the recorded SHA-256. Restore a "

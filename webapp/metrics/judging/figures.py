@@ -88,16 +88,23 @@ class Totals(Struct, frozen=True):
     def of(cls, summaries: Iterable[QuerySummary]) -> Totals:
         """The totals of `summaries`, the same in whatever order they come."""
         listed = tuple(summaries)
-        rows = [_counts(summary) for summary in listed]
-        counts = {name: sum(row[name] for row in rows) for name in COUNTS}
-        return cls(**counts, sums=_sums([columns(summary) for summary in listed]))
+        rows, counted = [columns(summary) for summary in listed], [*map(_counts, listed)]
+        counts = {name: sum(row[name] for row in counted) for name in COUNTS}
+        present = {name: [v for row in rows if (v := row[name]) is not None] for name in COLUMNS}
+        sums = {name: Sum(fsum(values), len(values)) for name, values in present.items()}
+        return cls(**counts, sums=sums)
 
     @classmethod
     def together(cls, disjoint: Iterable[Totals]) -> Totals:
         """The totals over several sets of queries that have none in common."""
         listed = tuple(disjoint)
         counts = {name: sum(getattr(one, name) for one in listed) for name in COUNTS}
-        return cls(**counts, sums={c: _added([one.sums[c] for one in listed]) for c in COLUMNS})
+        parts = {name: [one.sums[name] for one in listed] for name in COLUMNS}
+        sums = {
+            name: Sum(fsum(part.total for part in own), sum(part.n for part in own))
+            for name, own in parts.items()
+        }
+        return cls(**counts, sums=sums)
 
     def __add__(self, other: Totals) -> Totals:
         return Totals.together((self, other))
@@ -126,19 +133,6 @@ COUNTS = tuple(name for name in Totals.__struct_fields__ if name != "sums")
 def columns(summary: QuerySummary) -> dict[str, float | None]:
     """The numbers of one query under ``COLUMNS``, ``None`` where there is none."""
     return dict(zip(COLUMNS, chain.from_iterable(_spans(summary)), strict=True))
-
-
-def _sums(rows: list[dict[str, float | None]]) -> dict[str, Sum]:
-    return {name: _sum(row[name] for row in rows) for name in COLUMNS}
-
-
-def _added(parts: list[Sum]) -> Sum:
-    return Sum(fsum(part.total for part in parts), sum(part.n for part in parts))
-
-
-def _sum(values: Iterable[float | None]) -> Sum:
-    present = [value for value in values if value is not None]
-    return Sum(fsum(present), len(present))
 
 
 def _counts(summary: QuerySummary) -> dict[str, int]:
@@ -225,25 +219,18 @@ def figures(totals: Totals) -> dict[str, Figure]:
 
 
 def _mean_figure(totals: Totals, column: str) -> Figure:
-    so_far = totals.sums[column]
-    lower = _mean(totals.sums[f"{column}_lower"])
-    upper = _mean(totals.sums[f"{column}_upper"])
+    so_far, low, high = (totals.sums[column + end] for end in ("", "_lower", "_upper"))
+    lower, upper = _mean(low), _mean(high)
+    rated = totals.n_complete == totals.n_counted and column != "response_quality"
+    left_open = rated and max(low.n, high.n) and not so_far.n  # the counts leave it open
     return Figure(
         value=_mean(so_far),
         lower=upper if lower is None else lower,
         upper=lower if upper is None else upper,
         n=so_far.n,
-        why_open=_why_open(totals, column),
-        of=max(totals.sums[f"{column}_lower"].n, totals.sums[f"{column}_upper"].n),
+        why_open=Undefined.LEFT_OPEN if left_open else Undefined.INCOMPLETE,
+        of=max(low.n, high.n),
     )
-
-
-def _why_open(totals: Totals, column: str) -> Undefined:
-    """Why a mean with bounds has no value: the rating goes on, or the counts leave it open."""
-    bounds = totals.sums[f"{column}_lower"].n or totals.sums[f"{column}_upper"].n
-    rated = totals.n_complete == totals.n_counted and column != "response_quality"
-    without_value = bounds and not totals.sums[column].n
-    return Undefined.LEFT_OPEN if rated and without_value else Undefined.INCOMPLETE
 
 
 def _mean(column: Sum) -> float | None:
@@ -262,22 +249,21 @@ def _composite(found: Mapping[str, Figure], totals: Totals) -> Figure:
     Each bound is made of the parts' bounds. `n` is the number of complete queries: what
     the three judged parts rest on, each over those of them that have a value for it.
     """
-    parts = {name: found[name] for name in COMPOSITE_WEIGHTS}
-    value = _weighted({name: part.value for name, part in parts.items()})
+    parts = [(found[name], weight) for name, weight in COMPOSITE_WEIGHTS.items()]
+    value = _weighted([(part.value, weight) for part, weight in parts])
+    open_parts = (part.why_open for part, _ in parts if part.value is None)
     return Figure(
         value=value,
-        lower=_weighted({name: part.lower for name, part in parts.items()}),
-        upper=_weighted({name: part.upper for name, part in parts.items()}),
+        lower=_weighted([(part.lower, weight) for part, weight in parts]),
+        upper=_weighted([(part.upper, weight) for part, weight in parts]),
         n=0 if value is None else totals.n_complete,
         of=totals.n_counted,
-        why_open=next(
-            (p.why_open for p in parts.values() if p.value is None), Undefined.INCOMPLETE
-        ),
+        why_open=next(open_parts, Undefined.INCOMPLETE),
     )
 
 
-def _weighted(parts: Mapping[str, float | None]) -> float | None:
-    known = [COMPOSITE_WEIGHTS[name] * part for name, part in parts.items() if part is not None]
+def _weighted(parts: Sequence[tuple[float | None, float]]) -> float | None:
+    known = [weight * part for part, weight in parts if part is not None]
     return fsum(known) if len(known) == len(parts) else None
 
 

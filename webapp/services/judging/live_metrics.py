@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import methodcaller
 from typing import Any
@@ -38,13 +38,8 @@ from webapp.services.judging import changes, verdicts
 from webapp.services.judging.verdicts import AskedQuery, Scope
 from webapp.services.study.question_sets import is_put_to_raters
 
-RESULT_COUNTS = (
-    "results_count",
-    "judged_count",
-    "relevant_count",
-    "not_relevant_count",
-    "unsure_count",
-)
+_PLAIN = Summary._fields[: Summary._fields.index(QUERY_FIGURES[0])]
+RESULT_COUNTS = tuple(name for name in _PLAIN if name.endswith("_count"))
 _PARTS = methodcaller("split", " ")
 
 
@@ -157,65 +152,39 @@ def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
 
 def summary(row: StoredSummary | Row[Any]) -> Summary:
     """Return a stored summary row as the metrics know it."""
-    return Summary(
-        state=QueryState(row.state),
-        results_count=row.results_count,
-        judged_count=row.judged_count,
-        relevant_count=row.relevant_count,
-        not_relevant_count=row.not_relevant_count,
-        unsure_count=row.unsure_count,
-        first_relevant_rank=row.first_relevant_rank,
-        complete=row.complete,
-        empty_outcome=EmptyOutcome(row.empty_outcome) if row.empty_outcome else None,
-        quality=row.quality,
-        **{figure: _span(row, figure) for figure in QUERY_FIGURES},
-    )
+    known: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
+    known["state"] = QueryState(row.state)
+    known["empty_outcome"] = EmptyOutcome(row.empty_outcome) if row.empty_outcome else None
+    for figure in QUERY_FIGURES:
+        known[figure] = Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
+    return Summary(**known)
 
 
-def _span(row: StoredSummary | Row[Any], figure: str) -> Span:
-    return Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
+Disagreement = tuple[str, str, int, str, object, object]
+"""A rater, run, query and column, and its stored and its computed value."""
 
 
-class SummaryDisagreement(Struct, frozen=True):
-    """A number of a summary row that differs from the judgments."""
-
-    rater: str
-    run_id: str
-    query_id: int
-    column: str
-    stored: object
-    computed: object
-
-
-def check(session: Session) -> list[SummaryDisagreement]:
+def check(session: Session) -> list[Disagreement]:
     """Return where the stored summaries differ from the judgments; empty means equal."""
-    found: list[SummaryDisagreement] = []
+    found: list[Disagreement] = []
     for rater in session.scalars(select(Rater).order_by(Rater.id)):
         for run_id in session.scalars(select(Run.id).where(Run.study_id == rater.study_id)):
             found.extend(_check_run(session, rater, run_id))
     return found
 
 
-def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[SummaryDisagreement]:
+def _check_run(session: Session, rater: Rater, run_id: str) -> Iterator[Disagreement]:
     scope = Query.run_id == run_id
     asked = verdicts.asked_queries(session, scope)
-    rows = _rows(session, asked, scope, rater.id, rater.study.cannot_tell)
-    computed = {row["query_key"]: row for row in rows}
-    stored = {
-        row["query_key"]: dict(row)
-        for row in session.execute(
-            select(*StoredSummary.__table__.columns).where(
-                StoredSummary.rater_id == rater.id, StoredSummary.run_id == run_id
-            )
-        ).mappings()
-    }
-    for query in asked:
-        was, should = stored.get(query.key, {}), computed[query.key]
+    mine = StoredSummary.rater_id == rater.id, StoredSummary.run_id == run_id
+    rows = session.execute(select(*StoredSummary.__table__.columns).where(*mine)).mappings()
+    stored = {row["query_key"]: row for row in rows}
+    computed = _rows(session, asked, scope, rater.id, rater.study.cannot_tell)
+    for query, should in zip(asked, computed, strict=True):
+        was: Mapping[Any, Any] = stored.get(query.key, {})
         for column, value in should.items():
             if was.get(column) != value:
-                yield SummaryDisagreement(
-                    rater.name, run_id, query.query_id, column, was.get(column), value
-                )
+                yield rater.name, run_id, query.query_id, column, was.get(column), value
 
 
 def _rows(
@@ -227,26 +196,22 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     said = verdicts.of_rater(session, scope, rater_id)
     for query in asked:
-        unsaid = said.unsaid(query)
         summary = summarise(said.judgments(query), cannot_tell=cannot_tell)
-        yield _row(rater_id, query.key, query.run_id, summary, unsaid)
+        yield _row(rater_id, query.key, query.run_id, summary, said.unsaid(query))
 
 
 def _row(
     rater_id: int, query_key: int, run_id: str, made: Summary, open_judgments: int
 ) -> dict[str, Any]:
     return {
+        **{name: getattr(made, name) for name in _PLAIN},
+        **columns(made),
         "rater_id": rater_id,
         "query_key": query_key,
         "run_id": run_id,
         "state": str(made.state),
-        **{name: getattr(made, name) for name in RESULT_COUNTS},
-        "first_relevant_rank": made.first_relevant_rank,
         "open_judgments": open_judgments,
-        "complete": made.complete,
         "empty_outcome": made.empty_outcome and str(made.empty_outcome),
-        "quality": made.quality,
-        **columns(made),
     }
 
 
@@ -299,24 +264,19 @@ def _by_category() -> Select[Any]:
 def _sums() -> Iterator[ColumnElement[Any]]:
     # Nothing is bound that need not be: each click carries this out.
     row = StoredSummary
-    yield func.sum(row.open_judgments).label("open_judgments")
-    yield func.count().filter(is_open()).label("open_queries")
-    yield func.count().label("n_queries")
-    yield func.count().filter(row.complete.is_(True)).label("n_complete")
-    for state, name in (
-        (QueryState.RESULTS, "n_with_results"),
-        (QueryState.EMPTY, "n_empty"),
-        (QueryState.FAILED, "n_failed"),
-        (QueryState.UNREADABLE, "n_unreadable"),
-    ):
-        yield func.count().filter(row.state == str(state)).label(name)
+    yield func.sum(row.open_judgments)
+    yield func.count().filter(is_open())
+    yield func.count()
+    yield func.count().filter(row.complete.is_(True))
+    for state in QueryState.RESULTS, QueryState.EMPTY, QueryState.FAILED, QueryState.UNREADABLE:
+        yield func.count().filter(row.state == str(state))
     for outcome in EmptyOutcome:
-        yield func.count().filter(row.empty_outcome == str(outcome)).label(f"n_{outcome}")
+        yield func.count().filter(row.empty_outcome == str(outcome))
     for column in RESULT_COUNTS:
-        yield func.sum(getattr(row, column)).label(f"n_{column.removesuffix('_count')}")
+        yield func.sum(getattr(row, column))
     for column in COLUMNS:
-        yield func.sum(getattr(row, column)).label(f"sum_{column}")
-        yield func.count(getattr(row, column)).label(f"n_{column}")
+        yield func.sum(getattr(row, column))
+        yield func.count(getattr(row, column))
 
 
 def _standing(numbers: Sequence[Any]) -> Standing:
