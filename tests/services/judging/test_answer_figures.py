@@ -11,8 +11,8 @@ from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
-from webapp.services.rating import blind_page, tasks
-from webapp.services.rating.blind_page import BlindPage
+from webapp.services.rating import pages, tasks
+from webapp.services.rating.pages import BlindPage
 from webapp.services.rating.pool import POOL, REPEAT
 
 
@@ -50,7 +50,7 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     a, b, c, d = of_slugs(page, "a", "b", "c", "d")
     tasks.judge(session, rater, page.task_id, b, YES, robot.click())
     session.expire_all()
-    page = blind_page.blind_page(session, rater, page.task_id)
+    page = pages.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 1, 1, None), (1, 1, 2, None)]
     spans = sorted(summary.precision_at_5[1:] for _, summary in page.figures)
     assert spans == [(1 / 3, 1.0), (1 / 2, 1.0)]
@@ -58,12 +58,12 @@ def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: 
     for key, verdict in ((a, NO), (c, Relevance.UNSURE), (d, NO)):
         tasks.judge(session, rater, page.task_id, key, verdict, robot.click())
     session.expire_all()
-    page = blind_page.blind_page(session, rater, page.task_id)
+    page = pages.blind_page(session, rater, page.task_id)
     # a, b: 1 of 2 at rank 2; b, c, d with c not relevant: 1 of 3 at rank 1.
     assert counts(page) == [(1, 2, 1, 1 / 3), (1, 2, 2, 0.5)]
     set_study(session, study, cannot_tell="left_out")
     session.expire_all()
-    page = blind_page.blind_page(session, rater, page.task_id)
+    page = pages.blind_page(session, rater, page.task_id)
     assert counts(page) == [(1, 2, 1, 0.5), (1, 2, 2, 0.5)]
     assert [answer.letter for answer in page.answers] == ["A", "B"]
 
@@ -87,7 +87,7 @@ def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rat
         )
     )
     assert twin is not None
-    first = blind_page.blind_page(session, rater, twin)
+    first = pages.blind_page(session, rater, twin)
     letters = [letter for letter, _ in page.figures]
     assert letters == [letter for letter, _ in first.figures]
     assert {summary.judged_count for _, summary in page.figures} == {0}
@@ -95,10 +95,10 @@ def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rat
 
     robot.rate(page, NO)
     session.expire_all()
-    again = blind_page.blind_page(session, rater, page.task_id)
+    again = pages.blind_page(session, rater, page.task_id)
     listed = [summary for _, summary in again.figures if summary.results_count]
     assert [summary.precision_at_5.value for summary in listed] == [0.0, 0.0]
     assert [summary.success.value for summary in listed] == [0.0, 0.0]
-    first = blind_page.blind_page(session, rater, twin)
+    first = pages.blind_page(session, rater, twin)
     before = [summary for _, summary in first.figures if summary.results_count]
     assert [summary.precision_at_5.value for summary in before] == [1.0, 1.0]

@@ -22,7 +22,7 @@ from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.people import history
 from webapp.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
-from webapp.services.rating import blind_page, tasks
+from webapp.services.rating import pages, tasks
 from webapp.services.runs import runs
 from webapp.services.study import studies
 
@@ -165,7 +165,7 @@ def test_the_latest_change_can_be_undone_once(session: Session, rater: Rater, ru
 def test_undo_takes_back_what_was_judged_blind(session: Session, budi: Rater) -> None:
     task = tasks.next_task(session, budi, NOW)
     assert task is not None
-    page = blind_page.blind_page(session, budi, task.id)
+    page = pages.blind_page(session, budi, task.id)
     tasks.judge(session, budi, task.id, page.cards[0].key, YES, click("e1"))
     history.undo(session, budi, latest(session, budi).id, click("u", minute=1))
     session.flush()
@@ -185,10 +185,10 @@ def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
     study.blind = True
     task = tasks.next_task(session, budi, NOW)
     assert task is not None
-    page = blind_page.blind_page(session, budi, task.id)
+    page = pages.blind_page(session, budi, task.id)
     for number, shown in enumerate(page.cards):
         tasks.judge(session, budi, task.id, shown.key, YES, click(f"c{number}"))
-    (answer,) = blind_page.blind_page(session, budi, task.id).answers
+    (answer,) = pages.blind_page(session, budi, task.id).answers
     tasks.rate(session, budi, task.id, answer.key, AnswerRating(quality=4), click("q"))
     (found,) = entries(session, budi, WantedEvents(change=ChangeKind.QUALITY))
 

@@ -25,7 +25,7 @@ from webapp.services.judging.events import AnswerRating
 from webapp.services.offline import runs as offline
 from webapp.services.planning import rules, samples
 from webapp.services.planning.samples import SampleWish
-from webapp.services.rating import blind_page, pages, shares, tasks
+from webapp.services.rating import pages, shares, tasks
 from webapp.services.rating.pool import QueryFilter
 from webapp.services.runs import reports, runs
 from webapp.services.study import standing, studies
@@ -178,7 +178,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     seed = next(seed for seed in range(1000) if sampled(whole.questions, seed).isdisjoint({first}))
     samples.draw(session, rater, whole, SampleWish(3, seed=seed), NOW)
 
-    page = blind_page.blind_page(session, rater, given[0].id)
+    page = pages.blind_page(session, rater, given[0].id)
     assert page.place.position is None
     assert page.place.next is None
     assert page.progress.of == 3

@@ -15,8 +15,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import Click, EmptyOutcome, ReadQuery, Relevance
 from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import blind_page, tasks
-from webapp.services.rating.blind_page import BlindPage
+from webapp.services.rating import pages, tasks
+from webapp.services.rating.pages import BlindPage
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -50,7 +50,7 @@ class Robot:
         self.clicks += 1
         now = NOW + timedelta(minutes=self.clicks)
         task = tasks.next_task(self.session, self.rater, now)
-        return blind_page.blind_page(self.session, self.rater, task.id) if task else None
+        return pages.blind_page(self.session, self.rater, task.id) if task else None
 
     def rate(self, page: BlindPage, relevance: Relevance = YES, quality: int = 4) -> None:
         session, rater, task = self.session, self.rater, page.task_id
@@ -61,7 +61,7 @@ class Robot:
             said = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
             tasks.rate(session, rater, task, None, said, self.click())
         said = AnswerRating(quality=quality)
-        for answer in blind_page.blind_page(session, rater, task).answers:
+        for answer in pages.blind_page(session, rater, task).answers:
             if answer.quality is None:
                 tasks.rate(session, rater, task, answer.key, said, self.click())
 

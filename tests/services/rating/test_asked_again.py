@@ -21,7 +21,7 @@ from webapp.records import Blindness
 from webapp.services.judging import events
 from webapp.services.judging import verdicts as blindness
 from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import asked_again, blind_page, shares, tasks
+from webapp.services.rating import asked_again, pages, shares, tasks
 from webapp.services.rating.asked_again import OpenWork
 from webapp.services.study import studies
 
@@ -76,7 +76,7 @@ def test_open_verdicts_come_again_in_the_task(session: Session, study: Study, ra
 
     task = tasks.next_task(session, rater, LATER)
     assert task is not None
-    page = blind_page.blind_page(session, rater, task.id)
+    page = pages.blind_page(session, rater, task.id)
     assert sorted(str(shown.relevance) for shown in page.cards) == ["1", "None", "None"]
 
 
@@ -101,7 +101,7 @@ def test_the_same_answer_then_counts_as_blind(session: Session, study: Study, ra
     asked_again.ask(session, study, LATER)
     task = tasks.next_task(session, rater, LATER)
     assert task is not None
-    cards = blind_page.blind_page(session, rater, task.id).cards
+    cards = pages.blind_page(session, rater, task.id).cards
     key = next(one.key for one in cards if one.relevance is None and one.card.slug == "b")
     tasks.judge(session, rater, task.id, key, NO, click("again", minute=2000))
     assert counts(given(session, rater)) == (2, 1, 1, 1)

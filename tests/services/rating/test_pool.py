@@ -22,7 +22,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, QueryState, ReadQuery, Relevance
 from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import blind_page, pool, shares, tasks
+from webapp.services.rating import pages, pool, shares, tasks
 from webapp.services.rating.pool import Purpose, Unit, commitment, draw
 from webapp.services.rating.shares import Progress, StudyShare
 from webapp.services.runs import runs
@@ -43,10 +43,10 @@ def test_raters_asking_at_the_same_moment_never_exceed_the_overlap(database: Dat
                 one = session.get_one(Rater, rater_id)
                 task = tasks.next_task(session, one, NOW)
                 if task is not None:
-                    page = blind_page.blind_page(session, one, task.id)
+                    page = pages.blind_page(session, one, task.id)
                     said = click(f"{rater_id}-{number}")
                     tasks.judge(session, one, task.id, page.cards[0].key, YES, said)
-                    (answer,) = blind_page.blind_page(session, one, task.id).answers
+                    (answer,) = pages.blind_page(session, one, task.id).answers
                     rated = click(f"{rater_id}-{number}q")
                     tasks.rate(session, one, task.id, answer.key, AnswerRating(quality=1), rated)
                 session.commit()
@@ -163,7 +163,7 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
     if not given:
         return
     task_id = draw.choice(given) if task is None or draw.random() < 0.2 else task.id
-    page = blind_page.blind_page(session, robot.rater, task_id)
+    page = pages.blind_page(session, robot.rater, task_id)
     verdicts = [None, *Relevance] if draw.random() < 0.3 else list(Relevance)
     for shown in page.cards:
         if draw.random() < 0.9:
@@ -172,7 +172,7 @@ def rate_something(session: Session, robot: Robot, draw: Random) -> None:
     if page.asks_emptiness and draw.random() < 0.9:
         said = AnswerRating(empty_outcome=draw.choice(list(EmptyOutcome)))
         tasks.rate(session, robot.rater, task_id, None, said, robot.click())
-    for answer in blind_page.blind_page(session, robot.rater, task_id).answers:
+    for answer in pages.blind_page(session, robot.rater, task_id).answers:
         if draw.random() < 0.9:
             rated = AnswerRating(quality=draw.randrange(6))
             tasks.rate(session, robot.rater, task_id, answer.key, rated, robot.click())

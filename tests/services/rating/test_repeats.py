@@ -17,8 +17,8 @@ from webapp.db.tables.study import Study
 from webapp.records import ReadQuery
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import blind_page, pool, shares, tasks
-from webapp.services.rating.blind_page import BlindPage, TaskStage
+from webapp.services.rating import pages, pool, shares, tasks
+from webapp.services.rating.pages import BlindPage, TaskStage
 from webapp.services.rating.pool import POOL, REPEAT, Unit
 
 
@@ -79,7 +79,7 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
         )
     )
     assert twin is not None
-    first = blind_page.blind_page(session, rater, twin)
+    first = pages.blind_page(session, rater, twin)
 
     assert (again.stage, again.answers, first.stage) == (TaskStage.CARDS, (), TaskStage.DONE)
     assert {shown.relevance for shown in again.cards} == {None}
@@ -92,7 +92,7 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
 
     for shown in again.cards:
         tasks.judge(session, rater, again.task_id, shown.key, NO, robot.click())
-    again = blind_page.blind_page(session, rater, again.task_id)
+    again = pages.blind_page(session, rater, again.task_id)
     assert again.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in again.answers] == ["A", "B"]
     # Everything was called relevant first (5), nothing now (1).
@@ -107,7 +107,7 @@ def test_a_repeat_changes_no_figure(session: Session, rater: Rater, run_ids: lis
         live_metrics.by_category(session, rater.id, run_id)["location"].totals for run_id in run_ids
     ]
     robot.rate(again, NO, quality=1)
-    (answer, _) = blind_page.blind_page(session, rater, again.task_id).answers
+    (answer, _) = pages.blind_page(session, rater, again.task_id).answers
     tasks.rate(
         session, rater, again.task_id, answer.key, AnswerRating(notes="again"), robot.click()
     )
@@ -140,7 +140,7 @@ def test_undo_takes_back_what_was_said_again(session: Session, rater: Rater) -> 
     assert tasks.undo(session, rater, click("u1", minute=9000)) == again.task_id
     session.flush()
 
-    page = blind_page.blind_page(session, rater, again.task_id)
+    page = pages.blind_page(session, rater, again.task_id)
     assert sorted(answer.quality or 0 for answer in page.answers) == [0, 4]
     assert set(session.scalars(select(QueryRating.quality))) == {4}
 
@@ -163,11 +163,11 @@ def test_empties_and_other_prices_come_again(session: Session, study: Study, rat
     first, second = again.cards
     tasks.judge(session, rater, again.task_id, first.key, NO, robot.click())
     session.flush()
-    _, second = blind_page.blind_page(session, rater, again.task_id).cards
+    _, second = pages.blind_page(session, rater, again.task_id).cards
     assert second.earlier is not None
     assert (second.earlier.relevance, len(second.earlier.differing)) == (NO, 1)
-    robot.rate(blind_page.blind_page(session, rater, again.task_id))
-    page = blind_page.blind_page(session, rater, again.task_id)
+    robot.rate(pages.blind_page(session, rater, again.task_id))
+    page = pages.blind_page(session, rater, again.task_id)
     assert (page.stage, page.empty_outcome) == (TaskStage.DONE, "false_negative")
 
 

@@ -21,8 +21,8 @@ from webapp.importers.runs import property_cards
 from webapp.records import EmptyOutcome, QueryState, ReadQuery
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.rating import blind_page, shares, tasks
-from webapp.services.rating.blind_page import BlindAnswer, BlindPage, TaskStage
+from webapp.services.rating import pages, shares, tasks
+from webapp.services.rating.pages import BlindAnswer, BlindPage, TaskStage
 from webapp.services.rating.pool import REPEAT, TASKS_BETWEEN, QueryFilter
 from webapp.services.rating.shares import Progress
 from webapp.services.rating.tasks import UnknownTask
@@ -44,17 +44,17 @@ def test_every_readable_answer_needs_a_quality(
         stored(session, study, method, replace(query(1, *cards, state=state), response=text))
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
-    (shown,) = blind_page.blind_page(session, rater, task.id).cards
+    (shown,) = pages.blind_page(session, rater, task.id).cards
     tasks.judge(session, rater, task.id, shown.key, YES, click("e1"))
-    assert blind_page.blind_page(session, rater, task.id).stage is TaskStage.EMPTINESS
+    assert pages.blind_page(session, rater, task.id).stage is TaskStage.EMPTINESS
     outcome = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
     tasks.rate(session, rater, task.id, None, outcome, click("e2"))
 
-    page = blind_page.blind_page(session, rater, task.id)
+    page = pages.blind_page(session, rater, task.id)
 
     assert {answer.suggested for answer in page.answers} == {None}
     set_study(session, study, suggest_quality=True)
-    page = blind_page.blind_page(session, rater, task.id)
+    page = pages.blind_page(session, rater, task.id)
     assert page.stage is TaskStage.ANSWERS
     assert [answer.letter for answer in page.answers] == ["A", "B", "C", "D"]
     assert {(answer.before, answer.suggested) for answer in page.answers} == {
@@ -69,7 +69,7 @@ def test_every_readable_answer_needs_a_quality(
         found = shares.progress(session, rater)
         assert found == Progress(0, 1, open_judgments=0, unrated=left, questions=1)
         tasks.rate(session, rater, task.id, answer.key, AnswerRating(quality=0), click(answer.key))
-    assert blind_page.blind_page(session, rater, task.id).stage is TaskStage.DONE
+    assert pages.blind_page(session, rater, task.id).stage is TaskStage.DONE
     assert tasks.is_done(session, rater, task.id)
     assert tasks.next_task(session, rater, NOW) is None
 
@@ -101,18 +101,18 @@ def test_each_rater_has_a_lasting_order(session: Session, study: Study, rater: R
     many = [card(f"c{number}") for number in range(12)]
     stored(session, study, "hybrid", query(1, *many))
     other = studies.add_rater(session, study, "Budi", NOW)
-    pages = []
+    seen = []
     for one in (rater, other):
         task = tasks.next_task(session, one, NOW)
         assert task is not None
-        pages.append(blind_page.blind_page(session, one, task.id))
-    orders = [[shown.card.slug for shown in page.cards] for page in pages]
+        seen.append(pages.blind_page(session, one, task.id))
+    orders = [[shown.card.slug for shown in page.cards] for page in seen]
 
     assert sorted(orders[0], key=str) == sorted(orders[1], key=str)
     assert orders[0] != orders[1]
     assert orders[0] != [shown.slug for shown in many]
     stored(session, study, "api_only", query(1, card("new"), *many))
-    again = blind_page.blind_page(session, rater, pages[0].task_id)
+    again = pages.blind_page(session, rater, seen[0].task_id)
     assert [shown.card.slug for shown in again.cards if shown.card.slug != "new"] == orders[0]
 
 
@@ -151,9 +151,9 @@ def test_what_others_have_rated_is_left_to_do_for_each_rater(
     Robot(session, rater).rate_all()
 
     assert not tasks.is_done(session, other, task.id)
-    for shown in blind_page.blind_page(session, other, task.id).cards:
+    for shown in pages.blind_page(session, other, task.id).cards:
         tasks.judge(session, other, task.id, shown.key, YES, click(shown.key))
-    page = blind_page.blind_page(session, other, task.id)
+    page = pages.blind_page(session, other, task.id)
     assert (page.stage, page.progress.done) == (TaskStage.ANSWERS, 0)
     assert tasks.next_task(session, other, NOW) is task
     for answer in page.answers:
@@ -190,7 +190,7 @@ def onward(
     task_id = after.task_id if after else None
     found = tasks.onward(session, rater, at(minutes), wanted, task_id)
     assert found is not None
-    return blind_page.blind_page(session, rater, found, wanted)
+    return pages.blind_page(session, rater, found, wanted)
 
 
 def number(page: BlindPage) -> int:
@@ -200,19 +200,19 @@ def number(page: BlindPage) -> int:
 @pytest.mark.usefixtures("study_of_five")
 def test_going_on_gives_new_questions_to_the_end(session: Session, rater: Rater) -> None:
     """Though nothing was said yet; then it leads to what is open."""
-    pages = [onward(session, rater, 0)]
-    while pages[-1].place.leads_further:
-        assert pages[-1].place.next is None
-        pages.append(onward(session, rater, len(pages), pages[-1]))
+    seen = [onward(session, rater, 0)]
+    while seen[-1].place.leads_further:
+        assert seen[-1].place.next is None
+        seen.append(onward(session, rater, len(seen), seen[-1]))
 
-    assert [number(page) for page in pages] == [1, 2, 3, 4, 5]
-    assert onward(session, rater, 9, pages[-1]).task_id == pages[0].task_id
-    assert onward(session, rater, 9, pages[1]).task_id == pages[2].task_id
-    again = blind_page.blind_page(session, rater, pages[2].task_id).place
+    assert [number(page) for page in seen] == [1, 2, 3, 4, 5]
+    assert onward(session, rater, 9, seen[-1]).task_id == seen[0].task_id
+    assert onward(session, rater, 9, seen[1]).task_id == seen[2].task_id
+    again = pages.blind_page(session, rater, seen[2].task_id).place
     assert (again.position, again.previous, again.next, again.leads_further) == (
         3,
-        pages[1].task_id,
-        pages[3].task_id,
+        seen[1].task_id,
+        seen[3].task_id,
         False,
     )
 
@@ -229,7 +229,7 @@ def test_going_on_leaves_others_their_overlap(session: Session, study: Study, ra
     assert (number(page), number(theirs)) == (4, 5)
     assert not theirs.place.leads_further
     assert onward(session, other, 6, theirs).task_id == theirs.task_id
-    assert not blind_page.blind_page(session, rater, page.task_id).place.leads_further
+    assert not pages.blind_page(session, rater, page.task_id).place.leads_further
 
 
 @pytest.mark.usefixtures("study_of_five")
@@ -247,7 +247,7 @@ def test_a_question_put_off_comes_last(session: Session, study: Study, rater: Ra
 
     assert order == [(2, False), (4, False), (5, False), (1, True), (3, True)]
     assert shares.progress(session, rater).left == 0
-    assert not blind_page.blind_page(session, rater, first.task_id).is_put_off
+    assert not pages.blind_page(session, rater, first.task_id).is_put_off
     other = studies.add_rater(session, study, "Budi", NOW)
     assert not onward(session, other, 9).is_put_off
     with pytest.raises(UnknownTask):
@@ -269,11 +269,11 @@ def test_a_filter_leads_through_category_and_open(session: Session, rater: Rater
 
     robot = Robot(session, rater)
     robot.rate(second)
-    page = blind_page.blind_page(session, rater, fourth.task_id, left)
+    page = pages.blind_page(session, rater, fourth.task_id, left)
     assert page.place.previous == first.task_id
     assert onward(session, rater, 3, wanted=prices).task_id == fourth.task_id
     robot.rate(fourth)
-    page = blind_page.blind_page(session, rater, fourth.task_id, prices)
+    page = pages.blind_page(session, rater, fourth.task_id, prices)
     assert not page.place.is_left
     assert onward(session, rater, 4, wanted=prices).task_id == second.task_id
     assert tasks.onward(session, rater, at(5), QueryFilter(category="nowhere")) is None
@@ -377,7 +377,7 @@ def test_a_task_from_before_secrets_is_kept(session: Session, study: Study, rate
 
 def page_of(session: Session, rater: Rater, task: Task) -> BlindPage:
     session.flush()
-    return blind_page.blind_page(session, rater, task.id)
+    return pages.blind_page(session, rater, task.id)
 
 
 ADDRESS = "https://rumah.example/properti/rumah-cemara-6f31"
@@ -418,9 +418,9 @@ def two_styles(session: Session, study: Study, **asked: object) -> list[str]:
 def rated(session: Session, rater: Rater) -> BlindPage:
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
-    for shown in blind_page.blind_page(session, rater, task.id).cards:
+    for shown in pages.blind_page(session, rater, task.id).cards:
         tasks.judge(session, rater, task.id, shown.key, YES, click(shown.key))
-    return blind_page.blind_page(session, rater, task.id)
+    return pages.blind_page(session, rater, task.id)
 
 
 def seen(answer: BlindAnswer) -> object:
@@ -449,19 +449,19 @@ def test_a_wording_opened_is_shown_and_counted(
     for somebody in (rater, other, other):
         page = rated(session, somebody) if somebody is rater else _page_of(session, somebody)
         tasks.open_wording(session, somebody, page.task_id, page.answers[0].key, NOW)
-    page = blind_page.blind_page(session, rater, rated_id(session, rater))
+    page = pages.blind_page(session, rater, rated_id(session, rater))
 
     assert page.answers[0].response in {LINKED, BULLETED}
     assert page.answers[1].response is None
     assert assignments.wordings_opened(session, run_ids) == (2, 2)
     assert assignments.wordings_opened(session, []) == (0, 0)
     assert tasks.undo(session, rater, click("u")) == page.task_id  # the verdict, not the opening
-    assert blind_page.blind_page(session, rater, page.task_id).cards[0].relevance is None
+    assert pages.blind_page(session, rater, page.task_id).cards[0].relevance is None
 
 
 def _page_of(session: Session, rater: Rater) -> BlindPage:
     known = tasks.given_to(session, rater)
-    return blind_page.blind_page(session, rater, known[0]) if known else rated(session, rater)
+    return pages.blind_page(session, rater, known[0]) if known else rated(session, rater)
 
 
 def rated_id(session: Session, rater: Rater) -> str:

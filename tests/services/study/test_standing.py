@@ -13,7 +13,7 @@ from tests.services.runs.runs import card, click, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
-from webapp.services.rating import blind_page, tasks
+from webapp.services.rating import pages, tasks
 from webapp.services.study import studies
 from webapp.services.study.standing import pace, question_standings, rater_standings, saving
 
@@ -42,7 +42,7 @@ def test_each_rater_and_question_says_how_far_it_is(
     other = studies.add_rater(session, study, "Budi", NOW)
     task = tasks.next_task(session, other, NOW)
     assert task is not None
-    for number, shown in enumerate(blind_page.blind_page(session, other, task.id).cards[:2]):
+    for number, shown in enumerate(pages.blind_page(session, other, task.id).cards[:2]):
         said = click(f"e{number}", minute=number)
         tasks.judge(session, other, task.id, shown.key, Relevance.RELEVANT, said)
 

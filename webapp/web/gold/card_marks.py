@@ -17,9 +17,8 @@ from webapp.records import QueryState
 from webapp.services.gold import marks
 from webapp.services.gold.constraints import CheckedCard
 from webapp.services.gold.decisions import MOST_REASON, Decision, DecisionReasonMissing
-from webapp.services.rating import blind_page
-from webapp.services.rating.blind_page import BlindPage
-from webapp.services.rating.pages import RatingPage
+from webapp.services.rating import pages
+from webapp.services.rating.pages import BlindPage, RatingPage
 from webapp.web.features import ShownPart
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import LONGEST_ID, REQUIRED, LineField, TextField, checked
@@ -215,7 +214,7 @@ def decide_blind(task_id: str) -> Response:
             ),
         )
     with access.reading() as (session, rater):
-        page = blind_page.blind_page(session, rater, task_id)
+        page = pages.blind_page(session, rater, task_id)
         found = of_task(session, rater, page, clicked=card, mistake=mistake)
     assert found is not None  # else the decision would have been refused
     if htmx.wants_part():

@@ -14,8 +14,8 @@ from flask import Blueprint, Response, g, jsonify, redirect, render_template, re
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.people import Rater
-from webapp.services.rating import blind_page, particulars, shares, tasks
-from webapp.services.rating.blind_page import BlindPage, TaskStage
+from webapp.services.rating import pages, particulars, shares, tasks
+from webapp.services.rating.pages import BlindPage, TaskStage
 from webapp.services.rating.tasks import onward
 from webapp.services.runs import runs
 from webapp.services.study import studies
@@ -71,7 +71,7 @@ def next_one() -> Response:
 @blueprint.get("/<task_id>")
 def show(task_id: str) -> Response:
     with access.reading() as (session, rater):
-        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
+        page = pages.blind_page(session, rater, task_id, clicks.wanted())
         marks = card_marks.of_task(session, rater, page)
     if page.filter.category not in {None, page.category}:
         return _to_next()
@@ -107,7 +107,7 @@ def judge(task_id: str) -> Response:
         if next_page is not None:
             session.commit()
             return next_page
-        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
+        page = pages.blind_page(session, rater, task_id, clicks.wanted())
         found = card_marks.of_task(session, rater, page, clicked=named)
         mark = card_marks.after_verdict(found)
         session.commit()
@@ -128,7 +128,7 @@ def rate(task_id: str) -> Response:
         if next_page is not None:
             session.commit()
             return next_page
-        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
+        page = pages.blind_page(session, rater, task_id, clicks.wanted())
         session.commit()
     rated = next((shown for shown in page.answers if shown.key == answer), None)
     if htmx.wants_part():
@@ -141,7 +141,7 @@ def rate(task_id: str) -> Response:
 def open_wording(task_id: str, name: str) -> Response:
     with access.writing() as (session, rater):
         tasks.open_wording(session, rater, task_id, name, access.now())
-        page = blind_page.blind_page(session, rater, task_id, clicks.wanted())
+        page = pages.blind_page(session, rater, task_id, clicks.wanted())
         session.commit()
     answer = next((shown for shown in page.answers if shown.key == name), None)
     if answer is None:  # a verdict was cleared meanwhile
