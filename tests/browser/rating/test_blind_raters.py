@@ -190,29 +190,6 @@ def test_one_answer_is_open_until_it_is_graded(blind_server: Server, page: Page)
     expect(page.locator("#quality-A-5")).to_be_checked()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
-def test_a_question_with_judged_cards_opens_at_its_open_answer_with_the_question_in_sight(
-    blind_server: Server, page: Page, width: int, height: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"{blind_server.url}/rate/")
-    rated_cards(page)
-    page.keyboard.press("3")
-    expect(page.locator('[data-state-of="quality-A"]')).to_have_text("Tersimpan")
-
-    page.reload()
-
-    expect(page.locator("#grades-B:focus, #grades-B :focus")).to_be_attached()
-    assert open_tabs(page) == ["B"]
-    expect(page.locator("summary[data-letter=B]")).to_be_in_viewport(ratio=1)
-    expect(page.locator("#walk .now")).to_be_in_viewport(ratio=1)
-    bar = page.locator("#walk .now").bounding_box()
-    tab = page.locator("summary[data-letter=B]").bounding_box()
-    assert bar is not None
-    assert tab is not None
-    assert bar["y"] + bar["height"] <= tab["y"] < height / 2
-
-
 def test_opening_the_wording_keeps_what_was_typed(blind_server: Server, page: Page) -> None:
     page.goto(f"{blind_server.url}/rate/")
     rated_cards(page)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, Request, Route, expect
 
 from tests.browser.plans import Planned, plan, stored
 from tests.browser.rating_page import FOCUS, RatingPage
@@ -74,41 +76,6 @@ def test_a_key_held_down_judges_one_card(rating: RatingPage) -> None:
     rating.expect_state(1, "saved")
     assert rating.focus == "2"
     rating.expect_pressed(2, None)
-
-
-def test_an_empty_list_leads_to_its_quality_and_takes_another_digit_later(
-    rating: RatingPage,
-) -> None:
-    """The outcome, a digit and on to the next; back again, a digit alone changes it."""
-    rating.open(12)
-    rating.press("y")
-    assert rating.focus == "grades"
-    expect(rating.page.locator("#grades .suggested")).to_contain_text("0")
-    expect(rating.page.locator("#grades :checked")).to_have_count(0)  # offered, never set
-    for digit in ("0", "2"):
-        rating.press(digit)
-        rating.expect_question(13)
-        rating.open(12)
-        expect(rating.page.locator(f"#quality-{digit}")).to_be_checked()
-
-
-def test_the_help_sheet_opens_takes_no_keys_and_gives_focus_back(rating: RatingPage) -> None:
-    """H and ? open it; while it is open nothing is judged; Escape and the button close it."""
-    rating.open(9)
-    sheet = rating.page.locator("#keys")
-    rating.press("j")
-    for key in ("h", "?"):
-        rating.press(key)
-        expect(sheet).to_be_visible()
-        rating.press("y", "t", "j")
-        rating.press("Escape")
-        expect(sheet).to_be_hidden()
-        assert rating.focus == "2", key
-        rating.press(key)
-        sheet.get_by_role("button", name="Tutup").click()
-        expect(sheet).to_be_hidden()
-        assert rating.focus == "2", key
-        rating.expect_pressed(2, None)
 
 
 def test_single_keys_can_be_switched_off_and_stay_off(rating: RatingPage) -> None:
@@ -239,3 +206,88 @@ def _expect_stored(server: Server, run_id: str, planned: list[Planned]) -> None:
     events = server.events()
     assert len({event["event_id"] for event in events}) == len(events)
     assert len(events) == sum(len(question.keys) for question in planned)
+
+
+LAPTOP = {"width": 1366, "height": 768}
+WHOLE = """() => {
+  const cards = [...document.querySelectorAll(".card")];
+  cards[0].scrollIntoView({ block: "start" });
+  const under = document.querySelector("#walk").getBoundingClientRect().bottom;
+  return cards.map((card) => card.getBoundingClientRect())
+    .filter(({ top, bottom }) => top >= under && bottom <= innerHeight).length;
+}"""
+
+
+@pytest.mark.parametrize("locale", ["id-ID", "en-GB"])
+@pytest.mark.parametrize("place", ["server", "blind_server"])
+def test_six_cards_of_a_list_are_seen_whole(
+    request: pytest.FixtureRequest,
+    run_id: str,
+    open_tab: Callable[..., Page],
+    place: str,
+    locale: str,
+) -> None:
+    """Beside the live figures, on both rating pages; a list of ten cards."""
+    server: Server = request.getfixturevalue(place)
+    page = open_tab(viewport=LAPTOP, locale=locale)
+    page.goto(server.url + (f"/runs/{run_id}/queries/1" if place == "server" else "/rate/"))
+    expect(page.locator("html")).to_have_class("scripted")
+
+    assert page.evaluate(WHOLE) >= min(6, page.locator(".card").count())
+
+
+FIRST_LOAD = 150_000  # bytes
+
+
+def test_the_first_load_of_a_rating_page_is_light(server: Server, run_id: str, page: Page) -> None:
+    """With a cold cache, all that is fetched, the next question included."""
+    requests: list[Request] = []
+    page.on("requestfinished", lambda request: requests.append(request))  # noqa: PLW0108 - Playwright marks it
+    with page.expect_event("requestfinished", lambda one: one.url.endswith("/queries/2")):
+        page.goto(f"{server.url}/runs/{run_id}/queries/1", wait_until="networkidle")
+    weights = {request.url: _weight(request) for request in requests}
+    assert sum(weights.values()) <= FIRST_LOAD, weights
+
+
+def _weight(request: Request) -> int:
+    sizes = request.sizes()
+    return sizes["responseBodySize"] + sizes["responseHeadersSize"]
+
+
+CARDS = 6  # of question 10
+VERDICTS = ("1", "0", "unsure", "1", "0", "1")
+
+
+@pytest.fixture(name="plain")
+def _plain(open_tab: Callable[..., Page]) -> Page:
+    return open_tab(java_script_enabled=False)
+
+
+def test_a_whole_question_is_rated_by_forms_alone(server: Server, run_id: str, plain: Page) -> None:
+    """Cards, a change of mind, a verdict taken back, quality, notes, and on to the next."""
+    rating = RatingPage(plain, server.url, run_id)
+    plain.goto(f"{rating.run_url}/queries/10")
+    expect(plain.locator(".card")).to_have_count(CARDS)
+    for rank, verdict in enumerate(VERDICTS, start=1):
+        _judge(rating, rank, verdict)
+    _judge(rating, 1, "0")
+    plain.locator("#rank-2 .clear").click()
+    rating.expect_pressed(2, None)
+
+    plain.check("#quality-3")
+    plain.fill("#notes", "Kebanyakan di luar Krakatau.")
+    plain.locator("#rate .store").click()
+    expect(plain.locator("#quality-3")).to_be_checked()
+    expect(plain.locator("#notes")).to_have_value("Kebanyakan di luar Krakatau.")
+
+    plain.locator('#walk a[rel="next"]').click()
+    expect(plain.locator("#question")).to_have_attribute("data-query", "11")
+    found = server.export(run_id)["queries"][9]
+    assert [result["relevance"] for result in found["results"]] == [0, None, "unsure", 1, 0, 1]
+    assert (found["quality"], found["notes"]) == (3, "Kebanyakan di luar Krakatau.")
+
+
+def _judge(rating: RatingPage, rank: int, verdict: str) -> None:
+    rating.page.locator(f'#rank-{rank} button[value="{verdict}"]').click()
+    rating.expect_pressed(rank, verdict)
+    rating.expect_state(rank, "saved")

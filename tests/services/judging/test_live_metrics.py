@@ -12,16 +12,18 @@ from tests.conftest import NOW
 from tests.services.judging.rater_rows import summary
 from tests.services.rating.blind_raters import Robot, set_study, stored
 from tests.services.runs.runs import NO, YES, card, click, query, run
-from webapp.db.engine import Database
-from webapp.db.tables.judging import Event
+from webapp.db.tables.judging import Event, Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.queries import Span
-from webapp.records import Blindness, Click, EmptyOutcome, GivenOn, QueryState
+from webapp.records import Blindness, Click, EmptyOutcome, GivenOn, QueryState, Relevance
 from webapp.services.judging import changes, events, live_metrics, verdicts
 from webapp.services.judging import verdicts as blindness
 from webapp.services.judging.events import AnswerRating, Target, TargetChange
+from webapp.services.rating import pages, tasks
+from webapp.services.rating.pages import BlindPage
+from webapp.services.rating.pool import POOL, REPEAT
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -101,27 +103,6 @@ def test_what_an_owner_does_makes_all_new(session: Session, study: Study, rater:
 
     runs.delete_run(session, study, second, NOW)
     assert changes.since(session, rater, after_import).touched is None
-
-
-def test_a_click_that_was_rolled_back_is_not_taken_for_the_one_with_its_number(
-    database: Database,
-) -> None:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        rater_id = studies.add_rater(session, study, "Ani", NOW).id
-        run_id = store(session, study)
-        events.judge(session, session.get_one(Rater, rater_id), run_id, 1, 1, YES, click("e1"))
-        session.commit()
-    with database.writing() as session:
-        rater = session.get_one(Rater, rater_id)
-        events.judge(session, rater, run_id, 2, 1, YES, click("lost", minute=1))
-        lost = changes.since(session, rater, None)
-        session.rollback()
-    with database.writing() as session:
-        rater = session.get_one(Rater, rater_id)
-        events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=2))
-
-        assert changes.since(session, rater, lost).touched is None
 
 
 def test_equal_states_mean_nothing_changed(session: Session, study: Study, rater: Rater) -> None:
@@ -219,3 +200,91 @@ def test_verdicts_without_a_page_are_unknown(
     verdicts = found(session, rater, blind_run).verdicts
     assert verdicts == GivenOn(n=2, blind=0, open=0, last_open=None)
     assert verdicts.unknown == 2
+
+
+def of_slugs(page: BlindPage, *slugs: str) -> list[str]:
+    named = {shown.card.slug: shown.key for shown in page.cards}
+    return [named[slug] for slug in slugs]
+
+
+def counts(page: BlindPage) -> list[tuple[int, int, int | None, float | None]]:
+    return sorted(
+        (
+            (
+                summary.relevant_count,
+                summary.decided_count,
+                summary.first_relevant_rank,
+                summary.overall_precision.value,
+            )
+            for _, summary in page.figures
+        ),
+        key=str,
+    )
+
+
+def test_each_answer_has_its_own_figures(session: Session, study: Study, rater: Rater) -> None:
+    """One lists a, b, the other b, c, d; b is second in one and first in the other."""
+    stored(session, study, "hybrid", query(1, card("a"), card("b")))
+    stored(session, study, "api_only", query(1, card("b"), card("c"), card("d")))
+    set_study(session, study, figures="all", repeat_percent=0)
+    robot = Robot(session, rater)
+    page = robot.next_page()
+    assert page is not None
+    assert [letter for letter, _ in page.figures] == ["A", "B"]
+    assert counts(page) == [(0, 0, None, None)] * 2
+
+    a, b, c, d = of_slugs(page, "a", "b", "c", "d")
+    tasks.judge(session, rater, page.task_id, b, YES, robot.click())
+    session.expire_all()
+    page = pages.blind_page(session, rater, page.task_id)
+    assert counts(page) == [(1, 1, 1, None), (1, 1, 2, None)]
+    spans = sorted(summary.precision_at_5[1:] for _, summary in page.figures)
+    assert spans == [(1 / 3, 1.0), (1 / 2, 1.0)]
+
+    for key, verdict in ((a, NO), (c, Relevance.UNSURE), (d, NO)):
+        tasks.judge(session, rater, page.task_id, key, verdict, robot.click())
+    session.expire_all()
+    page = pages.blind_page(session, rater, page.task_id)
+    # a, b: 1 of 2 at rank 2; b, c, d with c not relevant: 1 of 3 at rank 1.
+    assert counts(page) == [(1, 2, 1, 1 / 3), (1, 2, 2, 0.5)]
+    set_study(session, study, cannot_tell="left_out")
+    session.expire_all()
+    page = pages.blind_page(session, rater, page.task_id)
+    assert counts(page) == [(1, 2, 1, 0.5), (1, 2, 2, 0.5)]
+    assert [answer.letter for answer in page.answers] == ["A", "B"]
+
+
+def test_a_repeat_s_figures_begin_at_nothing(session: Session, study: Study, rater: Rater) -> None:
+    """Everything is relevant at first and not relevant again; an empty list is in it too."""
+    lists = {"hybrid": ("a", "b"), "api_only": ("b", "c"), "vector_only": ()}
+    for method, slugs in lists.items():
+        queries = (query(number, *map(card, slugs)) for number in range(1, 7))
+        stored(session, study, method, *queries)
+    set_study(session, study, figures="all", repeat_percent=20)
+    robot = Robot(session, rater)
+    while (page := robot.next_page()) is not None:
+        if session.get_one(Task, page.task_id).kind == REPEAT:
+            break
+        robot.rate(page)
+    assert page is not None
+    twin = session.scalar(
+        select(Task.id).where(
+            Task.kind == POOL, Task.question_id == session.get_one(Task, page.task_id).question_id
+        )
+    )
+    assert twin is not None
+    first = pages.blind_page(session, rater, twin)
+    letters = [letter for letter, _ in page.figures]
+    assert letters == [letter for letter, _ in first.figures]
+    assert {summary.judged_count for _, summary in page.figures} == {0}
+    assert not any(summary.complete for _, summary in page.figures)
+
+    robot.rate(page, NO)
+    session.expire_all()
+    again = pages.blind_page(session, rater, page.task_id)
+    listed = [summary for _, summary in again.figures if summary.results_count]
+    assert [summary.precision_at_5.value for summary in listed] == [0.0, 0.0]
+    assert [summary.success.value for summary in listed] == [0.0, 0.0]
+    first = pages.blind_page(session, rater, twin)
+    before = [summary for _, summary in first.figures if summary.results_count]
+    assert [summary.precision_at_5.value for summary in before] == [1.0, 1.0]

@@ -113,16 +113,6 @@ def test_the_same_answer_then_counts_as_blind(session: Session, study: Study, ra
     assert work(session, rater) == (0, 1, 2, 1)
 
 
-def test_later_openness_asks_anew(session: Session, study: Study, rater: Rater, first: str) -> None:
-    asked_again.ask(session, study, NOW)
-    events.judge(session, rater, first, 1, 1, NO, click("open", minute=1))
-
-    assert asked_again.waiting(session, study).verdicts == 1
-    assert asked_again.askable(session, study).verdicts == 1
-    assert asked_again.ask(session, study, LATER).verdicts == 1
-    assert asked_again.waiting(session, study).verdicts == 2
-
-
 def test_a_study_that_is_not_blind_asks_nothing_again(session: Session, study: Study) -> None:
     set_study(session, study, blind=False)
 

@@ -13,7 +13,7 @@ from tests.services.runs.runs import card, click, query
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import EmptyOutcome, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating, UnknownQuery
 from webapp.services.judging.judged_things import to_row
@@ -39,28 +39,6 @@ def test_next_open_goes_round_in_its_category(session: Session, study: Study, ra
     assert page(session, rater, run_id, 3).place.next_open == 2
     assert page(session, rater, run_id, 1, QueryFilter(category="x")).place.next_open is None
     assert page(session, rater, run_id, 3, QueryFilter(only_open=True)).place.previous == 2
-
-
-def test_a_missing_quality_leaves_it_open(session: Session, study: Study, rater: Rater) -> None:
-    failed, unreadable = (
-        query(number, state=state)
-        for number, state in ((2, QueryState.FAILED), (4, QueryState.UNREADABLE))
-    )
-    run_id = stored(session, study, query(1), failed, query(3, card("a")), unreadable)
-    events.judge(session, rater, run_id, 3, 1, YES, click("e1"))
-    outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, rater, run_id, 1, outcome, click("e2"))
-
-    for query_id, left in ((1, 3), (2, 2), (3, 1)):
-        whole = page(session, rater, run_id, 4).whole
-        assert (whole.open_judgments, whole.open_queries, whole.totals.n_unrated) == (0, left, left)
-        assert whole.totals.n_complete == whole.totals.n_counted == 3  # figures ask no quality
-        assert page(session, rater, run_id, 4).place.next_open == query_id
-        assert pages.first_open(session, rater, run_id) == query_id
-        events.rate(
-            session, rater, run_id, query_id, AnswerRating(quality=0), click(f"q{query_id}")
-        )
-    assert pages.first_open(session, rater, run_id) is None
 
 
 def test_a_rater_goes_on_where_they_stopped(session: Session, study: Study, rater: Rater) -> None:

@@ -275,26 +275,6 @@ def test_progress_is_what_counting_one_by_one_comes_to(
             assert shares.progress(session, one) == counted_one_by_one(session, one)
 
 
-def test_open_rating_asks_nothing_again(session: Session, study: Study, rater: Rater) -> None:
-    """Card a is in both runs, b, c and d in one; an empty list in both; six answers.
-
-    Rated blind, the first two questions are asked again: two cards, a list and four answers.
-    """
-    rest = query(3, card("c")), query(4, card("d"))
-    stored(session, study, "hybrid", query(1, card("a")), query(2), *rest)
-    stored(session, study, "api_only", query(1, card("a"), card("b")), query(2))
-    set_study(session, study, blind=False, repeat_percent=100)
-
-    found = shares.progress(session, rater)
-
-    assert found.work_left == (4, 1, 4, 6)
-    assert (found.of, found.questions) == (4, 4)
-    set_study(session, study, blind=True)
-    blind = shares.progress(session, rater)
-    assert blind.work_left == (6, 2, 6, 10)
-    assert (blind.of, blind.questions) == (6, 4)
-
-
 SECRET = "5" * 64
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from tests.services.rating.blind_raters import NO, Robot, set_study, stored
-from tests.services.runs.runs import card, click, query
+from tests.services.runs.runs import card, query
 from webapp.db.tables.judging import Event, Judgment, QueryRating, Repeat, RepeatRating, Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
@@ -128,21 +128,6 @@ def test_a_repeat_changes_no_figure(session: Session, rater: Rater, run_ids: lis
     assert after == before
     assert live_metrics.check(session) == []
     assert tasks.is_done(session, rater, again.task_id)
-
-
-@pytest.mark.usefixtures("run_ids")
-def test_undo_takes_back_what_was_said_again(session: Session, rater: Rater) -> None:
-    robot = Robot(session, rater)
-    again = rate_until_a_repeat(session, robot)
-    robot.rate(again)
-    assert tasks.is_done(session, rater, again.task_id)
-
-    assert tasks.undo(session, rater, click("u1", minute=9000)) == again.task_id
-    session.flush()
-
-    page = pages.blind_page(session, rater, again.task_id)
-    assert sorted(answer.quality or 0 for answer in page.answers) == [0, 4]
-    assert set(session.scalars(select(QueryRating.quality))) == {4}
 
 
 def test_empties_and_other_prices_come_again(session: Session, study: Study, rater: Rater) -> None:

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from webapp.records import Tell
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.people import raters
 from webapp.services.study import studies
-from webapp.services.workers import jobs, loop
+from webapp.services.workers import jobs
 from webapp.services.workers.jobs import DONE, FAILED, WAITING, JobWork, NotMade, UnknownJob
 from webapp.services.workers.loop import ALIVE, ASKING, WorkLoop
 
@@ -165,19 +164,6 @@ def test_what_a_dead_server_left_is_made_again(
     work(database, NOW + ALIVE)
 
     assert progress(database, work_id).state == state
-
-
-@pytest.mark.usefixtures("kind")
-def test_a_fresh_death_is_taken_up_too(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that starts at once finds a holder that was heard of, and looks again later."""
-    monkeypatch.setattr(loop, "GLANCE", 0.01)
-    work_id = leave_behind(database, 1, NOW)
-    moments = chain([NOW - timedelta(seconds=1)] * 3, repeat(NOW + ALIVE))
-    looking = WorkLoop(database.writing, lambda: next(moments), logging.getLogger(__name__))
-    looking.wake(JobWork(database), most=1)
-    assert looking.is_idle(WAIT)
-
-    assert progress(database, work_id).state == DONE
 
 
 def test_a_file_is_made_anew_without_a_deleted_rater(database: Database, kind: MadeKind) -> None:

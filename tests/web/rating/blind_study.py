@@ -87,3 +87,7 @@ def stage(html: str) -> str:
 def judge_all(client: FlaskClient, address: str, relevance: str = "1") -> None:
     for key in keys(client.get(address).text):
         client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})
+
+
+def place(run_id: str, query_id: int) -> str:
+    return f"/runs/{run_id}/queries/{query_id}"

@@ -13,8 +13,7 @@ from werkzeug.test import TestResponse
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
-from tests.web.rating.blind_study import begin, keys, set_study
-from tests.web.rating.open_answers import place
+from tests.web.rating.blind_study import begin, keys, place, set_study
 from webapp.db.engine import Database
 
 MOVING = ("walk", "figures", "grades")
