@@ -20,7 +20,6 @@ from webapp.config import resource
 from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.machine_judges import MachineCall, MachineJudge
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question
 from webapp.failures import Refused
 from webapp.i18n import SOURCE_LANGUAGE, mark, texts_of
@@ -407,8 +406,5 @@ def _earlier(
         return ()
     place = (thing.question_id, thing.run_id)
     if place not in known:
-        query = session.scalar(
-            select(Query).where(Query.run_id == place[1], Query.question_id == place[0])
-        )
-        known[place] = pages.earlier_turns(session, query) if query else ()
+        known[place] = pages.of_question(session, thing.run_id, thing.question_id)
     return known[place]

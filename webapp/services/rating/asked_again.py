@@ -6,6 +6,7 @@ given anew, which makes it blind.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cache
@@ -120,15 +121,14 @@ def _askable(session: Session, study: Study) -> _Open:
 
 
 def _openly(session: Session, study: Study, *where: ColumnElement[bool]) -> _Open:
-    found: _Open = {}
-    things, answers = _statements(study)
-    for rater_id, question_id, run_id, n, lists in tables(session).execute(things.where(*where)):
-        found[rater_id, Unit(question_id, run_id)] = n, 0, lists
-    for rater_id, question_id, run_id, n, _ in tables(session).execute(answers.where(*where)):
-        key = rater_id, Unit(question_id, run_id)
-        verdicts, _, lists = found.get(key, (0, 0, 0))
-        found[key] = verdicts, n, lists
-    return found
+    found: dict[tuple[int, Unit], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for kind, statement in enumerate(_statements(study)):
+        rows = tables(session).execute(statement.where(*where))
+        for rater_id, question_id, run_id, n, lists in rows:
+            counts = found[rater_id, Unit(question_id, run_id)]
+            counts[kind] = n
+            counts[2] += lists
+    return {key: (verdicts, grades, lists) for key, (verdicts, grades, lists) in found.items()}
 
 
 def _statements(study: Study) -> Iterator[Select[*tuple[Any, ...]]]:

@@ -72,34 +72,20 @@ class EarlierTurn(Struct, frozen=True):
 
 
 def of_question(session: Session, run_id: str | None, question_id: int) -> tuple[EarlierTurn, ...]:
-    """Return the conversation of a question that belongs to a run; nothing without a run."""
-    query = (
-        run_id
-        and session.execute(
-            select(Query.id, Query.run_id, Question.context_dependent)
-            .join(Question)
-            .where(Query.run_id == run_id, Query.question_id == question_id)
-        ).first()
+    """Return the conversation of a follow-up in a run, back to the last independent question."""
+    same_run = Query.run_id == run_id
+    asked = select(Query.id).join(Question).where(same_run)
+    own = asked.where(Query.question_id == question_id, Question.context_dependent)
+    last = session.scalar(own) if run_id else None
+    if last is None:
+        return ()
+    start = asked.with_only_columns(func.max(Query.id)).where(
+        Query.id < last, Question.context_dependent.is_(False)
     )
-    return _turns(session, query) if query and query.context_dependent else ()
-
-
-def earlier_turns(session: Session, query: Query) -> tuple[EarlierTurn, ...]:
-    """Return the conversation back to the last independent question."""
-    return _turns(session, query) if query.question.context_dependent else ()
-
-
-def _turns(session: Session, query: Query | Row[int, str, bool]) -> tuple[EarlierTurn, ...]:
-    same_run = Query.run_id == query.run_id
-    start = (
-        select(func.max(Query.id))
-        .join(Question)
-        .where(same_run, Query.id < query.id, Question.context_dependent.is_(False))
-    ).scalar_subquery()
     rows = session.execute(
         select(Question.text, Query.response)
         .join_from(Query, Question)
-        .where(same_run, Query.id < query.id, Query.id >= func.coalesce(start, 0))
+        .where(same_run, Query.id < last, Query.id >= func.coalesce(start.scalar_subquery(), 0))
         .order_by(Query.id)
     )
     return tuple(EarlierTurn(text, response) for text, response in rows)
