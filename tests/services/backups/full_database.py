@@ -21,12 +21,33 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
+from tests.conftest import NOW
+from tests.services.judging.rated_studies import rated_study
+from webapp.db.engine import Database
 from webapp.db.tables.base import Base, Moment
 from webapp.services.backups.backups import VALUES
+from webapp.services.proof_packs import packs
+from webapp.services.runs.reports import Rule
+from webapp.services.study import studies
 
 ROWS = 3
 ALLOWED = {column.property.columns[0]: sorted(values - {None}) for column, values in VALUES.items()}
 MOMENT = datetime(2026, 3, 1, 23, 59, 59, 123456, tzinfo=UTC)
+
+
+def judged(database: Database) -> None:
+    """Rate a study."""
+    with database.writing() as session:
+        rated_study(session, studies.open_or_make(session, NOW))
+        session.commit()
+
+
+def pack(database: Database) -> bytes:
+    """Return the proof pack of the study."""
+    with database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        return packs.of_study(session, study, Rule("majority")).data
 
 
 def fill(session: Session) -> None:

@@ -73,8 +73,7 @@ MODULES = {
     "machine_judges.judging": ("judge",),
     "proof_packs.verifying": ("verify",),
     "collecting.collecting": ("collect", "chatbot"),
-    "backups.backing_up": ("backup", "restore"),
-    "backups.moving": ("move",),
+    "backups.backups": ("backup", "restore", "move"),
     "planning.planning": ("plan", "sample", "estimate"),
 }
 """The modules under ``webapp.cli`` with their commands."""

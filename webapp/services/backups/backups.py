@@ -20,12 +20,11 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any, get_args
+from typing import Any, get_args
 
-from msgspec import Struct
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, ValidationError
 from sqlalchemy import inspect, select
 from sqlalchemy.exc import DatabaseError
@@ -98,21 +97,6 @@ class DatabaseNotEmpty(Conflict):
 PIECE = 2**20
 
 
-def sha256_of(content: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
-    digest = sha256()
-    with content.open("rb") as opened:
-        for piece in pieces(opened):
-            digest.update(piece)
-    return digest.hexdigest()
-
-
-def pieces(opened: IO[bytes]) -> Iterator[bytes]:
-    """Yield an open file in pieces that fit in memory."""
-    while piece := opened.read(PIECE):
-        yield piece
-
-
 def sync(file: Path) -> None:
     """Bring a file and its name to the disk."""
     with file.open("rb+") as opened:
@@ -174,13 +158,6 @@ class About(BaseModel):
     counts: Mapping[str, NonNegativeInt]
 
 
-class Restored(Struct, frozen=True):
-    """The backup that was put back; ``kept`` is where the earlier database is, if there was one."""
-
-    about: About
-    kept: str | None
-
-
 def back_up(database: Database, file: Path, now: datetime, *, replace: bool = False) -> About:
     """Write everything in the database, as it is at one moment, to `file`.
 
@@ -194,17 +171,28 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
     with folder_beside(file) as folder:
         content = folder / CONTENT
         schema_version, counts = _taken(database, content)
+        with content.open("rb") as opened:
+            digest = file_digest(opened, "sha256").hexdigest()
         about = About(
             kind=KIND,
             product=version("relevansi"),
             engine=database.url.get_backend_name(),
             schema_version=schema_version,
             created_at=now,
-            sha256=sha256_of(content),
+            sha256=digest,
             size=content.stat().st_size,
             counts=counts,
         )
-        _name(_packed(folder, about, content), file, replace=replace)
+        packed = folder / "backup.zip"
+        packed.touch(mode=0o600)
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(ABOUT, about.model_dump_json(indent=2))
+            archive.write(content, content.name)
+        sync(packed)
+        if file.exists() and not replace:
+            raise BackupExists(str(file))
+        packed.replace(file)
+        sync(file)
     return about
 
 
@@ -230,13 +218,14 @@ def restore(
     *,
     replace: bool = False,
     as_superuser: bool = False,
-) -> Restored:
+) -> tuple[About, str | None]:
     """Put a backup in the place of the database, which is empty or, with `replace`, kept beside.
 
-    The tables are of this version afterwards, even if the backup is of an older one. Everything is
-    checked before anything is touched. Raises ``NotABackup``, ``NewerBackup``,
-    ``DamagedBackup``, ``DatabaseNotEmpty``, ``sqlite_files.DatabaseInUse`` and, unless
-    `as_superuser`, ``RestoresAsSuperuser``.
+    Return what was put back, and where the earlier database is, if there was one. The tables are of
+    this version afterwards, even if the backup is of an older one. Everything is checked before
+    anything is touched. Raises ``NotABackup``, ``NewerBackup``, ``DamagedBackup``,
+    ``DatabaseNotEmpty``, ``sqlite_files.DatabaseInUse`` and, unless `as_superuser`,
+    ``RestoresAsSuperuser``.
     """
     about = read(file)
     if not database.is_sqlite and not as_superuser:
@@ -246,14 +235,14 @@ def restore(
     is_kept = _has_rows(database)
     if is_kept and not replace:
         raise DatabaseNotEmpty(database.description)
-    name = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
+    kept = f"{sqlite_files.KEPT}-{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}" if is_kept else None
     beside = Path(database.description) if database.is_sqlite else file
     with folder_beside(beside) as folder:
         unknown, content = folder / "unknown.sqlite", folder / CONTENT
         _unpack(file, about, unknown)
         _accept(unknown, content, about)
         put = _put_sqlite if database.is_sqlite else _put_postgres
-        return Restored(about, put(database, content, about, name if is_kept else None))
+        return about, put(database, content, about, kept)
 
 
 def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
@@ -261,24 +250,22 @@ def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
     if database.is_sqlite:
         sqlite_files.take(Path(database.description), content)
         with _opened(content) as copy:
-            return _version(database, copy), _counts(copy)
-    schema_version = _version(database, database)
+            schema_version, counts = copy.version(), _counts(copy)
+        if schema_version is None:
+            raise NoDatabaseYet(database.description)
+        return schema_version, counts
+    schema_version = database.version()
+    if schema_version is None:
+        raise NoDatabaseYet(database.description)
     content.touch(mode=0o600)
     with _opened(content) as copy:
         copy.prepare()
         with database.reading() as source, copy.writing() as target:
-            moving.move(source, target, _untold)
+            moving.move(source, target)
             target.commit()
         counts = _counts(copy)
     sqlite_files.close(content)
     return schema_version, counts
-
-
-def _version(database: Database, taken: Database) -> str:
-    found = taken.version()
-    if found is None:
-        raise NoDatabaseYet(database.description)
-    return found
 
 
 @contextmanager
@@ -291,7 +278,6 @@ def _opened(content: Path) -> Iterator[Database]:
 
 
 def _counts(database: Database) -> dict[str, int]:
-    """Return the number of rows of each of our tables that exists."""
     there = set(inspect(database.engine).get_table_names())
     with database.reading() as session:
         return moving.counts(session, there)
@@ -325,21 +311,17 @@ def _accept(unknown: Path, content: Path, about: About) -> None:
         with _opened(content) as copy:
             _agree(about, _counts(copy))
             copy.upgrade()
-            _check_values(copy)
+            with copy.reading() as session:
+                for column, allowed in VALUES.items():
+                    for value in session.scalars(select(column).distinct()):
+                        if value not in allowed:
+                            raise DamagedBackup(f"{column}: {value!r:.80}")
     except (sqlite_files.DamagedDatabase, ValueError, TypeError) as damaged:
         raise DamagedBackup(*damaged.args) from damaged
     except (sqlite3.Error, DatabaseError) as failure:
         if outage(failure) not in {None, Outage.DAMAGED}:
             raise  # of the disk, not of the backup
         raise DamagedBackup(str(getattr(failure, "orig", failure))) from failure
-
-
-def _check_values(copy: Database) -> None:
-    with copy.reading() as session:
-        for column, allowed in VALUES.items():
-            for value in session.scalars(select(column).distinct()):
-                if value not in allowed:
-                    raise DamagedBackup(f"{column}: {value!r:.80}")
 
 
 def _put_sqlite(database: Database, content: Path, about: About, name: str | None) -> str | None:
@@ -377,29 +359,16 @@ def _copy_rows(content: Path, target: Session, about: About) -> None:
     """Copy every row of `content` into empty tables; raises ``DamagedBackup``."""
     try:
         with _opened(content) as copy, copy.reading() as source:
-            moving.move(source, target, _untold)
+            moving.move(source, target)
     except (moving.UnfitRow, moving.RowsDiffer, ValueError, TypeError) as wrong:
         raise DamagedBackup(*wrong.args) from wrong
     _agree(about, moving.counts(target))
-
-
-def _untold(_table: str, _rows: int) -> None:
-    """Report nothing of a row that was copied."""
 
 
 def _agree(about: About, counts: Mapping[str, int]) -> None:
     for name, stated in about.counts.items():
         if counts.get(name, 0) != stated:
             raise DamagedBackup(f"{name}: {counts.get(name)} of {stated} rows")
-
-
-def _packed(folder: Path, about: About, content: Path) -> Path:
-    packed = folder / "backup.zip"
-    packed.touch(mode=0o600)
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(ABOUT, about.model_dump_json(indent=2))
-        archive.write(content, content.name)
-    return packed
 
 
 def _unpack(file: Path, about: About, content: Path) -> None:
@@ -413,7 +382,7 @@ def _unpack(file: Path, about: About, content: Path) -> None:
             archive.open(CONTENT) as member,
             content.open("wb") as output,
         ):
-            for piece in pieces(member):
+            while piece := member.read(PIECE):
                 size += len(piece)
                 if size > most:
                     break
@@ -423,18 +392,3 @@ def _unpack(file: Path, about: About, content: Path) -> None:
         raise DamagedBackup(str(file)) from damaged
     if (digest.hexdigest(), size) != (about.sha256, about.size):
         raise DamagedBackup(str(file))
-
-
-def _name(packed: Path, file: Path, *, replace: bool) -> None:
-    """Give a finished backup its name, for good."""
-    sync(packed)
-    if replace:
-        packed.replace(file)
-    else:
-        try:
-            os.link(packed, file)  # unlike a rename it never overwrites
-        except FileExistsError as exists:
-            raise BackupExists(str(file)) from exists
-        except OSError:  # a file system without links
-            packed.replace(file)
-    sync(file)

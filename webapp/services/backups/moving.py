@@ -12,13 +12,11 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
-from msgspec import Struct
 from sqlalchemy import (
     JSON,
     Boolean,
-    Column,
     ColumnElement,
     Float,
     Integer,
@@ -26,9 +24,7 @@ from sqlalchemy import (
     Result,
     String,
     Table,
-    Text,
     collate,
-    exists,
     func,
     insert,
     select,
@@ -80,7 +76,7 @@ class RowsDiffer(Conflict):
     remedy = CHECK
 
 
-class MovedTable(Struct, frozen=True):
+class MovedTable(NamedTuple):
     """A table as it is on both sides: how many rows, and the SHA-256 over all of them."""
 
     name: str
@@ -102,20 +98,19 @@ def counts(session: Session, there: Container[str] | None = None) -> dict[str, i
     }
 
 
-def filled(session: Session) -> list[str]:
-    """Return the names of the tables that hold rows."""
-    return [table.name for table in tables() if session.scalar(select(exists(select(table))))]
-
-
-def move(source: Session, target: Session, told: Told) -> tuple[MovedTable, ...]:
+def move(
+    source: Session, target: Session, told: Told = lambda _table, _rows: None
+) -> tuple[MovedTable, ...]:
     """Copy every row of `source` into the empty `target` and return the tables both then hold.
 
     The caller commits. `told` is called for each row twice: written, then compared. Raises
     ``TargetNotEmpty``, ``UnfitRow`` and ``RowsDiffer``; the target is to be rolled back then.
     """
-    _keep_others_out(target)
-    if names := filled(target):
-        raise TargetNotEmpty(", ".join(names))
+    if target.get_bind().dialect.name == "postgresql":  # a session that writes to SQLite is alone
+        names = ", ".join(table.name for table in tables())
+        target.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
+    if filled := [name for name, rows in counts(target).items() if rows]:
+        raise TargetNotEmpty(", ".join(filled))
     for table in tables():
         _copy(source, target, table, told)
     _count_on(target)
@@ -130,22 +125,13 @@ def canonical(row: Sequence[Any]) -> str:
 
     Moments are in UTC to the microsecond, floats to their last bit, bytes by their SHA-256.
     """
-    return json.dumps([_plain(value) for value in row])
+    return json.dumps(list(row), default=_plain)
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return {"moment": value.astimezone(UTC).isoformat(timespec="microseconds")}
-    if isinstance(value, bytes):
-        return {"bytes": sha256(value).hexdigest()}
-    return value
-
-
-def _keep_others_out(target: Session) -> None:
-    """Lock the target against other writers; on SQLite the writing session does that itself."""
-    if target.get_bind().dialect.name == "postgresql":
-        names = ", ".join(table.name for table in tables())
-        target.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
+    return {"bytes": sha256(value).hexdigest()}
 
 
 def _copy(source: Session, target: Session, table: Table, told: Told) -> None:
@@ -185,19 +171,14 @@ def check_fit(table: Table, row: Mapping[str, Any], absent: Container[str] = ())
 
 def _rows(session: Session, table: Table) -> Result[Any]:
     """Return a table's rows by their key, read in chunks; text keys are ordered by their bytes."""
-    wanted = select(table).order_by(*(_ordered(session, column) for column in table.primary_key))
-    return session.execute(wanted, execution_options={"yield_per": _chunk(table)})
-
-
-def _ordered(session: Session, column: Column[Any]) -> ColumnElement[Any]:
-    is_text = isinstance(column.type, (String, Text))
-    if is_text and session.get_bind().dialect.name == "postgresql":
-        return collate(column, "C")  # as SQLite orders
-    return column
-
-
-def _chunk(table: Table) -> int:
-    return 1 if any(isinstance(column.type, LargeBinary) for column in table.columns) else CHUNK
+    is_postgres = session.get_bind().dialect.name == "postgresql"
+    key: list[ColumnElement[Any]] = [
+        collate(column, "C") if is_postgres and isinstance(column.type, String) else column
+        for column in table.primary_key
+    ]  # as SQLite orders
+    has_files = any(isinstance(column.type, LargeBinary) for column in table.columns)
+    at_once = {"yield_per": 1 if has_files else CHUNK}
+    return session.execute(select(table).order_by(*key), execution_options=at_once)
 
 
 def _count_on(target: Session) -> None:
@@ -222,13 +203,10 @@ def _compare(source: Session, target: Session, table: Table, told: Told) -> Move
         for here, there in zip_longest(read, written):
             said = None if here is None else canonical(here)
             if there is None or said is None or said != canonical(there):
-                raise RowsDiffer(f"{table.name}: {_key(table, here if there is None else there)}")
+                row = (here if there is None else there)._mapping
+                key = {column.name: row[column.name] for column in table.primary_key}
+                raise RowsDiffer(f"{table.name}: {json.dumps(key)}")
             digest.update(said.encode() + b"\n")
             count += 1
             told(table.name, 1)
     return MovedTable(table.name, count, digest.hexdigest())
-
-
-def _key(table: Table, row: Any) -> str:
-    key = {column.name: row._mapping[column.name] for column in table.primary_key}
-    return json.dumps(key)

@@ -9,42 +9,44 @@ from pathlib import Path
 import pytest
 
 from tests.cli.relevansi import relevansi
+from tests.services.judging.rated_studies import rated_study
 from tests.services.other_database import on_postgres
+from tests.stored_studies import study_in
 from webapp.cli.frame import serving
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 
 
-def test_a_backup_and_its_restore_name_what_is_in_it(instance: Path, tmp_path: Path) -> None:
-    file = tmp_path / "study.backup"
-    saved = relevansi(instance, "backup", file)
-    back = relevansi(tmp_path / "elsewhere", "restore", file)
-
-    assert (saved.returncode, back.returncode) == (0, 0), saved.stderr + back.stderr
-    assert "2 runs, 2 raters" in saved.stdout
-    assert "2 runs, 2 raters" in back.stdout
+@pytest.fixture(name="instance")
+def _instance(tmp_path: Path) -> Path:
+    """An instance whose database holds a rated study."""
+    instance = tmp_path / "instance"
+    with study_in(instance) as (session, study):
+        rated_study(session, study)
+    return instance
 
 
 def test_nothing_is_overwritten_without_being_told(instance: Path, tmp_path: Path) -> None:
     file = tmp_path / "study.backup"
-    relevansi(instance, "backup", file)
+    saved = relevansi(instance, "backup", file)
     again = relevansi(instance, "backup", file)
     back = relevansi(instance, "restore", file)
     told = relevansi(instance, "restore", file, "--replace")
 
+    assert (saved.returncode, told.returncode) == (0, 0)
+    assert "2 runs, 2 raters" in saved.stdout
+    assert "2 runs, 2 raters" in told.stdout
     assert again.returncode == back.returncode == 1
     assert "--replace" in again.stderr
     assert "--replace" in back.stderr
-    assert told.returncode == 0
     (kept,) = instance.glob("relevansi.before-restore-*.sqlite")
     assert str(kept) in told.stdout
 
 
-@pytest.mark.parametrize("language", ["en", "id"])
-def test_what_is_no_backup_takes_one_line(instance: Path, tmp_path: Path, language: str) -> None:
+def test_what_is_no_backup_takes_one_line(instance: Path, tmp_path: Path) -> None:
     file = tmp_path / "photo.jpg"
     file.write_bytes(b"\xff\xd8")
-    done = relevansi(instance, "restore", file, "--replace", language=language)
+    done = relevansi(instance, "restore", file, "--replace", language="id")
 
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1
