@@ -225,11 +225,11 @@ def estimate_command(
         judge = machine_help.machine_named(session, study, machine) if machine else None
         merged = reports.rule_of(session, study, rule)
         found = machine_help.of_runs(session, study, compared, merged, judge, (figure,))
-        drawn = {one.question_set_id: one for one in samples.sampling(session, study.id)}
-        sampling = drawn.get(compared[0].question_set_id)
-        if judge is None and sampling is not None and figure in samples.FIGURES:
+        set_id, sample = compared[0].question_set_id, None
+        if judge is None and figure in samples.FIGURES:
+            sample = samples.of_runs(session, study, set_id, compared, merged)
+        if sample is not None:
             # The figure as the rule of the sample gives it: no machine has a part in it.
-            sample = samples.of_runs(session, study, sampling, compared, merged)
             of_figure = tuple(one for one in sample.figures if one.figure == figure)
             section = sample_words.section(replace(sample, figures=of_figure))
             document = _of_sample(sample_words.part_json(sample), wanted, figure)

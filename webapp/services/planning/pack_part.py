@@ -92,10 +92,8 @@ def _figures(session: Session, study: Study, runs: Sequence[Run], rule: Rule) ->
         ids = {run.id: run.id for run in runs}
         orders = settled.settled_orders(session, study, runs, ids, rule)
         settled_orders = settled_words.part_json(orders)
-    drawn = {one.question_set_id: one for one in samples.sampling(session, study.id)}
     sample = None
-    if sampling := drawn.get(runs[0].question_set_id):
-        found = samples.of_runs(session, study, sampling, runs, rule)
+    if found := samples.of_runs(session, study, runs[0].question_set_id, runs, rule):
         by_name = {name: run for run, name in chosen_runs.names_of(runs).items()}
         sample = sample_words.part_json(found)
         for one in sample["figures"]:

@@ -123,19 +123,15 @@ def choose(
     )
     session.add(rule)
     session.flush()
-    _log(session, rater.study, rule, earlier.kind if earlier else None, rule.kind, now)
+    _log(session, rater.study, rule, (earlier and earlier.kind, rule.kind), now)
     return rule
 
 
 def in_force(session: Session, question_set_id: int) -> PlanningRule | None:
     """Return the rule in force for a question set; ``None`` where there is none."""
-    newest = (
-        select(PlanningRule)
-        .where(PlanningRule.question_set_id == question_set_id, PlanningRule.ended_at.is_(None))
-        .order_by(PlanningRule.id.desc())
-        .limit(1)
-    )
-    return session.scalar(newest)
+    of_set = PlanningRule.question_set_id == question_set_id
+    newest = select(PlanningRule).where(of_set, PlanningRule.ended_at.is_(None))
+    return session.scalar(newest.order_by(PlanningRule.id.desc()).limit(1))
 
 
 def every(session: Session, question_set_id: int) -> list[ChosenRule]:
@@ -146,13 +142,19 @@ def every(session: Session, question_set_id: int) -> list[ChosenRule]:
 
 def by_effect(session: Session, question_set_id: int) -> ChosenRule | None:
     """Return the last rule by effect under which people judged a set; ``None`` if none did."""
-    had = (one for one in every(session, question_set_id) if one.kind == RuleKind.BY_EFFECT)
-    return next((one for one in reversed(tuple(had)) if one.verdicts_at_end != 0), None)
+    had = [one for one in every(session, question_set_id) if one.kind == RuleKind.BY_EFFECT]
+    return next((one for one in reversed(had) if one.verdicts_at_end != 0), None)
 
 
 def sampling(session: Session, question_set_id: int) -> ChosenRule | None:
     """Return the newest rule of a question set that drew questions; ``None`` if none did."""
     return next((rule for rule in reversed(every(session, question_set_id)) if rule.sample), None)
+
+
+KEPT = (
+    *("kind", "seed", "chosen_at", "verdicts_before"),
+    *("ended_at", "verdicts_at_end", "outcome", "settings"),
+)
 
 
 def stated(session: Session, rule: PlanningRule) -> ChosenRule:
@@ -165,17 +167,10 @@ def stated(session: Session, rule: PlanningRule) -> ChosenRule:
     ).all()
     in_set = Question.question_set_id == rule.question_set_id
     return ChosenRule(
-        kind=rule.kind,
-        seed=rule.seed,
-        chosen_at=rule.chosen_at,
-        verdicts_before=rule.verdicts_before,
         of=session.scalar(select(func.count()).where(in_set)) or 0,
-        ended_at=rule.ended_at,
-        verdicts_at_end=rule.verdicts_at_end,
-        outcome=rule.outcome,
-        settings=rule.settings,
         sample=tuple(position for position, _ in drawn),
         strata=tuple(stratum for _, stratum in drawn),
+        **{name: getattr(rule, name) for name in KEPT},
     )
 
 
@@ -190,8 +185,7 @@ def end(
     if rule is None:
         raise NoRule(question_set_id)
     _close(session, rule, now, outcome)
-    study = session.get_one(Study, rule.study_id)
-    _log(session, study, rule, rule.kind, None, now)
+    _log(session, session.get_one(Study, rule.study_id), rule, (rule.kind, None), now)
     return rule
 
 
@@ -222,9 +216,8 @@ def _log(
     session: Session,
     study: Study,
     rule: PlanningRule,
-    old: str | None,
-    new: str | None,
+    change: tuple[str | None, str | None],
     now: datetime,
 ) -> None:
     subject = f"question set {rule.question_set_id}, rule {rule.id}, seed {rule.seed}"
-    studies.log(session, study, "set rating rule", subject, old, new, now)
+    studies.log(session, study, "set rating rule", subject, *change, now)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import combinations, takewhile
-from statistics import fmean
+from itertools import combinations, product, takewhile
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
@@ -25,13 +24,10 @@ from webapp.metrics.comparisons.differences import ComparedQuery, value_of
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
 from webapp.metrics.planning import sampling as draws
 from webapp.metrics.planning.sampling import (
-    NO_VALUE,
     PART,
-    ChosenRule,
     DrawnQuestion,
     QuestionSample,
     SampledFigure,
-    SampledMean,
     SampleDraw,
     Stratum,
     ValueRange,
@@ -70,10 +66,10 @@ class SampleIsFixed(Conflict):
     )
 
 
-def sampling(session: Session, study_id: int) -> list[PlanningRule]:
-    """Return the rule of each question set of which only a sample is asked."""
-    found = select(PlanningRule).where(PlanningRule.study_id == study_id, leaves_out())
-    return list(session.scalars(found.order_by(PlanningRule.question_set_id)))
+def in_use(session: Session, question_set_id: int) -> PlanningRule | None:
+    """Return the rule of a question set of which only a sample is asked; ``None`` if all is."""
+    of_set = PlanningRule.question_set_id == question_set_id
+    return session.scalar(select(PlanningRule).where(of_set, leaves_out()))
 
 
 def leaves_out() -> ColumnElement[bool]:
@@ -171,92 +167,83 @@ def finish(session: Session, study: Study, question_set: QuestionSet, now: datet
 
 
 def _categories(question_set: QuestionSet) -> dict[int, str]:
-    """Return the category of each question by its position: ids say nothing outside a database."""
+    # By position: ids say nothing outside a database.
     return {one.position: one.category for one in question_set.questions}
 
 
 def _store(
-    session: Session,
-    rule: PlanningRule,
-    question_set: QuestionSet,
-    drawn: Sequence[DrawnQuestion],
+    session: Session, rule: PlanningRule, whole: QuestionSet, drawn: Sequence[DrawnQuestion]
 ) -> None:
-    ids = {one.position: one.id for one in question_set.questions}
+    ids = {one.position: one.id for one in whole.questions}
     for one in drawn:
-        session.merge(
-            SampledQuestion(
-                rule_id=rule.id,
-                question_id=ids[one.question],
-                position=one.position,
-                stratum=one.stratum,
-            )
-        )
+        key = {"rule_id": rule.id, "question_id": ids[one.question]}
+        session.merge(SampledQuestion(**key, position=one.position, stratum=one.stratum))
     session.flush()
 
 
 def of_set(session: Session, study: Study, question_set: QuestionSet) -> QuestionSample | None:
     """Return the sample of a question set with its figures; ``None`` where all is asked."""
-    rule = {one.question_set_id: one for one in sampling(session, study.id)}.get(question_set.id)
-    if rule is None:
-        return None
-    compared = settled.runs_of(session, study, question_set.id)
-    return of_runs(session, study, rule, compared, reports.rule_of(session, study))
+    runs = settled.runs_of(session, study, question_set.id)
+    return of_runs(session, study, question_set.id, runs, reports.rule_of(session, study))
 
 
 def of_runs(
     session: Session,
     study: Study,
-    rule: PlanningRule,
-    compared: Sequence[Run],
+    question_set_id: int,
+    runs: Sequence[Run],
     merging: Rule,
     settings: Resampling | None = None,
-) -> QuestionSample:
-    """Return the sample of a rule with the figures of some runs, their verdicts merged.
+) -> QuestionSample | None:
+    """Return the sample of a question set with the figures of some runs, their verdicts merged.
 
     One of a fixed size is rated first. One that grew shows what the questions say that are
-    rated, without an interval: it could end for what it showed.
+    rated, without an interval: it could end for what it showed. ``None`` where all is asked.
     """
+    rule = in_use(session, question_set_id)
+    if rule is None:
+        return None
     settings, grew = settings or Resampling(), rule.kind == RuleKind.SEQUENCE
     judged = {
         run.name: {query.position: query for query in run.queries}
-        for run in comparisons.judged_runs(session, study, compared, merging)
+        for run in comparisons.judged_runs(session, study, runs, merging)
     }
     chosen = rules.stated(session, rule)
-    categories = select(Question.category).where(Question.question_set_id == rule.question_set_id)
-    sizes = Counter(session.scalars(categories))
 
     def is_rated(position: int) -> bool:
-        return all(
-            queries[position].summary.complete
-            or queries[position].summary.state is QueryState.UNREADABLE
-            for queries in judged.values()
-            if position in queries
-        )
+        asked = [queries[position] for queries in judged.values() if position in queries]
+        states = [one.summary.complete or one.summary.state for one in asked]
+        return all(state in {True, QueryState.UNREADABLE} for state in states)
 
     rated = sum(map(is_rated, chosen.sample))
-    in_order = tuple(takewhile(is_rated, chosen.sample)) if grew else chosen.sample
-
-    def figures() -> Iterator[SampledFigure]:
-        for figure in FIGURES:
-            for names in (*((name,) for name in judged), *combinations(judged, 2)):
-                values = [
-                    _value(figure, place, [judged[name] for name in names]) for place in in_order
-                ]
-                high = HIGHEST.get(figure, 1.0)
-                bounds = ValueRange(-high if len(names) > 1 else 0.0, high)
-                if grew:
-                    found = _so_far(values, chosen.of)
-                else:
-                    strata = _strata(chosen, sizes, values)
-                    found = sampled_mean(strata, settings, bounds=bounds)
-                if found.values:
-                    yield SampledFigure(figure, names, found)
-
+    sizes = Counter({"": chosen.of})
+    if grew:
+        strata = dict.fromkeys(takewhile(is_rated, chosen.sample), "")
+    else:
+        strata = dict(zip(chosen.sample, chosen.strata, strict=True))
+    if "" not in strata.values():
+        in_set = Question.question_set_id == question_set_id
+        sizes = Counter(session.scalars(select(Question.category).where(in_set)))
+    figures = []
     is_shown = grew or rated == len(chosen.sample)
+    each = (*zip(judged), *combinations(judged, 2))
+    for figure, names in product(FIGURES if is_shown else (), each):
+        runs_of = [judged[name] for name in names]
+        values = {place: _value(figure, place, runs_of) for place in strata}
+        by_stratum = [
+            Stratum(of, tuple(values[place] for place in strata if strata[place] == name))
+            for name, of in sorted(sizes.items())
+        ]
+        high = HIGHEST.get(figure, 1.0)
+        bounds = ValueRange(-high if len(names) > 1 else 0.0, high)
+        found = sampled_mean(by_stratum, settings, bounds=bounds)
+        if found.values:
+            found = replace(found, interval=NO_INTERVAL) if grew else found
+            figures.append(SampledFigure(figure, names, found))
     return QuestionSample(
         rule=chosen,
         rated=rated,
-        figures=tuple(figures()) if is_shown else (),
+        figures=tuple(figures),
         settings=None if grew else settings,
     )
 
@@ -265,37 +252,13 @@ def _value(figure: str, position: int, runs: Sequence[Mapping[int, ComparedQuery
     """Return a question's value, of two runs their difference; ``None`` without one."""
     found = [
         value_of(queries[position], figure, false_negatives_at_zero=False)
-        if position in queries
-        else None
         for queries in runs
+        if position in queries
     ]
     known = [value for value in found if value is not None]
     if len(known) < len(runs):
         return None
     return known[0] if len(known) == 1 else known[0] - known[1]
-
-
-def _strata(
-    rule: ChosenRule, sizes: Mapping[str, int], values: Sequence[float | None]
-) -> list[Stratum]:
-    of = {"": rule.of} if "" in rule.strata else sizes
-    drawn = [*zip(rule.strata, values, strict=True)]
-    return [
-        Stratum(size, tuple(value for stratum, value in drawn if stratum == name))
-        for name, size in sorted(of.items())
-    ]
-
-
-def _so_far(values: Sequence[float | None], of: int) -> SampledMean:
-    known = [value for value in values if value is not None]
-    return SampledMean(
-        value=fmean(known) if known else None,
-        reason=None if known else NO_VALUE,
-        interval=NO_INTERVAL,
-        values=len(known),
-        drawn=len(values),
-        of=of,
-    )
 
 
 def compared(
@@ -311,8 +274,5 @@ def compared(
 
     ``None`` where all questions are asked.
     """
-    drawn = {one.question_set_id: one for one in sampling(session, study.id)}
-    found = drawn.get(runs[0].question_set_id)
-    if found is None:
-        return None
-    return ComparisonPart(PART, of_runs(session, study, found, runs, rule, settings))
+    found = of_runs(session, study, runs[0].question_set_id, runs, rule, settings)
+    return None if found is None else ComparisonPart(PART, found)

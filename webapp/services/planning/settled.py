@@ -98,11 +98,10 @@ def settled_orders(
 
 
 class _Pooled(Struct, frozen=True, eq=False):
-    """The lists of some runs of one question set.
+    """The lists of some runs of one question set, with the ids and positions of its questions.
 
-    ``questions`` are the ids of its questions, ``positions`` their places in the set. ``places``
-    has the place of a judged item in the flat array of questions x things by its id, -1 for items
-    of other questions. ``pristine`` is the state of everything before the first verdict, flat.
+    ``places`` has the place of a judged item in the flat array of questions x things by its id, -1
+    for others. ``pristine`` is the state of everything before the first verdict, flat.
     """
 
     runs: tuple[str, ...]
@@ -136,46 +135,40 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
     question_places = {question: place for place, (question, _) in enumerate(positions)}
     run_places = {run: place for place, run in enumerate(run_ids)}
     cells = {row.id: (question_places[row.question_id], run_places[row.run_id]) for row in asked}
-    listed = [(key, rank, thing) for key, rank, thing in results if key in cells]
-    columns: dict[tuple[int, int], int] = {}
-    widths = [0] * len(positions)
-    empty = [(row.id, 0, row.emptiness_id) for row in asked if row.emptiness_id is not None]
-    for key, _, thing in (*listed, *empty):
-        question = cells[key][0]
-        if (question, thing) not in columns:
-            columns[question, thing] = widths[question]
-            widths[question] += 1
-    width = max(widths, default=0)
+    # Each listed thing at its rank, and the emptiness of each empty list at rank 0.
+    found = [(*cells[key], thing, rank) for key, rank, thing in results if key in cells]
+    found += [
+        (*cells[row.id], row.emptiness_id, 0) for row in asked if row.emptiness_id is not None
+    ]
+    questions, of_run, things, ranks = np.array(found, dtype=np.int64).reshape(-1, 4).T
+    pairs, at_pair = np.unique(np.stack([questions, things]), axis=1, return_inverse=True)
+    columns = np.arange(pairs.shape[1]) - np.searchsorted(pairs[0], pairs[0])
+    width = int(columns.max(initial=-1)) + 1
     shape = len(positions), len(run_ids), width
     top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
     reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
-    at = [(*cells[key], columns[cells[key][0], thing]) for key, _, thing in listed]
-    places_of = tuple(np.array(at, dtype=np.intp).reshape(-1, 3).T)
-    ranks = np.array([rank for _, rank, _ in listed], dtype=np.float64)
-    np.add.at(top, places_of, ranks <= CUTOFF)
-    np.add.at(whole, places_of, 1)
-    np.maximum.at(reciprocal, places_of, 1 / ranks)
-    succeeds[places_of] = True
-    for key, _, thing in empty:
-        question, run = cells[key]
-        succeeds[question, run, columns[question, thing]] = True
+    at = np.stack([questions, of_run, columns[at_pair]])
+    succeeds[tuple(at)] = True
+    listed, ranks = tuple(at[:, ranks > 0]), ranks[ranks > 0]
+    np.add.at(top, listed, ranks <= CUTOFF)
+    np.add.at(whole, listed, 1)
+    np.maximum.at(reciprocal, listed, 1 / ranks)
     has_results = np.zeros(shape[:2], dtype=bool)
     has_success = np.zeros(shape[:2], dtype=bool)
     for row in asked:
         has_results[cells[row.id]] = row.state == QueryState.RESULTS
         has_success[cells[row.id]] = row.state != QueryState.UNREADABLE
-    places = np.full(1 + max((thing for _, thing in columns), default=0), -1)
-    pristine = np.full((len(positions), width), ABSENT, dtype=np.int8)
-    for (question, thing), column in columns.items():
-        places[thing] = question * width + column
-        pristine[question, column] = OPEN
+    places = np.full(1 + int(things.max(initial=0)), -1)
+    places[pairs[1]] = pairs[0] * width + columns
+    pristine = np.full(len(positions) * width, ABSENT, dtype=np.int8)
+    pristine[places[pairs[1]]] = OPEN
     return _Pooled(
         runs=tuple(run_ids),
         questions=tuple(question for question, _ in positions),
         positions=tuple(position for _, position in positions),
         lists=PooledLists(top, whole, reciprocal, succeeds, has_results, has_success),
         places=places,
-        pristine=pristine.reshape(-1),
+        pristine=pristine,
     )
 
 
