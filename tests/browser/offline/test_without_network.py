@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -167,18 +166,3 @@ def test_pages_of_the_owner_are_not_kept(
         page.goto(server.url + path)
     found = wait_for(page, COPIES, lambda copies: len(copies) == 4)
     assert {path.rpartition("/")[0] for path in found} == {f"/runs/{run_id}/queries"}
-
-
-def test_the_time_of_a_kept_page_is_told_as_all_times_are(
-    server: Server, run_id: str, context_of: NewContext
-) -> None:
-    """By 24 hours, in English too; nine at night is not nine in the morning."""
-    context = context_of(locale="en-US")
-    page = context.new_page()
-    rating = RatingPage(page, server.url, run_id)
-    rating.open(1)
-    wait_for(page, COPIES, lambda found: len(found) == 4)
-    context.set_offline(True)
-    page.reload()
-    expect(page.locator("#outbox")).to_contain_text(re.compile(r"as it was at \d\d:\d\d\. What"))
-    expect(page.locator("#outbox")).not_to_contain_text(re.compile("[AP]M"))

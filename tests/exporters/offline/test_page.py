@@ -1,21 +1,87 @@
-"""The page without a server writes what the importer of ratings reads."""
+"""The page without a server: one language each, and what the importer of ratings reads."""
 
 from __future__ import annotations
 
-from webapp.config import resource
+import re
+from collections.abc import Iterator
+
+import pytest
+from jinja2 import Environment
+
+from tests.exporters.one_language import foreign
+from webapp import labels
+from webapp.app import create_app
+from webapp.config import Settings, resource
 from webapp.exporters.frame.scripts import imported
-from webapp.exporters.offline import page
+from webapp.exporters.offline import page as offline_page
+from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
 from webapp.importers.runs import ratings as offline_ratings
+from webapp.records import Card, CardParticulars, Particulars, QueryState
+
+
+def _offline_run(*, blind: bool) -> OfflineRun:
+    """Return a run with an answer of every state, and a card of which everything is known."""
+    fields = {
+        "url": "https://x.id/a", "price": 1_670_000_000, "price_max": 2_000_000_000,
+        "price_note": "nego", "location": "Medan", "bedrooms": 3, "bathrooms": 2,
+        "land_area": 102.5, "building_area": 90.0, "floors": 2, "certificate": "SHM",
+        "listing_type": "sale", "source": "listing",
+    }  # fmt: skip
+    rent = {"price": 650_000_000, "price_period": "year", "listing_type": "rent"}
+    particulars = Particulars("x", ("x",), (("address", "x"), ("furnished", True)), 3.58, 98.67)
+    known = CardParticulars(
+        headings=("x",), lines=("x" * 200,), listed=particulars, recorded=particulars,
+        record=Card("b", price=5), place="USU", listed_km=1.25, recorded_km=0.75,
+    )  # fmt: skip
+    cards = (
+        OfflineCard(1, Card("a", **fields), 0, "slug:a", (3,), known),  # type: ignore[arg-type]
+        OfflineCard(2, Card("b", **rent), 1, "slug:b"),  # type: ignore[arg-type]
+        OfflineCard(3, Card("a", source="project"), 0, "slug:a", (1,)),
+    )
+    turn = OfflineTurn(1, "cari rumah")
+    questions = [
+        OfflineQuestion(
+            *(number, "cari rumah", category, number > 1, state, "x" if cards else ""),
+            error="timeout" if state is QueryState.FAILED else None,
+            note="x",
+            turns=(turn,) if number > 1 else (),
+            cards=cards if state is QueryState.RESULTS else (),
+        )
+        for number, (category, state) in enumerate(
+            zip([*labels.CATEGORIES], QueryState, strict=False), start=1
+        )
+    ]
+    return OfflineRun("ab", "x", tuple(questions), blind, "not_relevant", "hybrid", "openai", "1")
+
+
+@pytest.fixture(name="templates", scope="module")
+def _templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    folder = tmp_path_factory.mktemp("templates")
+    app = create_app(Settings.from_environment({"RELEVANSI_INSTANCE": str(folder)}))
+    yield app.jinja_env
+    app.extensions["database"].close()
+
+
+@pytest.mark.parametrize("blind", [True, False])
+def test_each_language_of_the_page_without_a_server_is_one_language(
+    templates: Environment, blind: bool
+) -> None:
+    text = offline_page.page(templates, _offline_run(blind=blind)).decode()
+    text = re.sub(r'<button[^>]* lang="\w+".*?</button>', "", text)  # a language's own name
+    _, indonesian, english = re.split(r'<template lang="(?:id|en)" dir="ltr">', text)
+
+    for language, page in (("id", indonesian), ("en", english.partition("<script")[0])):
+        assert foreign(page, language) == []
 
 
 def test_the_page_and_the_reader_mean_the_same_format() -> None:
-    assert page.FORMAT == offline_ratings.FORMAT
-    assert page.VERSION == offline_ratings.VERSION
+    assert offline_page.FORMAT == offline_ratings.FORMAT
+    assert offline_page.VERSION == offline_ratings.VERSION
 
 
 def test_every_script_comes_after_those_that_it_imports() -> None:
     before: set[str] = set()
-    for name, file in page.SCRIPTS.items():
+    for name, file in offline_page.SCRIPTS.items():
         needed = imported((resource("static") / file).read_text("utf-8"))
         assert {one.rpartition("/")[2] for one in needed} <= before, name
         before.add(name)

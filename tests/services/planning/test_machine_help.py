@@ -7,23 +7,34 @@ from typing import TypeAlias
 import pytest
 from sqlalchemy.orm import Session
 
+from tests.conftest import NOW
 from tests.demo import study_of
-from tests.services.planning.helped import SAMPLE, SEED, drawn, judge, machine, study_of_two_runs
+from tests.services.planning.helped import (
+    BY_MACHINE,
+    BY_PEOPLE,
+    SAMPLE,
+    SEED,
+    drawn,
+    judge,
+    machine,
+    study_of_two_runs,
+)
 from tests.services.rating.blind_raters import set_study
 from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
+from webapp.exporters.comparisons.files import FORMATS
+from webapp.exporters.comparisons.json_file import comparison_json
+from webapp.i18n import speaking
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, Unassisted, assisted_mean
 from webapp.metrics.planning.sampling import ValueRange
-from webapp.services.comparisons import chosen_runs
+from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.planning import machine_help
 from webapp.services.runs import reports, runs
 
 TwoRuns: TypeAlias = tuple[Run, Run]
-
-BY_MACHINE = {1: "11", 2: "10", 3: "00", 4: "11", 5: "10", 6: "11", 7: "00", 8: "01"}
-BY_PEOPLE = {1: "11", 2: "10", 3: "01", 4: "11"}
 
 
 def found(session: Session, study: Study, runs: tuple[Run, ...], judge_: Rater) -> MachineHelp:
@@ -135,19 +146,17 @@ class TestSampleDrawnBeforehand:
         assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 9 / 14, 0.5])
 
 
-class TestNoSample:
-    def test_the_judged_questions_stand_for_a_sample_and_are_not_valid(
-        self, session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
-    ) -> None:
-        judge(session, mesin, runs[0], BY_MACHINE)
-        judge(session, rater, runs[0], BY_PEOPLE)
+def test_without_a_sample_the_judged_questions_stand_for_one_and_are_not_valid(
+    session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater
+) -> None:
+    judge(session, mesin, runs[0], BY_MACHINE)
+    judge(session, rater, runs[0], BY_PEOPLE)
 
-        help_ = found(session, study, runs, mesin)
+    help_ = found(session, study, runs, mesin)
 
-        precision = one(help_, "mean_precision_at_5").found
-        assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
-        assert not help_.is_valid
-        assert help_.sampling is None
+    precision = one(help_, "mean_precision_at_5").found
+    assert precision == assisted_mean([1, 0.5, 0.5, 1], [1, 0.5, 0, 1], [0.5, 1, 0, 0.5])
+    assert (help_.is_valid, help_.sampling) == (False, None)
 
 
 def test_a_sample_drawn_after_verdicts_is_called_not_valid(
@@ -214,3 +223,33 @@ def test_a_machine_helps_on_a_sample_that_was_drawn_before_people_judged(
     assert (found.machine_open, {one.waiting for one in found.figures}) == (0, {0})
     assert all(one.found.alone for one in found.figures)
     assert sum(one.found.assisted is not None for one in found.figures) > 20
+
+
+@pytest.mark.parametrize("sample", [True, False])
+def test_a_comparison_has_the_help_apart_from_peoples_figures_where_a_sample_was_drawn(
+    session: Session, study: Study, rater: Rater, runs: TwoRuns, mesin: Rater, sample: bool
+) -> None:
+    if sample:
+        drawn(session, rater, runs[0])
+    for run in runs:
+        judge(session, mesin, run, BY_MACHINE)
+        judge(session, rater, run, BY_PEOPLE)
+    rule, few = reports.rule_of(session, study), Resampling(resamples=100)
+
+    report = comparisons.report(session, study, [run.id for run in runs], rule, settings=few)
+
+    document = comparison_json(report)
+    # Two cards of two runs in 8 questions, or in the 4 that were drawn.
+    assert {(one["of"], one["judged"]) for one in document["settled"]} == {
+        (16 if sample else 32, 16)
+    }
+    with speaking("en"):
+        text = FORMATS["markdown"].render(report, NOW.date()).decode()
+    helped = document["machine_help"]
+    assert (helped is not None, "Mesin" in text, "seed 1936." in text) == (sample, sample, sample)
+    if helped:
+        assert (helped["rule"]["seed"], helped["rule"]["n"], helped["rule"]["of"]) == (1936, 4, 8)
+        # People's own figures are those of the four questions they judged, without the machine.
+        own = document["runs"][0]["figures"]["mean_precision_at_5"]
+        assert (own["value"], own["n"]) == (0.75, 4)
+        assert helped["figures"][0]["value"] != own["value"]

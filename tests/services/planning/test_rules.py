@@ -17,99 +17,59 @@ from webapp.metrics.planning.power import RatingPlanWish
 from webapp.services.judging import events
 from webapp.services.planning import plans, rules
 from webapp.services.planning.plans import NotAPair
-from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind, UnknownPlan
+from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind
 
 LATER = NOW + timedelta(hours=1)
 
 
-def test_a_rule_is_kept_with_its_seed_and_logged(
+def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
     session: Session, study: Study, rater: Rater
 ) -> None:
-    stored(session, study, "hybrid", query(1, card("a")))
+    run_id = stored(session, study, "hybrid", query(1, card("a")))
     (one,) = rules.question_sets(session, study)
     assert rules.in_force(session, one.id) is None
 
     rules.choose(session, rater, one.id, RuleKind.FIXED, NOW, settings={"size": 10}, seed=7)
-
-    rule = rules.in_force(session, one.id)
-    assert rule is not None
-    assert (rule.kind, rule.settings, rule.seed) == ("fixed", {"size": 10}, 7)
-    assert (rule.verdicts_before, rule.rater_id, rule.chosen_at) == (0, rater.id, NOW)
-    (entry,) = session.scalars(select(LogEntry).where(LogEntry.action == "set rating rule"))
-    assert (entry.old, entry.new, entry.at) == (None, "fixed", NOW)
-    assert entry.subject == f"question set {one.id}, rule {rule.id}, seed 7"
-
-
-def test_another_rule_takes_the_place_of_the_one_in_force(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    stored(session, study, "hybrid", query(1, card("a")))
-    (one,) = rules.question_sets(session, study)
-    rules.choose(session, rater, one.id, RuleKind.FIXED, NOW)
-
     chosen = rules.choose(session, rater, one.id, RuleKind.MACHINE_HELP, LATER)
 
     first, second = rules.every(session, one.id)
+    assert (first.kind, first.settings, first.seed) == ("fixed", {"size": 10}, 7)
+    assert (first.verdicts_before, first.chosen_at) == (0, NOW)
     assert (first.ended_at, first.outcome, first.verdicts_at_end) == (LATER, "replaced", 0)
     assert rules.in_force(session, one.id) is chosen
     assert first.seed != second.seed  # drawn
 
+    events.judge(session, rater, run_id, 1, 1, YES, click("first"))
+    ended = rules.end(session, one.id, LATER)
+    assert (ended.ended_at, ended.outcome, ended.verdicts_at_end) == (LATER, "stopped", 1)
+    with pytest.raises(NoRule):
+        rules.end(session, one.id, LATER)
+    logged = session.scalars(select(LogEntry).where(LogEntry.action == "set rating rule")).all()
+    assert [(entry.old, entry.new) for entry in logged] == [
+        (None, "fixed"),
+        ("fixed", "machine_help"),
+        ("machine_help", None),
+    ]
+    assert logged[0].subject.endswith("seed 7")
 
-def test_after_the_first_verdict_only_a_machines_help_can_be_chosen_and_says_so(
+
+def test_after_a_verdict_of_people_on_its_set_only_a_machines_help_can_be_chosen(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a")))
-    (one,) = rules.question_sets(session, study)
-    events.judge(session, rater, run_id, 1, 1, YES, click("first"))
-
-    with pytest.raises(ChosenTooLate):
-        rules.choose(session, rater, one.id, RuleKind.FIXED, LATER)
-    assert rules.choose(session, rater, one.id, RuleKind.MACHINE_HELP, LATER).verdicts_before == 1
-
-
-def test_a_machines_verdict_closes_no_choice(session: Session, study: Study) -> None:
-    run_id = stored(session, study, "hybrid", query(1, card("a")))
-    owner = study_owner(session, study)
+    other = stored(session, study, "hybrid", query(1, card("a"), text="Something else"))
     machine = Rater(study=study, name="judge", is_machine=True, created_at=NOW)
     session.add(machine)
     session.flush()
-    events.judge(session, machine, run_id, 1, 1, YES, click("machine"))
-    (one,) = rules.question_sets(session, study)
-
-    assert rules.choose(session, owner, one.id, RuleKind.FIXED, NOW).verdicts_before == 0
-
-
-def test_a_verdict_on_another_question_set_closes_no_choice(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    judged = stored(session, study, "hybrid", query(1, card("a")))
-    stored(session, study, "hybrid", query(1, card("a"), text="Something else"))
-    events.judge(session, rater, judged, 1, 1, YES, click("first"))
     first, second = rules.question_sets(session, study)
+    events.judge(session, machine, run_id, 1, 1, YES, click("machine"))
+    events.judge(session, rater, other, 1, 1, YES, click("elsewhere"))
+    assert rules.choose(session, rater, first.id, RuleKind.FIXED, NOW).verdicts_before == 0
 
-    assert rules.verdicts(session, first.id) == 1
-    assert rules.choose(session, rater, second.id, RuleKind.FIXED, NOW).verdicts_before == 0
-
-
-def test_a_rule_is_ended_once_with_the_verdicts_so_far(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(session, study, "hybrid", query(1, card("a")))
-    (one,) = rules.question_sets(session, study)
-    rules.choose(session, rater, one.id, RuleKind.FIXED, NOW)
-    events.judge(session, rater, run_id, 1, 1, YES, click("first"))
-
-    ended = rules.end(session, one.id, LATER)
-
-    assert (ended.ended_at, ended.outcome, ended.verdicts_at_end) == (LATER, "stopped", 1)
-    assert rules.in_force(session, one.id) is None
-    with pytest.raises(NoRule):
-        rules.end(session, one.id, LATER)
-    entries = session.scalars(select(LogEntry).where(LogEntry.action == "set rating rule"))
-    assert [(entry.old, entry.new) for entry in entries] == [
-        (None, "fixed"),
-        ("fixed", None),
-    ]
+    with pytest.raises(ChosenTooLate):
+        rules.choose(session, rater, second.id, RuleKind.FIXED, LATER)
+    late = rules.choose(session, rater, second.id, RuleKind.MACHINE_HELP, LATER)
+    assert late.verdicts_before == 1
 
 
 def test_a_rule_follows_its_questions_into_a_larger_set(
@@ -126,15 +86,6 @@ def test_a_rule_follows_its_questions_into_a_larger_set(
     rule = rules.in_force(session, whole.id)
     assert rule is not None
     assert rule.kind == "fixed"
-
-
-def test_another_study_s_question_set_is_unknown(session: Session, study: Study) -> None:
-    with pytest.raises(UnknownPlan):
-        rules.question_set(session, study, 99)
-
-
-def study_owner(session: Session, study: Study) -> Rater:
-    return session.scalars(select(Rater).where(Rater.study_id == study.id)).one()
 
 
 WISH = RatingPlanWish("mean_precision_at_5", 0.5)
@@ -154,31 +105,22 @@ def _runs(session: Session, study: Study, rater: Rater) -> tuple[str, str, str]:
     return found[0], found[1], found[2]
 
 
-def test_the_pair_that_varies_most_gives_the_deviation(
+def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
     session: Session, study: Study, runs: tuple[str, str, str]
 ) -> None:
-    assert runs
+    api, hybrid, _ = runs
     (one,) = rules.question_sets(session, study)
     found = plans.rating_plan(session, study, one, WISH)
+    named = plans.rating_plan(session, study, one, WISH, pair=(hybrid, api))
 
     # api - vector: 1, -1, 1, from their mean 1/3: 2/3, -4/3, 2/3; sqrt(24/9 / 2).
     assert found.spread is not None
-    assert found.spread.n == 3
-    assert found.spread.mean == pytest.approx(1 / 3)
+    assert (found.spread.n, found.spread.mean) == (3, pytest.approx(1 / 3))
     assert found.deviation == pytest.approx((4 / 3) ** 0.5)
     assert found.effort is not None
     assert (found.has, found.effort.things, found.effort.answers) == (3, 3.0, 3.0)
-
-
-def test_a_named_pair_counts_in_either_order_and_another_is_refused(
-    session: Session, study: Study, runs: tuple[str, str, str]
-) -> None:
-    (one,) = rules.question_sets(session, study)
-    api, hybrid, _ = runs
-    found = plans.rating_plan(session, study, one, WISH, pair=(hybrid, api))
-
-    assert found.spread is not None
-    assert found.spread.mean == pytest.approx(2 / 3)  # 1, 0, 1
+    assert named.spread is not None
+    assert named.spread.mean == pytest.approx(2 / 3)  # 1, 0, 1
     for pair in ((api, api), (api, "none")):
         with pytest.raises(NotAPair):
             plans.rating_plan(session, study, one, WISH, pair=pair)
@@ -201,14 +143,3 @@ def test_the_work_counts_raters_overlap_and_pace(
     assert (shared.raters, shared.times) == (3, 2)
     assert shared.verdicts(10) == 60  # 10 x 3 things x 2
     assert plans.effort(session, study, one, raters=1).times == 1
-
-
-def test_a_study_with_one_run_plans_with_an_entered_deviation_only(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    assert rater
-    stored(session, study, "hybrid", query(1, card("a")))
-    (one,) = rules.question_sets(session, study)
-    assert plans.rating_plan(session, study, one, WISH).deviation is None
-    entered = RatingPlanWish("mrr", 0.15, deviation=0.28)
-    assert plans.rating_plan(session, study, one, entered).needed == 30

@@ -17,13 +17,12 @@ from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.exporters.planning import samples as sample_words
 from webapp.i18n import speaking
-from webapp.metrics.planning.sampling import random_order
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.judging import events
 from webapp.services.planning import rules, samples
 from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind, RuleOutcome
 from webapp.services.planning.samples import SampleIsFixed, SampleTooSmall, SampleWish
-from webapp.services.rating import shares, tasks
+from webapp.services.rating import shares
 from webapp.services.runs import reports
 from webapp.services.study.question_sets import unasked
 
@@ -74,45 +73,21 @@ def test_only_sampled_questions_are_asked_and_counted(
     rule = samples.draw(session, rater, whole, SampleWish(4, seed=7), NOW)
     drawn = positions(session, rule.id)
 
-    assert len(set(drawn)) == 4
     assert len(unasked(session, study.id)) == SIZE - 4
-    assert shares.progress(session, rater).of == 4
     asked = {
         session.get_one(Question, unit.question_id).position
         for unit in shares.of_rater(session, rater).free
     }
     assert asked == set(drawn)
-    assert {one.of for one in chosen_runs.candidates(session, study)} == {4}
-
     for position in drawn:
         judge(session, rater, runs, position)
 
-    given = tasks.ahead(session, rater, LATER, SIZE)  # their answers have no quality yet
-    assert {one.question.position for one in given} == set(drawn)
     compared = comparisons.report(session, study, [*runs.values()], reports.rule_of(session, study))
     comparison = compared.comparison
     assert comparison.unasked == tuple(sorted(set(range(1, SIZE + 1)) - set(drawn)))
     assert [line.position for line in comparison.questions] == sorted(drawn)
     assert not any(contender.missing.partial for contender in comparison.contenders)
     assert {one.done for one in chosen_runs.candidates(session, study)} == {4}
-
-
-def test_a_task_given_before_the_draw_is_not_offered_if_it_was_not_drawn(
-    session: Session, rater: Rater, whole: QuestionSet
-) -> None:
-    first = tasks.next_task(session, rater, NOW)
-    assert first is not None
-    seed = next(
-        seed
-        for seed in range(100)
-        if first.question_id not in random_order([one.id for one in whole.questions], seed)[:2]
-    )
-    samples.draw(session, rater, whole, SampleWish(2, seed=seed), NOW)
-
-    following = tasks.next_task(session, rater, LATER)
-
-    assert following is not None
-    assert following.question_id != first.question_id
 
 
 def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(
@@ -200,7 +175,7 @@ def test_a_closed_sample_leaves_the_rest_unasked_and_one_stopped_early_does_not(
 
 
 def test_impossible_samples_are_refused(
-    session: Session, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
+    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
 ) -> None:
     for size in (1, SIZE + 1):
         with pytest.raises(SampleTooSmall):
@@ -210,11 +185,5 @@ def test_impossible_samples_are_refused(
     judge(session, rater, runs, 1)
     with pytest.raises(ChosenTooLate):
         samples.draw(session, rater, whole, SampleWish(4), NOW)
-
-
-def test_a_sample_drawn_after_the_first_verdict_leaves_nothing_out(
-    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
-) -> None:
-    judge(session, rater, runs, 1)
     samples.draw(session, rater, whole, SampleWish(4, RuleKind.MACHINE_HELP), NOW)
-    assert unasked(session, study.id) == frozenset()
+    assert unasked(session, study.id) == frozenset()  # drawn after a verdict

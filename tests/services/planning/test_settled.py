@@ -17,7 +17,7 @@ from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.planning import rules, settled
 from webapp.services.planning.rules import RuleKind
-from webapp.services.runs import reports, runs
+from webapp.services.runs import reports
 from webapp.services.runs.reports import MAJORITY, Rule
 from webapp.services.study import assignments, studies
 
@@ -77,15 +77,6 @@ def test_an_order_is_settled_once_the_rest_cannot_turn_it(
     assert (every.judged, every.things) == (3, 5)
     assert all(one.settled for one in every.orders)
     assert every.names[hybrid] == "hybrid"
-
-
-def test_a_cleared_verdict_opens_its_card_again(
-    session: Session, study: Study, rater: Rater, hybrid: str
-) -> None:
-    judge(session, rater, hybrid, 1, 1, YES)
-    assert found(session, study).judged == 1
-    judge(session, rater, hybrid, 1, 1, None)
-    assert found(session, study).judged == 0
 
 
 def test_an_empty_list_is_one_open_outcome_for_all_runs_and_cannot_tell_stays(
@@ -159,25 +150,6 @@ def test_only_raters_who_get_a_question_are_waited_for(
     assert found(session, study, Rule(MAJORITY)).judged == 1
 
 
-def test_a_run_that_is_deleted_or_added_is_noticed(
-    session: Session, study: Study, hybrid: str
-) -> None:
-    assert len(found(session, study).orders) == 4
-    third = stored(session, study, "vector_only", query(1, card("v")), query(2, card("a2")))
-    assert len(found(session, study).orders) == 12
-    runs.delete_run(session, study, third, NOW)
-    assert len(found(session, study).orders) == 4
-    assert hybrid
-
-
-def test_cards_that_the_owner_adds_are_noticed(session: Session, study: Study) -> None:
-    stored(session, study, "hybrid", query(1, card("a")))
-    broken = stored(session, study, "api_only", query(1, state=QueryState.UNREADABLE))
-    assert order(session, study, P5).n == 0
-    runs.add_cards(session, study, broken, 1, "1. **Rumah B**\n   - 📍 Medan", NOW)
-    assert order(session, study, P5).n == 1
-
-
 def test_the_rule_by_effect_is_named_where_it_was_used(
     session: Session, study: Study, rater: Rater, hybrid: str
 ) -> None:
@@ -191,14 +163,6 @@ def test_the_rule_by_effect_is_named_where_it_was_used(
     by_effect = found(session, study).by_effect
     assert by_effect is not None
     assert (by_effect.seed, by_effect.ended_at) == (3, NOW)
-
-
-def test_the_next_ones_are_those_that_can_move_most(
-    session: Session, study: Study, rater: Rater, hybrid: str
-) -> None:
-    assert found(session, study).next_ones == (1, 2)
-    judge(session, rater, hybrid, 1, 1, YES)
-    assert found(session, study).next_ones == (2, 1)
 
 
 def test_questions_outside_a_sample_have_no_part_in_an_order(

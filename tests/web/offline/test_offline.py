@@ -17,9 +17,10 @@ from sqlalchemy import select
 
 from tests.conftest import NOW
 from tests.services.exports.offline_files import change, ratings
+from tests.services.rating.particulars import v2_answer
 from tests.services.runs.runs import card, query, run
 from tests.web.conftest import QUERIES, stored
-from tests.web.frame.test_hostile_texts import HOSTILE
+from tests.web.frame.test_hostile_texts import HOSTILE, imported
 from tests.web.rating.blind_study import set_study
 from tests.web.runs.test_imports import tokens
 from webapp import labels
@@ -30,7 +31,6 @@ from webapp.db.tables.runs import Run
 from webapp.exporters.offline import page as offline_page
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun
 from webapp.records import Card, QueryState
-from webapp.services.offline import runs
 from webapp.services.people import raters
 from webapp.services.study import studies
 
@@ -61,15 +61,6 @@ def test_it_counts_cannot_tell_as_the_study_does(
     assert labels.CANNOT_TELL["left_out"] in unescape(text)
 
 
-def test_each_language_of_the_file_has_its_own_decimal_sign(
-    client: FlaskClient, web_database: Database
-) -> None:
-    text = page(client, stored(web_database, QUERIES))
-
-    found = re.findall(r'<template lang="(\w+)"|data-decimal="(.)"', text)
-    assert [one or sign for one, sign in found] == ["id", ",", "en", "."]
-
-
 def described(text: str) -> dict[str, Any]:
     """Return what the page tells its script."""
     (data,) = re.findall(r'<script type="application/json" id="run">(.*?)</script>', text)
@@ -82,38 +73,27 @@ def drop(client: FlaskClient, data: bytes) -> Any:
     return client.post("/runs/import", data=files, follow_redirects=True)
 
 
-def test_the_page_is_one_file_that_may_load_nothing(client: FlaskClient, run_id: str) -> None:
+def test_the_page_is_one_file_that_may_load_nothing_and_run_its_own_scripts_alone(
+    client: FlaskClient, run_id: str
+) -> None:
     answer = client.get(f"/runs/{run_id}/offline.html")
+    text, script = answer.text, offline_page.bundle()
 
-    assert re.search(
-        r"attachment; filename=rate_hybrid\.html", answer.headers["Content-Disposition"]
-    )
-    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', answer.text)
+    assert "attachment; filename=rate_hybrid.html" in answer.headers["Content-Disposition"]
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-    assert not re.search(r"<(?:link|img|iframe|object|embed|video|audio)\b", answer.text)
-    assert not re.search(r"\ssrc=", answer.text)
-
-
-def test_only_its_own_scripts_and_styles_run(client: FlaskClient, run_id: str) -> None:
-    text = page(client, run_id)
-    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert not re.search(r"<(?:link|img|iframe|object|embed|video|audio)\b|\ssrc=", text)
     inside = re.findall(
         r"<(?:style|script|script type=\"module\")>(.*?)</(?:style|script)>", text, re.DOTALL
     )
-
     assert len(inside) == 3
     for part in inside:
         digest = base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
-
-
-def test_the_script_is_one_whole(client: FlaskClient, run_id: str) -> None:
-    script = offline_page.bundle()
-
+    assert script in text
     assert not re.search(r"^\s*(?:import|export)\b", script, re.MULTILINE)
     assert "</script" not in script
-    assert script in page(client, run_id)
 
 
 def test_it_says_nothing_of_what_was_rated_here(
@@ -127,31 +107,45 @@ def test_it_says_nothing_of_what_was_rated_here(
     assert page(client, run_id) == before
 
 
-def test_both_languages_are_inside(client: FlaskClient, run_id: str) -> None:
-    text = page(client, run_id)
-
-    assert "Tidak relevan" in text
-    assert "Not relevant" in text
-    assert re.findall(r'<template lang="(..)" dir="ltr">', text) == ["id", "en"]
-
-
-def test_a_line_after_the_fifth_card_says_what_precision_at_5_counts(
+def test_both_languages_are_inside_each_with_its_decimal_sign_and_the_cut_off(
     client: FlaskClient, web_database: Database
 ) -> None:
-    """In both languages, and only where more than five cards are listed."""
+    """The line after the fifth card is only where more than five cards are listed."""
     long, short = (query(n, *(card(f"{n}{at}") for at in range(10 // n))) for n in (1, 2))
     text = page(client, stored(web_database, [long, short]))
 
-    for said in ("counts the cards above this line", "menghitung kartu di atas garis ini"):
-        assert text.count(f"Precision@5 {said}") == 1
+    found = re.findall(r'<template lang="(\w+)" dir="ltr">|data-decimal="(.)"', text)
+    assert [one or sign for one, sign in found] == ["id", ",", "en", "."]
+    for words in ("counts the cards above this line", "menghitung kartu di atas garis ini"):
+        assert text.count(f"Precision@5 {words}") == 1
 
 
 def test_repeated_cards_share_a_verdict(client: FlaskClient, run_id: str) -> None:
-    found = described(page(client, run_id))
+    second = described(page(client, run_id))["queries"][1]["results"]
 
-    second = found["queries"][1]["results"]
     assert [result["thing"] for result in second] == [0, 1, 0]
     assert second[0]["identity"] == "slug:d"
+
+
+def test_a_question_has_its_facts_its_note_and_only_sampled_ones_are_there(
+    client: FlaskClient, web_database: Database
+) -> None:
+    run = imported(client, v2_answer(), "results.json").split("?")[0]
+    set_study(web_database, show_record=True)
+    (field,) = re.findall(r'name="(note-\d+)"', client.get("/study/notes/").text)
+    client.post("/study/notes/", data={field: "A carport\r\ncounts."})
+    text = client.get(f"{run}/offline.html").text
+
+    assert "Dekat Sun Plaza (300 m)" in text
+    assert "Known to the record only" in text
+    assert "A carport\ncounts." in text
+
+    queries = [query(n, card(f"api{n}"), text=f"Question {n}") for n in range(1, 7)]
+    sampled = stored(web_database, queries)
+    client.post("/study/planning/2/sample", data={"kind": "fixed", "size": "2"})
+    text = page(client, sampled)
+    assert "4 questions are not asked" in text
+    assert text.count('<template id="prose-') == 2
 
 
 def test_in_a_blind_study_the_page_names_neither_run_nor_method(
@@ -229,23 +223,16 @@ def store(client: FlaskClient, token: str, rater: str, **form: str) -> Any:
     return client.post("/runs/import", data=said, follow_redirects=True)
 
 
-def test_the_import_page_tells_ratings_before_it_stores_them(
+def test_ratings_are_told_before_they_are_stored_under_the_name_that_was_confirmed(
     client: FlaskClient, run_id: str, web_database: Database
 ) -> None:
     report = drop(client, DATA)
-
     assert run_id in report.text
     assert 'value="Ani"' in report.text
-    assert "No rater has this name yet" in report.text
     with web_database.reading() as session:
         assert session.scalars(select(Event)).all() == []
 
-
-def test_the_ratings_are_stored_under_the_name_that_was_confirmed(
-    client: FlaskClient, run_id: str, web_database: Database
-) -> None:
     after = drop_and_store(client, "Budi")
-
     assert run_id in after.request.path
     with web_database.reading() as session:
         named = select(Rater.name).join(Event, Event.rater_id == Rater.id)
@@ -254,8 +241,10 @@ def test_the_ratings_are_stored_under_the_name_that_was_confirmed(
 
 
 def test_ratings_that_cannot_be_stored_stay_with_their_reason(
-    client: FlaskClient, run_id: str, web_database: Database
+    client: FlaskClient, web_database: Database
 ) -> None:
+    assert "Import its run file first" in drop(client, DATA).text
+    stored(web_database, QUERIES)
     with web_database.writing() as session:
         study = studies.open_or_make(session, NOW)
         raters.remove(session, raters.add(session, study, "Cici", NOW), NOW)
@@ -264,14 +253,6 @@ def test_ratings_that_cannot_be_stored_stay_with_their_reason(
 
     assert "Cici was removed" in after.text
     assert tokens(after)
-    assert run_id in after.text
-
-
-def test_ratings_of_an_unknown_run_say_what_to_do(client: FlaskClient) -> None:
-    report = drop(client, DATA)
-
-    assert "Import its run file first" in report.text
-    assert "This file cannot be imported." in report.text
 
 
 OTHER = ratings(
@@ -319,20 +300,6 @@ def test_a_file_in_an_existing_name_changes_nothing_until_it_is_ticked(
     assert "imported before" in drop(client, OTHER).text
 
 
-def test_another_name_is_shown_with_what_would_change_before_it_takes_the_ratings(
-    client: FlaskClient, run_id: str, web_database: Database
-) -> None:
-    drop_and_store(client)
-    before = verdicts(web_database)
-    (token,) = tokens(drop(client, OTHER.replace(b'"Ani"', b'"Budi"')))
-
-    asked = store(client, token, "Ani", shown="Budi", confirm="1")
-
-    assert "Ani is a rater of this study already." in asked.text
-    assert run_id in asked.text
-    assert verdicts(web_database) == before
-
-
 def test_ratings_that_waited_for_their_run_are_stored_once_their_report_was_shown(
     client: FlaskClient, web_database: Database
 ) -> None:
@@ -358,13 +325,3 @@ def test_two_files_of_one_new_rater_are_stored_together(
 
     assert after.location == f"/runs/{run_id}"
     assert sorted(map(str, verdicts(web_database))) == ["0", "1", "false_negative"]
-
-
-def test_the_file_of_an_unnamed_run_has_a_name(web_database: Database) -> None:
-    run_id = stored(web_database, QUERIES, method="../Größe 60/40")
-    with web_database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
-        found = runs.offline_run(session, study, run_id)
-
-    assert runs.file_name(found) == "rate_Gr_e_60_40.html"

@@ -1,30 +1,65 @@
-"""The page of the rating plan, without questions too, and the settled orders where they are."""
+"""The page of the rating plan: the plan, settled orders, the sample, and a machine's help."""
 
 from __future__ import annotations
+
+import re
+from html import unescape
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.services.planning.helped import (
+    BY_MACHINE,
+    BY_PEOPLE,
+    drawn,
+    machine,
+    study_of_two_runs,
+)
+from tests.services.planning.helped import judge as judge_all
 from tests.services.runs.runs import card, query
 from tests.web import places
 from tests.web.conftest import stored
 from webapp.db.engine import Database
+from webapp.services.study import studies
 
 PAGE = "/study/planning"
 
 
-def test_a_study_without_questions_says_so(client: FlaskClient) -> None:
-    page = client.get(PAGE)
-    assert page.status_code == 200
-    assert "There are no questions yet." in page.text
+def said(client: FlaskClient, part: str, address: str = PAGE) -> str:
+    """Return the text of a part of a page."""
+    return words(client.get(address).text, part)
 
 
-def test_a_plan_can_be_made_before_there_are_questions(client: FlaskClient) -> None:
-    page = client.get(PAGE, query_string={"deviation": "0.3", "difference": "0.1"}).text
+def words(page: str, part: str) -> str:
+    inside = page.partition(f'id="{part}"')[2].partition("</section>")[0]
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", inside)).split())
 
+
+def judge(client: FlaskClient, run: str, number: int, relevance: str) -> None:
+    address = f"/runs/{run}/queries/{number}/results/1/judgment"
+    data = {"relevance": relevance, "event_id": f"{run}-{number}"}
+    assert client.post(address, data=data).status_code == 303
+
+
+def test_a_plan_can_be_made_before_there_are_questions(app: Flask, client: FlaskClient) -> None:
+    places.assert_explained(app, PAGE, "How many judgments are enough", "/runs/import")
+    page = client.get(PAGE, query_string={"deviation": "0.3", "difference": "0,1"}).text
+
+    # G*Power, see tests/cli/planning/test_planning.py.
     assert "A difference of 0.10 takes 73 questions" in page
     assert "<svg" in page
+    assert 'id="table-plan"' in page
+
+
+def test_a_wrong_value_is_named_at_its_field(client: FlaskClient, run_id: str) -> None:
+    assert run_id
+    assert 'id="table-plan"' not in client.get(PAGE).text  # nothing is rated yet
+    wish = {"difference": "much", "raters": "0", "figure": "none", "power": "1", "pair": "a~b"}
+    page = client.get(PAGE, query_string=wish)
+    assert page.status_code == 200
+    assert page.text.count('aria-invalid="true"') == 2
+    assert page.text.count('class="error"') == 2
 
 
 def test_each_question_set_has_a_plan_of_its_own(
@@ -34,114 +69,229 @@ def test_each_question_set_has_a_plan_of_its_own(
         stored(web_database, [query(n, card("a"), text=f"{text} {n}") for n in range(1, 4)])
     client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
 
-    assert "It drew 2 of 3 questions at random." in client.get(f"{PAGE}?set=1").text
+    assert "It drew 2 of 3 questions at random." in said(client, "sample", f"{PAGE}?set=1")
     newest = client.get(PAGE).text
-    assert "All questions are rated, in their usual order." in newest
+    assert "Draw the sample" in newest
     assert "Question set B" in newest
     assert client.get(f"{PAGE}?set=9").status_code == 404
 
 
-def compared(database: Database) -> tuple[str, str]:
-    """Store two runs of two questions, a card of its own in each."""
+@pytest.fixture(name="runs")
+def _runs(web_database: Database) -> tuple[str, str]:
+    """Two runs of six questions, each with a card of its own."""
     first, second = (
-        stored(database, [query(n, card(f"{method}{n}")) for n in (1, 2)], method=method)
-        for method in ("hybrid", "api_only")
+        stored(
+            web_database,
+            [query(n, card(f"{method}{n}"), text=f"Question {n}") for n in range(1, 7)],
+            method=method,
+        )
+        for method in ("hybrid", "api")
     )
     return first, second
 
 
-def judge(client: FlaskClient, run: str, number: int, said: str) -> None:
-    address = f"/runs/{run}/queries/{number}/results/1/judgment"
-    data = {"relevance": said, "event_id": f"{run}-{number}"}
-    assert client.post(address, data=data).status_code == 303
-
-
 def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
-    client: FlaskClient, web_database: Database
+    client: FlaskClient, runs: tuple[str, str]
 ) -> None:
-    first, second = compared(web_database)
-    comparison = f"/comparisons/?runs={first}&runs={second}&part=settled"
-    places = (PAGE, "/study/standing", comparison)
-    for place in places:
-        page = client.get(place).text
-        assert "No order is settled yet: the open cards can still change every one." in page, place
-        assert "The rest depends on 4 cards in 2 questions: 1, 2." in page, place
-    assert "The questions that can change most: 1, 2." in client.get(PAGE).text
-    for number in (1, 2):
-        judge(client, first, number, "1")
-    judge(client, second, 1, "0")
+    asked = f"runs={runs[0]}&runs={runs[1]}"
+    where = (PAGE, "/study/standing", f"/comparisons/?{asked}&part=settled")
+    for place in where:
+        assert "12 cards in 6 questions: 1, 2, 3, 4, 5, 6" in client.get(place).text, place
+    assert "The questions that can change most: 1, 2." in said(client, "settled")
+    for number in range(1, 7):
+        judge(client, runs[0], number, "1")
+    judge(client, runs[1], 1, "0")
 
-    for place in places:
+    for place in where:
         page = client.get(place).text
-        assert "Every order is settled: no card that is still open can change it." in page, place
         assert "settled: Hybrid is ahead" in page, place
-        assert "Judged so far: 3 of 4 distinct cards and empty lists." in page, place
-
-    found = client.get(f"/comparisons/report.json?runs={first}&runs={second}").json
+        assert "Judged so far: 7 of 12 distinct cards and empty lists." in page, place
+    found = client.get(f"/comparisons/report.json?{asked}").json
     assert found is not None
     assert found["settled"][0] == {
-        "runs": [first, second],
+        "runs": [*runs],
         "figure": "mean_precision_at_5",
         "settled": True,
-        "ahead": first,
-        "min": 0.5,  # 1 - 0 and 1 - 1
+        "ahead": runs[0],
+        "min": 0.1667,  # 1 - 0 once of six, and 1 - 1
         "max": 1.0,
-        "n": 2,
+        "n": 6,
         "open_cards": 0,
         "questions": [],
-        "judged": 3,
-        "of": 4,
+        "judged": 7,
+        "of": 12,
         "rule": None,  # rated in the usual order
     }
-    markdown = client.get(f"/comparisons/report.markdown?runs={first}&runs={second}").text
-    assert "Every order is settled" in markdown
 
 
-def test_one_run_has_nothing_to_settle(client: FlaskClient, run_id: str) -> None:
-    assert run_id
-    assert "settled-title" not in client.get(PAGE).text
-    assert "settled-title" not in client.get("/study/standing").text
+def test_a_sample_is_drawn_extended_and_closed(client: FlaskClient, runs: tuple[str, str]) -> None:
+    page = client.get(PAGE).text
+    assert "Draw the sample" in page
+    drawn = {"kind": "fixed", "size": "3"}
+
+    page = client.post(f"{PAGE}/1/sample", data=drawn, follow_redirects=True).text
+
+    assert "It drew 3 of 6 questions at random." in page
+    assert "0 of 3 questions drawn are rated; the other questions are not asked." in page
+    page = client.post(f"{PAGE}/1/sample/more", data={"more": "3"}, follow_redirects=True).text
+    assert "It drew 6 of 6 questions at random." in page
+    assert "How many more to draw" not in page
+
+    for run_id, relevance in zip(runs, "10", strict=True):
+        for n in range(1, 7):
+            judge(client, run_id, n, relevance)
+
+    page = client.get(PAGE).text
+    assert "6 of 6 questions drawn are rated" in page
+    assert "[1.00; 1.00]" in page  # the first run's MRR, all questions drawn
+    compared = client.get("/comparisons/", query_string={"runs": [*runs]}).text
+    assert "Sampled questions" in compared
+    report = client.get("/comparisons/report.json", query_string={"runs": [*runs]}).json
+    assert report is not None
+    assert report["sample"]["rule"]["n"] == 6
+
+    page = client.post(f"{PAGE}/1/rule/end", follow_redirects=True).text
+    assert "End this rule" not in page
+    assert "1 earlier rule" in page
+    assert "ended after 12 verdicts" in page
+    assert "It drew 6 of 6 questions at random." in page
 
 
-def test_an_entered_deviation_says_what_the_questions_can_show(
-    client: FlaskClient, run_id: str
+def test_what_cannot_be_drawn_is_refused(client: FlaskClient, runs: tuple[str, str]) -> None:
+    wish = {"kind": "fixed", "size": "7"}
+    assert client.post(f"{PAGE}/1/sample", data=wish).status_code == 422
+    assert client.post(f"{PAGE}/9/sample", data=wish).status_code == 404
+    for wish in ({"kind": "fixed"}, {"kind": "sequence", "size": "2"}):
+        assert client.post(f"{PAGE}/1/sample", data=wish).status_code == 400
+    for address in ("sample/more", "rule/end"):
+        assert client.post(f"{PAGE}/1/{address}", data={"more": "1"}).status_code == 404
+    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
+    other = {"more": "1", "category": "none"}
+    assert client.post(f"{PAGE}/1/sample/more", data=other).status_code == 422
+    assert client.get(f"{PAGE}/1/sample/more").location == f"{PAGE}?set=1#sample"
+    client.post(f"{PAGE}/1/rule/end")
+    judge(client, runs[0], 1, "1")
+    assert "Draw the sample" not in client.get(PAGE).text
+    wish = {"kind": "fixed", "size": "2"}
+    assert client.post(f"{PAGE}/1/sample", data=wish).status_code == 409
+
+
+def test_what_was_not_drawn_is_missing_on_no_page(
+    client: FlaskClient, runs: tuple[str, str]
 ) -> None:
-    assert run_id
-    wish = {"figure": "mrr", "difference": "0,15", "power": "80", "deviation": "0.28"}
-    page = client.get("/study/planning", query_string=wish).text
-    # statsmodels: 30 questions, see tests/metrics/planning/test_power.py.
-    assert "A difference of 0.15 takes 30 questions at a power of 80%, tested at 5%." in page
-    assert "With 1 question you can show" not in page  # one question shows nothing
-    assert '<svg xmlns="http://www.w3.org/2000/svg"' in page
-    assert 'id="table-plan"' in page
+    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
+    run_id = runs[0]
+    table = client.get(f"/runs/{run_id}").text
+    assert "4 questions are not asked" in table
+    assert table.count("not put to raters · not counted") == 4
+    assert "Over 0 complete of 2 questions" in table
+    assert "6 questions (2 in the sample)" in client.get("/runs/").text
+    figures = client.get(f"/runs/{run_id}/metrics.json").json
+    assert figures is not None
+    (asked, left_out) = figures["queries"], figures["not_asked"]
+    assert (len(asked), len(left_out), figures["n_queries"]) == (2, 4, 2)
+    rated = client.get(f"/runs/{run_id}/export.csv").text.splitlines()
+    assert [int(line.split(",")[0]) for line in rated[1:]] == [one["query_id"] for one in asked]
 
 
-def test_before_anything_is_rated_the_page_says_what_is_missing(
-    client: FlaskClient, run_id: str
+def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
+    client: FlaskClient, web_database: Database
 ) -> None:
-    assert run_id
-    page = client.get("/study/planning").text
-    assert "Nothing is known yet of how much two runs differ" in page
-    assert 'id="table-plan"' not in page
+    queries = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, 4)]
+    queries.append(query(4, text="Question 4"))  # an empty list
+    run_id = stored(web_database, queries)  # one run: it is rated openly
+    client.post(f"{PAGE}/1/sample", data={"kind": "machine_help", "size": "2"})
+    figures = client.get(f"/runs/{run_id}/metrics.json").json
+    assert figures is not None
+    outside = figures["not_asked"]
+    inside = [one["query_id"] for one in figures["queries"]]
+    remark = "This question was not drawn into the sample"
+
+    page = client.get(f"/runs/{run_id}").text
+    assert "Over all 4 questions of the run the coverage is 0.75" in page  # 3 lists of 4
+    page = client.get(f"/runs/{run_id}/queries/{outside[0]}").text
+    assert remark in page
+    assert "Not part of the sample" in page
+    assert "<title>Question" in page  # without a number
+    page = client.get(f"/runs/{run_id}/queries/{inside[0]}").text
+    assert remark not in page
+    assert "Question 1 of 2" in page
+    following = f"/runs/{run_id}/queries/{inside[1]}"
+    assert f'rel="next" data-walk aria-keyshortcuts="l" href="{following}"' in page
+    assert f'href="/runs/{run_id}/queries/{inside[0]}' in client.get("/runs/").text  # go on there
 
 
-def test_a_wrong_value_is_named_at_its_field(client: FlaskClient, run_id: str) -> None:
-    assert run_id
-    wish = {"difference": "much", "raters": "0", "figure": "none", "power": "1", "pair": "a~b"}
-    page = client.get("/study/planning", query_string=wish)
-    assert page.status_code == 200
-    assert page.text.count('aria-invalid="true"') == 2
-    assert "This value cannot be used here." in page.text
-    assert "This number is too small or too large." in page.text
-
-
-@pytest.mark.parametrize(
-    ("path", "says", "leads_to"),
-    [
-        ("/study/planning", "How many judgments are enough", "/runs/import"),
-    ],
-)
-def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
-    app: Flask, path: str, says: str, leads_to: str
+def test_a_blind_study_opens_a_question_outside_the_sample_for_its_owner(
+    client: FlaskClient, runs: tuple[str, str]
 ) -> None:
-    places.assert_explained(app, path, says, leads_to)
+    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
+    figures = client.get(f"/runs/{runs[0]}/metrics.json").json
+    assert figures is not None
+    (inside, other) = (one["query_id"] for one in figures["queries"])
+    outside = figures["not_asked"][0]
+    shown = client.get(f"/comparisons/questions/{outside}", query_string={"runs": [*runs]}).text
+    assert "This question was not drawn into the sample" in shown
+    page = client.get(f"/comparisons/questions/{inside}", query_string={"runs": [*runs]}).text
+    assert "This question was not drawn into the sample" not in page
+    assert f'rel="next" href="/comparisons/questions/{other}?' in page
+
+
+def rated(database: Database, *, sample: bool = False, left: int = 0) -> None:
+    """Two runs judged by people in part and by a machine; `left` questions it has left."""
+    with database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        owner = studies.raters(session, study)[0]
+        runs = study_of_two_runs(session, study)
+        if sample:
+            drawn(session, owner, runs[0])
+        machines = machine(session, study), machine(session, study, "Other")
+        by_machine = {n: letters for n, letters in BY_MACHINE.items() if n <= 8 - left}
+        for run in runs:
+            judge_all(session, machines[0], run, by_machine)
+            judge_all(session, owner, run, BY_PEOPLE)
+        judge_all(session, machines[1], runs[0], {1: "10"})
+        session.commit()
+
+
+def test_figures_stand_beside_those_of_people_alone_with_the_rule(
+    client: FlaskClient, web_database: Database
+) -> None:
+    rated(web_database, sample=True)
+
+    shown = said(client, "machine_help")
+
+    assert "Rule: People with a machine's help, chosen" in shown
+    assert "seed 1936. It drew 4 of 8 questions at random." in shown
+    assert "It was chosen before the first verdict." in shown
+    assert "Not valid" not in shown
+    # P@5: people 1, 1/2, 1/2, 1; the machine 1, 1/2, 0, 1 and 1/2, 1, 0, 1/2: cov 3/32, var 39/224,
+    # weight 7/26, so 3/4 + 7/26 x (1/2 - 5/8).
+    assert re.search(r"Precision@5, Hybrid 0\.72 \[0\.\d+; 1\.00\] 0\.75 \[0\.\d+;", shown)
+    assert " 0.27 " in shown
+    assert "4 of 8" in shown
+    assert "How many questions should people judge?" in shown
+    wide, narrow = (
+        said(client, "machine_help", f"{PAGE}?width={width}").partition(" For 95%")[0]
+        for width in (0.9, 0.02)
+    )
+    assert "MRR, Hybrid all all 8" in narrow
+    assert "MRR, Hybrid all all 8" not in wide
+    # People found something in every sampled answer, so nothing shows how far others would differ.
+    assert "Success rate, Hybrid" not in wide.partition("How many questions")[2]
+
+
+def test_a_machine_with_cards_left_is_said_to_have_them_and_another_can_be_chosen(
+    client: FlaskClient, web_database: Database
+) -> None:
+    rated(web_database, sample=True, left=2)
+
+    page = client.get(PAGE).text
+    shown = words(page, "machine_help")
+
+    assert "Mesin has cards left in 2 of 8 questions." in shown
+    assert "The machine has cards left." in shown
+    address = re.search(r'href="([^"]+machine=\d+)[^"]*">Other', page)
+    assert address is not None
+    other = said(client, "machine_help", address[1].replace("&amp;", "&"))
+    assert "Other has cards left in 8 of 8 questions." in other

@@ -123,7 +123,7 @@ def choose(
     )
     session.add(rule)
     session.flush()
-    _log(session, rater.study, rule, (earlier and earlier.kind, rule.kind), now)
+    _log(session, rater.study, rule, (earlier.kind if earlier else None, rule.kind), now)
     return rule
 
 

@@ -12,7 +12,16 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW, copied
-from tests.services.planning.helped import SAMPLE, SEED, drawn, judge, machine, study_of_two_runs
+from tests.services.planning.helped import (
+    BY_MACHINE,
+    BY_PEOPLE,
+    SAMPLE,
+    SEED,
+    drawn,
+    judge,
+    machine,
+    study_of_two_runs,
+)
 from tests.services.proof_packs.packs import changed, members, verified
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
@@ -29,8 +38,6 @@ from webapp.services.study import studies
 FEW = Resampling(resamples=50)
 ROWS = "study/planning_rules.json"
 RULE = Rule("majority")
-BY_MACHINE = {1: "11", 2: "10", 3: "00", 4: "11", 5: "10", 6: "11", 7: "00", 8: "?1"}
-BY_PEOPLE = {1: "11", 2: "10", 3: "01", 4: "11"}
 
 
 @pytest.fixture(name="packed", scope="module")
@@ -45,7 +52,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
         drawn(session, rater, runs[0]).chosen_at = NOW - timedelta(hours=1)
         mesin = machine(session, study)
         for run in runs:
-            judge(session, mesin, run, BY_MACHINE)
+            judge(session, mesin, run, {**BY_MACHINE, 8: "?1"})
             judge(session, rater, run, BY_PEOPLE)
         data = packs.pack(session, study, None, RULE, settings=FEW).data
         ordered = settled.runs_of(session, study, runs[0].question_set_id)
@@ -73,13 +80,10 @@ def test_the_pack_is_equal_and_every_figure_names_its_rule(packed: bytes) -> Non
     assert found.equal, found.differences
     (of_set,) = json.loads(members(packed)[pack_part.FIGURES]).values()
     (help_,) = of_set["machine_help"]
-    assert help_["rule"]["kind"] == "machine_help"
-    assert help_["rule"]["seed"] == SEED
+    assert (help_["valid"], help_["rule"]["kind"]) == (True, "machine_help")
+    assert (help_["rule"]["seed"], help_["rule"]["sample"]) == (SEED, [*SAMPLE])
     assert (help_["rule"]["n"], help_["rule"]["of"]) == (4, 8)
-    assert help_["rule"]["sample"] == [3, 1, 4, 2]
     assert help_["rule"]["chosen_at"] == (NOW - timedelta(hours=1)).isoformat()
-    assert help_["valid"]
-    assert b"planning/figures.json" in members(packed)["README.md"]
 
 
 def test_a_changed_figure_is_reported_with_both_values(packed: bytes) -> None:
@@ -135,24 +139,6 @@ def test_a_sample_is_drawn_again_from_what_its_rule_states(
     found = verified(changed(packed, ROWS, edited(lambda rows: change(rows[0])))).differences
 
     assert pack_part.RULES in {one.file for one in found}
-
-
-def test_the_questions_that_a_run_was_not_asked_are_compared(packed: bytes) -> None:
-    name = next(name for name in members(packed) if name.endswith("/run.json"))
-    assert json.loads(members(packed)[name])["not_asked"] == [5, 6, 7, 8]
-
-    found = verified(changed(packed, name, edited(lambda run: run["not_asked"].pop())))
-
-    assert {one.file for one in found.differences} == {name}
-
-
-def test_another_seed_draws_other_questions_and_changes_the_figures(packed: bytes) -> None:
-    found = verified(changed(packed, ROWS, edited(lambda rows: rows[0].update(seed=7))))
-
-    of_planning = [one for one in found.differences if one.file == pack_part.FIGURES]
-    assert any(one.place[-1] == "value" for one in of_planning)
-    # What is not drawn is not asked, so the comparison is another one too.
-    assert any(one.file.startswith("comparisons/") for one in found.differences)
 
 
 def test_a_sample_drawn_in_steps_and_by_category_is_drawn_again(
@@ -219,21 +205,3 @@ def test_without_a_rule_no_machine_is_in_the_pack(
     assert of_set["machine_help"] == []
     assert of_set["settled"]
     assert not any(b"Mesin" in data for data in found.values())
-
-
-def test_the_pack_of_one_run_has_the_figures_of_that_run(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    first, second = study_of_two_runs(session, study)
-    drawn(session, rater, first)
-    mesin = machine(session, study)
-    for run in (first, second):
-        judge(session, mesin, run, BY_MACHINE)
-        judge(session, rater, run, BY_PEOPLE)
-
-    data = packs.pack(session, study, second.id, RULE).data
-
-    (of_set,) = json.loads(members(data)[pack_part.FIGURES]).values()
-    figures = of_set["machine_help"][0]["figures"]
-    assert {(one["first"], one["second"]) for one in figures} == {(second.id, None)}
-    assert verified(data).equal
