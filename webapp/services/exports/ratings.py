@@ -137,6 +137,11 @@ class FileEffect(Struct, frozen=True):
     in_file: str | None
     kept: str | None
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file replaces or clears a judgment of the rater."""
+        return self.here is not None and self.kept != self.here
+
 
 class RatingsReport(Struct, frozen=True):
     """The effect of importing a file of ratings, before or after it is stored.
@@ -277,7 +282,6 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
         effects.append(effect)
         if added[about] and effect.here is not None and effect.in_file != effect.here:
             contradictions.append(effect)
-    judged = [one for one in effects if one.here is not None]
     return RatingsReport(
         name=read.name,
         problems=tuple(problems),
@@ -292,8 +296,10 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
         added=RatingCounts.of(
             one.field for one in effects if one.here is None and one.kept is not None
         ),
-        changed=RatingCounts.of(one.field for one in judged if one.kept != one.here),
-        same=RatingCounts.of(one.field for one in judged if one.kept == one.here),
+        changed=RatingCounts.of(one.field for one in effects if one.is_changed),
+        same=RatingCounts.of(
+            one.field for one in effects if one.here is not None and not one.is_changed
+        ),
         contradictions=tuple(contradictions),
     )
 
