@@ -47,7 +47,7 @@ def pack(database: Database) -> bytes:
     with database.reading() as session:
         study = studies.current(session)
         assert study is not None
-        return packs.of_study(session, study, Rule("majority")).data
+        return packs.pack(session, study, None, Rule("majority")).data
 
 
 def fill(session: Session) -> None:
