@@ -249,7 +249,7 @@ def test_ratings_that_cannot_be_stored_stay_with_their_reason(
         session.commit()
     after = drop_and_store(client, "Cici")
 
-    assert "Cici was removed" in after.text
+    assert "is of Cici, who" in after.text
     assert tokens(after)
     assert run_id in after.text
 
