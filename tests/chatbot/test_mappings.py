@@ -99,13 +99,13 @@ def test_a_new_session_is_asked_for_with_null() -> None:
         (b"[]", "peta.json is not a usable mapping"),
         (b'{"send": {"q": "{message}"}}', "read: Field required"),
         (b'{"send": {"q": "{message}"}, "read": {"txt": "a"}}', "read.text: Field required"),
-        (b'{"send": {"q": "{pesan}"}, "read": {"text": "a"}}', "{pesan} is not a place"),
-        (b'{"send": {"q": "halo"}, "read": {"text": "a"}}', "the message goes nowhere"),
+        (b'{"send": {"q": "{pesan}"}, "read": {"text": "a"}}', "{pesan} is not one of {message}"),
+        (b'{"send": {"q": "halo"}, "read": {"text": "a"}}', "{message} is not in it"),
         (b" " * 100_000, "larger than 64 kB"),
     ],
 )
 def test_a_mapping_that_cannot_be_followed_says_why(data: bytes, words: str) -> None:
-    with pytest.raises(UnusableMapping) as refused:
+    with speaking("en"), pytest.raises(UnusableMapping) as refused:
         mappings.read("peta.json", data)
 
     with speaking("en"):

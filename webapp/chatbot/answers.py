@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -47,20 +47,16 @@ class Answer(Struct, frozen=True):
     address: str = ""
 
 
-def results_count(answer: Answer) -> int | None:
-    """How many results the chatbot says it returned, else how many it lists."""
-    returned = answer.metadata.get("returned")
-    if type(returned) is int and 0 <= returned <= LARGEST_INTEGER:
-        return returned
-    return None if answer.properties is None else len(answer.properties)
-
-
 def answered(asked: CollectedAnswer, answer: Answer) -> CollectedAnswer:
     """A question that was `asked`, with the answer as a run file keeps it."""
+    # How many results the chatbot says it returned, else how many it lists.
+    count = answer.metadata.get("returned")
+    if type(count) is not int or not 0 <= count <= LARGEST_INTEGER:
+        count = None if answer.properties is None else len(answer.properties)
     return replace(
         asked,
         response=answer.text,
-        results_count=results_count(answer),
+        results_count=count,
         latency_ms=answer.latency_ms,
         tries=answer.tries,
         usage=answer.usage,
@@ -83,7 +79,7 @@ def parsed(data: bytes) -> object:
         raise NotTheContract(mark("it is empty"))
     try:
         text = data.decode("utf-8-sig")
-        value: object = json.loads(text, parse_constant=_null, parse_float=_float)
+        value: object = json.loads(text, parse_constant=lambda _: None, parse_float=_float)
     except UnicodeDecodeError as wrong:
         raise NotTheContract(mark("it is not in UTF-8"), excerpt=beginning) from wrong
     except (ValueError, RecursionError) as wrong:
@@ -95,10 +91,6 @@ def parsed(data: bytes) -> object:
     return value
 
 
-def _null(_constant: str) -> None:
-    """NaN and Infinity, which Python reads and JSON does not have."""
-
-
 def _float(digits: str) -> float | None:
     number = float(digits)
     return number if abs(number) != float("inf") else None
@@ -107,16 +99,12 @@ def _float(digits: str) -> float | None:
 def _is_deeper(value: object, limit: int) -> bool:
     level = [value]
     for _ in range(limit + 1):
+        lists = [one.values() if isinstance(one, dict) else one for one in level]
         level = [
             inner
-            for outer in level
-            for inner in (
-                outer.values()
-                if isinstance(outer, dict)
-                else outer
-                if isinstance(outer, list)
-                else ()
-            )
+            for one in lists
+            if isinstance(one, Iterable) and not isinstance(one, str)
+            for inner in one
         ]
     return bool(level)
 

@@ -23,23 +23,7 @@ from msgspec.structs import force_setattr, replace
 
 from webapp.chatbot import mappings
 from webapp.chatbot.answers import Answer, Message, detail, excerpt, parsed
-from webapp.chatbot.failures import (
-    CHATBOT,
-    LONGEST_EXCERPT,
-    AnswerTooLarge,
-    CallFailed,
-    ConnectionCut,
-    NoAnswerInTime,
-    NothingAtAddress,
-    NothingAtEither,
-    NotReached,
-    NotTheContract,
-    PauseTooLong,
-    QuestionRefused,
-    Redirected,
-    ServerFailed,
-    TooManyRequests,
-)
+from webapp.chatbot.failures import CHATBOT, KINDS, LONGEST_EXCERPT, CallFailed, NotTheContract
 from webapp.chatbot.mappings import CONTRACT, Mapping
 from webapp.failures import Refused
 from webapp.i18n import mark
@@ -52,6 +36,7 @@ LARGEST_ANSWER = 2**20
 """Bytes; of a larger answer the rest is not read."""
 
 Read = TypeVar("Read")
+NOTHING_THERE = "404"
 
 
 class UnusableAddress(Refused, ValueError):
@@ -101,7 +86,7 @@ class Endpoint(Struct, frozen=True):
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
     ) -> ChatbotReply[Read]:
         """The value that `read` finds in the answer; raises `CallFailed` when every try failed."""
-        for attempt in retries(self._pause, self.patience):
+        for attempt in _retries(self.patience):
             with attempt:
                 try:
                     value, latency_ms = self._try(body, headers, read)
@@ -111,35 +96,24 @@ class Endpoint(Struct, frozen=True):
                 return ChatbotReply(value, latency_ms, attempt.num)
         raise AssertionError(self.patience)
 
-    def _pause(self, failure: Exception) -> bool | float:
-        if not isinstance(failure, CallFailed) or not failure.retried:
-            return False
-        return True if failure.pause is None else failure.pause
-
     def _try(
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
     ) -> tuple[Read, int]:
         started = self.timer()
-        seconds = self.patience.seconds
-        status, data, about = post(self.address, body, headers, seconds=seconds, limit=self.limit)
+        seconds, limit = self.patience.seconds, self.limit
+        status, data, about = asyncio.run(_posted(self.address, body, headers, seconds, limit))
         milliseconds = round((self.timer() - started) * 1000)
-        self._check_status(status, data, about)
-        return read(parsed(data)), milliseconds
-
-    def _check_status(self, status: int, data: bytes, about: httpx.Headers) -> None:
         if 200 <= status < 300:
-            return
-        words = detail(data)
+            return read(parsed(data)), milliseconds
         if 300 <= status < 400:
-            raise Redirected(status=status, address=about.get("Location", "-"))
+            raise CallFailed("redirected", status=status, address=about.get("Location", "-"))
         if status != 429 and status < 500:
-            refused = NothingAtAddress if status == 404 else QuestionRefused
-            raise refused(status=status, detail=words)
-        pause, limit = _seconds(about.get("Retry-After")), self.patience.longest_wait
-        if pause is not None and pause > limit:
-            raise PauseTooLong(status=status, seconds=pause, limit=limit)
-        kind = TooManyRequests if status == 429 else ServerFailed
-        raise kind(pause=pause, status=status, detail=words)
+            raise CallFailed("question_refused", status=status, detail=detail(data))
+        pause, longest = _seconds(about.get("Retry-After")), self.patience.longest_wait
+        if pause is not None and pause > longest:
+            raise CallFailed("pause_too_long", status=status, seconds=pause, limit=longest)
+        code = "too_many_requests" if status == 429 else "server_failed"
+        raise CallFailed(code, pause=pause, status=status, detail=detail(data))
 
 
 class Chatbot(Struct, frozen=True):
@@ -164,19 +138,22 @@ class Chatbot(Struct, frozen=True):
         """
         try:
             return self._asked_at(self.address, asked)
-        except NothingAtAddress as nothing:
+        except CallFailed as failed:
             other = self.other_address
-            if other is None:
+            if other is None or failed.values.get("status") != NOTHING_THERE:
                 raise
             try:
                 return self._asked_at(other, asked)
-            except NothingAtAddress:
-                raise NothingAtEither(
+            except CallFailed as again:
+                if again.values.get("status") != NOTHING_THERE:
+                    raise
+                raise CallFailed(
+                    "nothing_there",
                     address=public_address(self.address),
                     other=public_address(other),
-                    status=nothing.values["status"],
-                    detail=nothing.values["detail"],
-                ) from nothing
+                    status=failed.values["status"],
+                    detail=failed.values["detail"],
+                ) from failed
 
     @property
     def other_address(self) -> str | None:
@@ -197,31 +174,24 @@ class Chatbot(Struct, frozen=True):
         return replace(reply.value, address=address, latency_ms=reply.latency_ms, tries=reply.tries)
 
 
-def retries(on: Callable[[Exception], bool | float], patience: Patience) -> Iterable[Attempt]:
-    """The tries of one call, with pauses between; `on` says after which failure one follows."""
+def _retries(patience: Patience) -> Iterable[Attempt]:
     import stamina
+
+    def pause(failure: Exception) -> bool | float:
+        if not isinstance(failure, CallFailed) or not KINDS[failure.code][1]:
+            return False
+        return True if failure.pause is None else failure.pause
 
     # The caller reports retries; without a handler they would appear on stderr.
     logging.getLogger("stamina").addHandler(_SILENT)
     return stamina.retry_context(
-        on=on,
+        on=pause,
         attempts=patience.tries,
         timeout=None,
         wait_initial=patience.first_pause,
         wait_max=patience.longest_pause,
         wait_jitter=patience.jitter,
     )
-
-
-def post(
-    address: str, body: object, headers: dict[str, str], *, seconds: float, limit: int
-) -> tuple[int, bytes, httpx.Headers]:
-    """Status, bytes and headers of the answer to a JSON body, all of it within the limits.
-
-    `seconds` are for the whole call, `limit` is the largest answer in bytes. Raises a
-    `CallFailed` where there is no whole answer, or a compressed one.
-    """
-    return asyncio.run(_posted(address, body, headers, seconds, limit))
 
 
 async def _posted(
@@ -252,16 +222,22 @@ async def _posted(
                 },
             ) as response,
         ):
-            data, about = await _bounded(response, limit), response.headers
+            data, about = bytearray(), response.headers
+            async for chunk in response.aiter_raw():
+                data += chunk
+                if len(data) > limit:
+                    kilobytes = limit // 1024
+                    beginning = excerpt(bytes(data[: 4 * LONGEST_EXCERPT]))
+                    raise CallFailed("answer_too_large", limit=kilobytes, excerpt=beginning)
     except TimeoutError as late:
-        raise NoAnswerInTime(seconds=seconds) from late
+        raise CallFailed("no_answer_in_time", seconds=seconds) from late
     except (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol) as failure:
-        raise NotReached(why=_reason(failure)) from failure
+        raise CallFailed("not_reached", why=_reason(failure)) from failure
     except httpx.TransportError as failure:
-        raise ConnectionCut(why=_reason(failure)) from failure
+        raise CallFailed("connection_cut", why=_reason(failure)) from failure
     if response.is_success and about.get("Content-Encoding", "identity") != "identity":
         raise NotTheContract(mark("it is compressed, though that was declined"))
-    return response.status_code, data, about
+    return response.status_code, bytes(data), about
 
 
 def full_address(address: str, path: str = "") -> str:
@@ -313,16 +289,6 @@ def _certificates() -> ssl.SSLContext:
     import httpx
 
     return httpx.create_ssl_context()
-
-
-async def _bounded(response: httpx.Response, limit: int) -> bytes:
-    data = bytearray()
-    async for chunk in response.aiter_raw():
-        data += chunk
-        if len(data) > limit:
-            beginning = excerpt(bytes(data[: 4 * LONGEST_EXCERPT]))
-            raise AnswerTooLarge(limit=limit // 1024, excerpt=beginning)
-    return bytes(data)
 
 
 def _seconds(stated: str | None) -> float | None:

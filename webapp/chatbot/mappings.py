@@ -16,9 +16,9 @@ from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from webapp.chatbot.answers import Answer, Message
-from webapp.chatbot.failures import NotTheContract, OtherSession
+from webapp.chatbot.failures import CallFailed, NotTheContract
 from webapp.failures import Conflict, Refused
-from webapp.i18n import mark
+from webapp.i18n import gettext, mark
 
 KEY_VARIABLE = "RELEVANSI_CHATBOT_KEY"
 PLACES = ("message", "session_id", "user_id", "method", "messages")
@@ -32,26 +32,6 @@ class UnusableMapping(Refused, ValueError):
 
     message = mark("%(name)s is not a usable mapping: %(place)s: %(why)s")
     remedy = mark("docs/chatbots.md shows one.")
-
-
-class MappingTooLarge(UnusableMapping):
-    """A mapping file of more than ``limit`` kB."""
-
-    message = mark("%(name)s is larger than %(limit)s kB")
-
-
-class UnknownPlace(UnusableMapping):
-    """A mapping that sends a ``place`` which is none of ``places``."""
-
-    message = mark("%(name)s: {%(place)s} is not a place that can be filled")
-    remedy = mark("There are %(places)s.")
-
-
-class MessageGoesNowhere(UnusableMapping):
-    """A mapping that sends no message."""
-
-    message = mark("%(name)s: the message goes nowhere")
-    remedy = mark("Put {message} into send.")
 
 
 class MissingKey(Conflict):
@@ -90,30 +70,35 @@ class Mapping(Struct, frozen=True):
         return _filled(self.send, asked)
 
     def read(self, document: object, asked: Message) -> Answer:
-        """The answer in a document; raises `NotTheContract` or `OtherSession`."""
+        """The answer in a document; raises a `CallFailed`."""
         text = _at(document, self.text)
         if not isinstance(text, str):
-            raise _without_text(self.text, document)
-        theirs = _session_id(_at(document, self.session))
+            excerpt = json.dumps(document, ensure_ascii=False)
+            if not isinstance(document, dict):
+                raise NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
+            what = mark('it has no text at "%(path)s", only: %(known)s')
+            known = ", ".join(map(str, list(document)[:8])) or "-"
+            raise NotTheContract(what, path=self.text, known=known, excerpt=excerpt)
+        named = _at(document, self.session)
+        is_named = isinstance(named, str | int) and not isinstance(named, bool)
+        theirs = (str(named) or None) if is_named else None
         if theirs and asked.session_id and theirs != asked.session_id:
-            raise OtherSession(excerpt=text, ours=asked.session_id, theirs=theirs)
+            ours = asked.session_id
+            raise CallFailed("other_session", excerpt=text, ours=ours, theirs=theirs)
+        items = _at(document, self.items)
+        if not (items is _NOTHING or items is None or isinstance(items, list)):
+            what = mark('"%(path)s" in it is not a list')
+            raise NotTheContract(what, path=self.items, excerpt=text)
+        model = _at(document, self.model)
+        metadata, usage = _at(document, self.metadata), _at(document, self.usage)
         return Answer(
             text=text,
-            properties=self._properties(document),
+            properties=tuple(map(self._property, items)) if isinstance(items, list) else None,
             session_id=theirs,
-            model=_at_text(document, self.model) or None,
-            metadata=_object(_at(document, self.metadata)),
-            usage=_object(_at(document, self.usage)) or None,
+            model=model if isinstance(model, str) and model else None,
+            metadata=metadata if isinstance(metadata, dict) else {},
+            usage=usage if isinstance(usage, dict) and usage else None,
         )
-
-    def _properties(self, document: object) -> tuple[object, ...] | None:
-        found = _at(document, self.items)
-        if found is _NOTHING or found is None:
-            return None
-        if not isinstance(found, list):
-            what = mark('"%(path)s" in it is not a list')
-            raise NotTheContract(what, path=self.items, excerpt=_at_text(document, self.text))
-        return tuple(self._property(item) for item in found)
 
     def _property(self, item: object) -> object:
         if not isinstance(item, dict):
@@ -139,11 +124,7 @@ CONTRACT = Mapping(
 )
 
 
-def openai(
-    model: str | None,
-    environ: Values[str, str] = os.environ,
-    settings: Values[str, object] = MappingProxyType({}),
-) -> Mapping:
+def openai(model: str | None, settings: Values[str, object] = MappingProxyType({})) -> Mapping:
     """The mapping for an OpenAI-compatible chat endpoint; the earlier turns travel along.
 
     Without a `model` the endpoint takes its own. `settings` (temperature and the like) go out
@@ -156,7 +137,7 @@ def openai(
         text="choices.0.message.content",
         model="model",
         usage="usage",
-        headers=bearer(KEY_VARIABLE, environ),
+        headers=bearer(KEY_VARIABLE),
         path="/chat/completions",
     )
 
@@ -185,14 +166,21 @@ class _File(_OfFile):
 def read(name: str, data: bytes) -> Mapping:
     """The mapping in the file `name`; raises `UnusableMapping`."""
     if len(data) > LARGEST_FILE:
-        raise MappingTooLarge(name, limit=LARGEST_FILE // 1024)
+        why = gettext("it is larger than %(limit)s kB", limit=LARGEST_FILE // 1024)
+        raise UnusableMapping(name, place="JSON", why=why)
     try:
         file = _File.model_validate_json(data)
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "JSON"
         raise UnusableMapping(name, place=place, why=first["msg"]) from wrong
-    _check_places(name, file.send)
+    places = set(_PLACE.findall(json.dumps(file.send)))
+    if unknown := sorted(p for p in places if re.fullmatch(r"\w+", p) and p not in PLACES):
+        known = ", ".join(f"{{{place}}}" for place in PLACES)
+        why = gettext("{%(place)s} is not one of %(places)s", place=unknown[0], places=known)
+        raise UnusableMapping(name, place="send", why=why)
+    if not places & {"message", "messages"}:
+        raise UnusableMapping(name, place="send", why=gettext("{message} is not in it"))
     return Mapping(
         send=file.send,
         item=file.item,
@@ -202,9 +190,9 @@ def read(name: str, data: bytes) -> Mapping:
     )
 
 
-def bearer(variable: str, environ: Values[str, str] = os.environ) -> dict[str, str]:
+def bearer(variable: str) -> dict[str, str]:
     """The header that sends the key in `variable`, to be filled; none where it is not set."""
-    return {"Authorization": f"Bearer {{env:{variable}}}"} if environ.get(variable) else {}
+    return {"Authorization": f"Bearer {{env:{variable}}}"} if os.environ.get(variable) else {}
 
 
 def headers(mapping: Mapping, environ: Values[str, str] = os.environ) -> dict[str, str]:
@@ -228,17 +216,6 @@ def filled_headers(
     return {name: _PLACE.sub(value, text) for name, text in templates.items()}
 
 
-def _check_places(name: str, send: object) -> None:
-    places = set(_PLACE.findall(json.dumps(send)))
-    if unknown := sorted(place for place in places if re.fullmatch(r"\w+", place)):
-        unknown = [place for place in unknown if place not in PLACES]
-    if unknown:
-        known = ", ".join(f"{{{place}}}" for place in PLACES)
-        raise UnknownPlace(name, place=unknown[0], places=known)
-    if not places & {"message", "messages"}:
-        raise MessageGoesNowhere(name)
-
-
 def _filled(template: object, asked: Message) -> object:
     match template:
         case str():
@@ -253,22 +230,15 @@ def _filled(template: object, asked: Message) -> object:
 
 def _filled_text(template: str, asked: Message) -> object:
     if template == "{messages}":
-        return _messages(asked)
+        turns = (zip(("user", "assistant"), turn, strict=True) for turn in asked.earlier)
+        pairs = [*(pair for turn in turns for pair in turn), ("user", asked.message)]
+        return [{"role": role, "content": text} for role, text in pairs]
     if template == "{session_id}":
         return asked.session_id or None
     return _PLACE.sub(
         lambda place: str(getattr(asked, place[1])) if place[1] in PLACES[:4] else place[0],
         template,
     )
-
-
-def _messages(asked: Message) -> list[dict[str, str]]:
-    turns = [
-        {"role": role, "content": text}
-        for turn in asked.earlier
-        for role, text in zip(("user", "assistant"), turn, strict=True)
-    ]
-    return [*turns, {"role": "user", "content": asked.message}]
 
 
 def _at(document: object, path: str) -> object:
@@ -282,27 +252,3 @@ def _at(document: object, path: str) -> object:
         else:
             return _NOTHING
     return document
-
-
-def _at_text(document: object, path: str) -> str:
-    found = _at(document, path)
-    return found if isinstance(found, str) else ""
-
-
-def _session_id(found: object) -> str | None:
-    if isinstance(found, bool) or not isinstance(found, str | int):
-        return None
-    return str(found) or None
-
-
-def _object(found: object) -> Values[str, object]:
-    return found if isinstance(found, dict) else {}
-
-
-def _without_text(path: str, document: object) -> NotTheContract:
-    excerpt = json.dumps(document, ensure_ascii=False)
-    if not isinstance(document, dict):
-        return NotTheContract(mark("it is JSON, but not an object"), excerpt=excerpt)
-    what = mark('it has no text at "%(path)s", only: %(known)s')
-    known = ", ".join(map(str, list(document)[:8])) or "-"
-    return NotTheContract(what, path=path, known=known, excerpt=excerpt)
