@@ -259,7 +259,7 @@ class CollectedAnswer(Struct, frozen=True):
     results_count: int | None = None
     error: str = ""
     error_code: str = ""
-    excerpt: str = ""
+    excerpt: str = field(default="", name="answer_excerpt")
     latency_ms: int | None = None
     tries: int = 1
     usage: Mapping[str, object] | None = None
@@ -281,7 +281,7 @@ class CollectedRun(Struct, frozen=True):
     llm: str
     endpoint: str
     total_questions: int
-    answers: tuple[CollectedAnswer, ...] = ()
+    answers: tuple[CollectedAnswer, ...] = field(default=(), name="results")
 
     @property
     def is_complete(self) -> bool:

@@ -26,12 +26,11 @@ from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.i18n import LANGUAGES, speaking
-from webapp.importers.collecting import collected_runs
 from webapp.importers.evaluations import expected_json
 from webapp.importers.gold import gold_questions
 from webapp.importers.proof_packs import pack as proof_pack
 from webapp.importers.proof_packs.pack import UnusablePack
-from webapp.importers.runs import csv_ratings, problems, questions
+from webapp.importers.runs import csv_ratings, json_runs, problems, questions
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations import json_answers
 from webapp.records import Problem
@@ -242,7 +241,7 @@ def _refused_if_wrong(read: Callable[[str, bytes], object]) -> Read:
 
 FORMATS: Mapping[str, tuple[Spoil, Read]] = {
     "runs": (_JSON, _read_run),
-    "collections": (_JSON, _refused_if_wrong(collected_runs.read)),
+    "collections": (_JSON, _refused_if_wrong(json_runs.read_collected)),
     "questions": (_JSON, _refused_if_wrong(questions.read)),
     "gold": (_JSON, _read_gold),
     "places": (_JSON, _refused_if_wrong(gold_questions.read_places)),

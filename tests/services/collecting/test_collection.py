@@ -18,7 +18,6 @@ from tests.conftest import NOW
 from webapp.chatbot import mappings
 from webapp.chatbot.client import Chatbot, Patience
 from webapp.db.tables.study import Study
-from webapp.importers.collecting import collected_runs
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import ImportRefused
 from webapp.importers.runs.questions import ReadQuestion
@@ -285,7 +284,7 @@ def test_odd_characters_survive_the_file(tmp_path: Path) -> None:
     with serving(raw(text.encode())) as bot:
         done = collected(bot, tmp_path)
 
-    assert collected_runs.read("part", done.file.read_bytes()).answers[0].response == (
+    assert json_runs.read_collected("part", done.file.read_bytes()).answers[0].response == (
         "half , nul , 🏠"
     )
 

@@ -21,9 +21,7 @@ from webapp.i18n import gettext, ngettext
 
 if TYPE_CHECKING:
     from webapp.chatbot.client import Chatbot
-    from webapp.chatbot.mappings import Mapping
     from webapp.importers.runs.questions import ReadQuestion
-    from webapp.records import CollectedAnswer
     from webapp.services.collecting.collection import Collection, CollectionPlan
 
 FOLDER = Path("data/evaluation")
@@ -105,7 +103,11 @@ def collect_command(**options: Any) -> None:
     wanted = CollectOptions(**options)
     chatbot = _chatbot(wanted)
     plan = collection.plan(_chosen(wanted), wanted.method, wanted.llm, chatbot)
-    collected = _resumed(plan, wanted.output) if wanted.resume else None
+    collected = collection.unfinished(plan, wanted.output) if wanted.resume else None
+    if wanted.resume and collected is None:
+        say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
+    elif collected is not None and collected.is_finished:
+        say(gettext("This collection is finished already: nothing is asked."), err=True)
     if collected is None:
         collected = collection.begin(plan, wanted.output, database.now().astimezone())
     collected = _asked(collected, plan, chatbot)
@@ -146,28 +148,28 @@ def _chatbot(wanted: CollectOptions) -> Chatbot:
     from webapp.chatbot import mappings
     from webapp.chatbot.client import Chatbot, Patience
 
-    mapping = _mapping(wanted)
-    mappings.headers(mapping)
+    if wanted.mapping is not None and wanted.api != "contract":
+        raise click.UsageError(gettext("Say --mapping or --api, not both."))
+    if wanted.mapping is not None:
+        mapping = mappings.read(wanted.mapping.name, wanted.mapping.read_bytes())
+    elif wanted.api == "openai":
+        mapping = mappings.openai(wanted.model or wanted.llm)
+    else:
+        mapping = mappings.CONTRACT
+    mappings.headers(mapping)  # a missing setting is reported before anything is begun
     with naming("--endpoint"):
         return Chatbot(wanted.endpoint, mapping, Patience(wanted.timeout, wanted.tries))
 
 
-def _mapping(wanted: CollectOptions) -> Mapping:
-    from webapp.chatbot import mappings
-
-    if wanted.mapping is not None:
-        if wanted.api != "contract":
-            raise click.UsageError(gettext("Say --mapping or --api, not both."))
-        return mappings.read(wanted.mapping.name, wanted.mapping.read_bytes())
-    if wanted.api == "openai":
-        return mappings.openai(wanted.model or wanted.llm)
-    return mappings.CONTRACT
-
-
 def _chosen(wanted: CollectOptions) -> Sequence[ReadQuestion]:
+    from webapp.importers.runs import problems
+    from webapp.importers.runs.questions import read
     from webapp.services.collecting import collection
 
-    questions = _questions(wanted.questions)
+    path = wanted.questions or resource("seeds") / "questions.json"
+    questions, remarks = read(path.name, path.read_bytes())
+    for remark in problems.remarks(remarks):
+        say(f"relevansi: {remark.text}", err=True)
     part = collection.part_of(questions, wanted.first, wanted.last, wanted.limit)
     if not part:
         numbers = [question.query_id for question in questions]
@@ -188,27 +190,6 @@ def _chosen(wanted: CollectOptions) -> Sequence[ReadQuestion]:
     return part
 
 
-def _questions(file: Path | None) -> Sequence[ReadQuestion]:
-    from webapp.importers.runs import problems, questions
-
-    path = file or resource("seeds") / "questions.json"
-    found, remarks = questions.read(path.name, path.read_bytes())
-    for remark in problems.remarks(remarks):
-        say(f"relevansi: {remark.text}", err=True)
-    return found
-
-
-def _resumed(plan: CollectionPlan, output: Path) -> Collection | None:
-    from webapp.services.collecting import collection
-
-    found = collection.unfinished(plan, output)
-    if found is None:
-        say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
-    elif found.is_finished:
-        say(gettext("This collection is finished already: nothing is asked."), err=True)
-    return found
-
-
 def _asked(collected: Collection, plan: CollectionPlan, chatbot: Chatbot) -> Collection:
     from webapp.services.collecting import collection
 
@@ -220,25 +201,19 @@ def _asked(collected: Collection, plan: CollectionPlan, chatbot: Chatbot) -> Col
             for further in collection.ask_rest(collected, plan, chatbot):
                 collected, answer = further, further.run.answers[-1]
                 if answer.error:
-                    bar.say(_failure(answer))
+                    told = gettext("Question %(id)s: %(why)s", id=answer.query_id, why=answer.error)
+                    bar.say(told)
                 bar.at(len(collected.run.answers))
         except KeyboardInterrupt:
             bar.stop()
-            raise click.ClickException(_interrupted(collected)) from None
+            told = gettext(
+                "Interrupted after %(done)s of %(total)s questions; the same command with "
+                "--resume goes on.",
+                done=len(collected.run.answers),
+                total=total,
+            )
+            raise click.ClickException(told) from None
     return collected
-
-
-def _failure(answer: CollectedAnswer) -> str:
-    return gettext("Question %(id)s: %(why)s", id=answer.query_id, why=answer.error)
-
-
-def _interrupted(collected: Collection) -> str:
-    return gettext(
-        "Interrupted after %(done)s of %(total)s questions; the same command with --resume "
-        "goes on.",
-        done=len(collected.run.answers),
-        total=collected.run.total_questions,
-    )
 
 
 def _tell(collected: Collection, plan: CollectionPlan) -> None:

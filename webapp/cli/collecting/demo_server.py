@@ -1,24 +1,32 @@
-"""The demo chatbot's HTTP face: POST /chat, as the chatbots in use have it."""
+"""The demo chatbot over HTTP: POST /chat as the chatbots in use have it; it runs beside the demo."""
 
 from __future__ import annotations
 
 import json
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
 from typing import Any, Literal
 
+import click
 from msgspec import to_builtins
 from pydantic import BaseModel, Field, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
 
+from webapp.cli.frame.output import say
+from webapp.cli.frame.serving import LOOPBACK, listen
 from webapp.config import resource
+from webapp.i18n import gettext
 from webapp.services.collecting.demo_chatbot import DemoBot
 
 PORT = 8810
 PATH = "/chat"
 LARGEST_BODY = 64 * 2**10
+GLANCE = 0.25
+"""Seconds after which the chatbot looks whether the demo has ended."""
 
 WsgiApplication = Callable[..., Any]
 _log = logging.getLogger(__name__)
@@ -31,6 +39,38 @@ class ChatBody(BaseModel):
     session_id: str | None = Field(default=None, max_length=200)
     user_id: str | None = Field(default=None, max_length=200)
     method: Literal["hybrid", "api_only", "vector_only"] = "hybrid"
+
+
+@contextmanager
+def running() -> Iterator[None]:
+    """Run the chatbot where the demo's phase 3 asks it, unless the port is taken already."""
+    try:
+        listener = listen(LOOPBACK, PORT)
+    except click.ClickException:  # most likely by `relevansi chatbot`
+        yield
+        return
+    listener.listen()  # a question that comes at once waits until the catalogue is read
+    say(gettext("The demo chatbot is at %(address)s", address=address(listener)))
+    ended = Event()
+    thread = Thread(target=_run, args=[listener, ended], daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        listener.close()
+
+
+def _run(listener: socket.socket, ended: Event) -> None:
+    from waitress import wasyncore
+
+    sockets: dict[int, Any] = {}  # closed by the thread that waits for them
+    server = made(listener, sockets)
+    while not ended.is_set():
+        wasyncore.loop(timeout=GLANCE, map=sockets, count=1)
+    server.task_dispatcher.shutdown()
+    wasyncore.close_all(sockets)
 
 
 def made(listener: socket.socket, sockets: dict[int, Any] | None = None) -> Any:
@@ -61,32 +101,25 @@ def application(bot: DemoBot) -> WsgiApplication:
     @Request.application
     def chat(request: Request) -> Response:
         if request.path.rstrip("/") != PATH:
-            return _told(404, "Not Found")
+            return _json(404, {"detail": "Not Found"})
         if request.method != "POST":
-            return _told(405, "Method Not Allowed")
+            return _json(405, {"detail": "Method Not Allowed"})
         request.max_content_length = LARGEST_BODY
         try:
-            return _answer(bot, request.get_data())
+            asked = ChatBody.model_validate_json(request.get_data())
         except RequestEntityTooLarge:
-            return _told(413, "Request Entity Too Large")
+            return _json(413, {"detail": "Request Entity Too Large"})
+        except ValidationError as wrong:
+            faults = json.loads(wrong.json(include_url=False, include_context=False))
+            return _json(422, {"detail": faults})
+        try:
+            reply = bot.answer(asked.message, asked.method, asked.session_id)
+            return _json(200, to_builtins(reply))
         except Exception as failure:  # noqa: BLE001 (reported to the client, and logged)
             _log.exception("the demo chatbot failed")
-            return _told(500, f"{type(failure).__name__}: {failure}")
+            return _json(500, {"detail": f"{type(failure).__name__}: {failure}"})
 
     return chat
-
-
-def _answer(bot: DemoBot, body: bytes) -> Response:
-    try:
-        asked = ChatBody.model_validate_json(body)
-    except ValidationError as wrong:
-        return _told(422, json.loads(wrong.json(include_url=False, include_context=False)))
-    reply = bot.answer(asked.message, asked.method, asked.session_id)
-    return _json(200, to_builtins(reply))
-
-
-def _told(status: int, detail: object) -> Response:
-    return _json(status, {"detail": detail})
 
 
 def _json(status: int, value: object) -> Response:

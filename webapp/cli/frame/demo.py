@@ -19,7 +19,7 @@ from zlib import crc32
 
 import click
 
-from webapp.cli.collecting import beside_demo
+from webapp.cli.collecting import demo_server
 from webapp.cli.frame.output import say
 from webapp.cli.frame.serving import LOOPBACK, serve
 from webapp.config import Settings, private_folder, resource, sqlite_url
@@ -44,7 +44,7 @@ def demo_command(
 ) -> None:
     """Open the demo, a finished study, in instance/demo.sqlite."""
     settings = prepared_demo(fresh=fresh)
-    with beside_demo.running():
+    with demo_server.running():
         serve(create_app(settings), settings, LOOPBACK, port, browser=not no_browser)
 
 

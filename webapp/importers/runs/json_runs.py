@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from pydantic import Field
 
 from webapp.importers.runs import property_cards
@@ -26,7 +27,7 @@ from webapp.importers.runs.property_particulars import (
     read_properties,
 )
 from webapp.importers.runs.questions import context_dependent, looks_like
-from webapp.records import Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
+from webapp.records import CollectedRun, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 
 _METHOD = re.compile(r"(?<![a-z])(?:hybrid|api_only|vector_only)(?![a-z])")
 _LLM_NAMES = {
@@ -194,6 +195,19 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
         problems=(*problems, *checks),
         extra=_extra(RunFileHead, document),
     )
+
+
+def read_collected(name: str, data: bytes) -> CollectedRun:
+    """The collection in the file `name`, so that it can go on where it was interrupted.
+
+    Raises an `ImportRefused` where the file is not as it was written.
+    """
+    document, _ = load(name, data, expected="run_file")
+    try:
+        return msgspec.convert(document, CollectedRun)
+    except msgspec.ValidationError as wrong:
+        looks = {"found": looks_like(document), "expected": "run_file"}
+        raise UnknownRunFormat(error("unknown_format", name, looks)) from wrong
 
 
 def session_key(run: ReadRun) -> str:

@@ -22,7 +22,6 @@ from webapp.chatbot.failures import CallFailed
 from webapp.exporters.exports.run_folders import STAMP, collected_run_file
 from webapp.failures import Conflict
 from webapp.i18n import mark
-from webapp.importers.collecting import collected_runs
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.questions import ReadQuestion
 from webapp.records import CollectedAnswer, CollectedRun
@@ -47,7 +46,7 @@ class OtherCollection(Conflict):
 class CollectionPlan(Struct, frozen=True):
     """The plan of a collection: the questions in order, and the labels of the run.
 
-    ``other_endpoint`` is asked where nothing is at ``endpoint``.
+    Where nothing is at ``endpoint``, ``other_endpoint`` is asked.
     """
 
     questions: Sequence[ReadQuestion]
@@ -55,7 +54,6 @@ class CollectionPlan(Struct, frozen=True):
     llm: str
     endpoint: str
     other_endpoint: str | None = None
-    user_id: str = USER
 
 
 class Collection(Struct, frozen=True):
@@ -134,9 +132,7 @@ def plan(
     )
 
 
-def begin(
-    plan: CollectionPlan, folder: Path, now: datetime, thread_id: str | None = None
-) -> Collection:
+def begin(plan: CollectionPlan, folder: Path, now: datetime) -> Collection:
     """A new collection in the folder of its method, its file made before anything is asked."""
     folder = folder / plan.method
     folder.mkdir(parents=True, exist_ok=True)
@@ -145,8 +141,8 @@ def begin(
         now += timedelta(seconds=1)
     run = CollectedRun(
         timestamp=f"{now:{STAMP}}",
-        thread_id=thread_id or f"{USER}_{plan.method}_{secrets.token_hex(6)}",
-        user_id=plan.user_id,
+        thread_id=f"{USER}_{plan.method}_{secrets.token_hex(6)}",
+        user_id=USER,
         search_method=plan.method,
         llm=plan.llm,
         endpoint=plan.endpoint,
@@ -165,13 +161,21 @@ def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
     """
     folder = folder / plan.method
     parts = sorted(folder.glob(f"test_results_*.json{UNFINISHED}"), reverse=True)
-    found = [Collection(collected_runs.read(part.name, part.read_bytes()), part) for part in parts]
+    runs = [json_runs.read_collected(part.name, part.read_bytes()) for part in parts]
+    found = [Collection(run, part) for run, part in zip(runs, parts, strict=True)]
     for collection in found:
         if _fits(collection.run, plan):
             return collection
     if found:
         raise OtherCollection(str(found[0].file))
-    return _finished(plan, folder)
+    latest = folder / LATEST
+    if not latest.is_file():
+        return None
+    run = json_runs.read_collected(latest.name, latest.read_bytes())
+    if not (run.is_complete and _fits(run, plan)):
+        return None
+    own = folder / f"test_results_{plan.method}_{run.timestamp}.json"
+    return Collection(run, own if own.is_file() else latest)
 
 
 def ask_rest(
@@ -232,16 +236,9 @@ def _asked(
         context_dependent=question.context_dependent,
     )
     theirs = chatbot.mapping.assigns_sessions
-    session = (
-        "" if theirs and not any(not answer.error for answer in run.answers) else run.thread_id
-    )
-    asked = Message(
-        message=question.text,
-        session_id=session,
-        user_id=run.user_id,
-        method=run.search_method,
-        earlier=tuple((a.question, a.response) for a in run.answers if not a.error),
-    )
+    earlier = tuple((one.question, one.response) for one in run.answers if not one.error)
+    session = run.thread_id if earlier or not theirs else ""
+    asked = Message(question.text, session, run.user_id, run.search_method, earlier)
     try:
         answer = chatbot.ask(asked)
     except CallFailed as failure:
@@ -263,25 +260,13 @@ def _asked(
 
 
 def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:
-    if (run.search_method, run.llm) != (plan.method, plan.llm):
+    labels = (run.search_method, run.llm, run.total_questions)
+    if labels != (plan.method, plan.llm, len(plan.questions)):
         return False
     if run.endpoint not in (plan.endpoint, plan.other_endpoint):
         return False
-    if run.total_questions != len(plan.questions) or len(run.answers) > run.total_questions:
-        return False
-    return all(
+    return len(run.answers) <= run.total_questions and all(
         answer.query_id == question.query_id
         and json_runs.question_key(answer.question) == json_runs.question_key(question.text)
         for answer, question in zip(run.answers, plan.questions, strict=False)
     )
-
-
-def _finished(plan: CollectionPlan, folder: Path) -> Collection | None:
-    latest = folder / LATEST
-    if not latest.is_file():
-        return None
-    run = collected_runs.read(latest.name, latest.read_bytes())
-    if not (run.is_complete and _fits(run, plan)):
-        return None
-    own = folder / f"test_results_{plan.method}_{run.timestamp}.json"
-    return Collection(run, own if own.is_file() else latest)

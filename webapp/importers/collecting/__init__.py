@@ -1,1 +1,0 @@
-"""Collecting a chatbot's answers: what is read from files."""
