@@ -50,31 +50,24 @@ def results(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_collect_writes_the_file_and_imports_it(tmp_path: Path, questions: Path) -> None:
-    with serving(good) as bot:
-        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions))
+    with serving(good, status(422, {"detail": "too long"}), good) as bot:
+        arguments = collect_arguments(bot, tmp_path, questions)
+        alone = relevansi(tmp_path, *arguments, "--no-import", "--resume")
+        assert document(relevansi(tmp_path, "runs", "--json"))["runs"] == []
+        done = relevansi(tmp_path, *arguments, "--resume", language="id")
 
+    assert (alone.returncode, len(bot.asked)) == (0, 3)
+    assert "a new collection begins" in alone.stderr
+    assert "Question 2: The chatbot refused the question (422): too long" in alone.stderr
     assert done.returncode == 0, done.stderr
-    assert "3 questions asked, 0 failed" in done.stdout
+    assert "3 pertanyaan ditanyakan, 1 gagal" in done.stdout
     assert FILE.search(done.stdout)
     (run,) = document(relevansi(tmp_path, "runs", "--json"))["runs"]
     assert (run["search_method"], run["llm"], run["queries"], run["cards"]) == (
-        "hybrid", "gpt-4o-mini", 3, 3,
+        "hybrid", "gpt-4o-mini", 3, 2,
     )  # fmt: skip
-    assert list(run["latency_ms"]) == ["p50", "p95", "mean", "n"]
-    assert run["latency_ms"]["n"] == 3
-
-
-def test_failures_are_told_as_they_happen_and_the_run_is_imported(
-    tmp_path: Path, questions: Path
-) -> None:
-    with serving(good, status(422, {"detail": "too long"}), good) as bot:
-        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), language="id")
-
-    assert done.returncode == 0, done.stderr
-    assert "Pertanyaan 2: Chatbot menolak pertanyaan (422): too long" in done.stderr
-    assert "1 gagal" in done.stdout
-    (run,) = document(relevansi(tmp_path, "runs", "--json"))["runs"]
-    assert run["failed"] == 1
+    assert (list(run["latency_ms"]), run["failed"]) == (["p50", "p95", "mean", "n"], 1)
+    assert run["latency_ms"]["n"] == 2
 
 
 def test_a_chatbot_that_answers_nothing_ends_with_1(tmp_path: Path, questions: Path) -> None:
@@ -136,30 +129,6 @@ def test_both_addresses_that_were_tried_are_named(tmp_path: Path, questions: Pat
     assert bot.paths == ["/chat", "/api/v1/chat"]
 
 
-def test_questions_come_from_a_csv_and_a_column_that_is_not_read_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "pertanyaan.csv"
-    path.write_text("query_id;question;category;warna\n4;Rumah?;location;biru\n", "utf-8")
-    with serving(good) as bot:
-        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, path))
-
-    assert done.returncode == 0, done.stderr
-    assert (
-        "pertanyaan.csv: nothing reads warna. What is read: query_id, id, question, category, "
-        "context_dependent." in done.stderr
-    )
-    (answer,) = results(tmp_path)
-    assert (answer["query_id"], answer["question"], answer["category"]) == (4, "Rumah?", "location")
-
-
-def test_no_import_writes_the_file_alone(tmp_path: Path, questions: Path) -> None:
-    with serving(good) as bot:
-        arguments = collect_arguments(bot, tmp_path, questions)
-        assert relevansi(tmp_path, *arguments, "--no-import").returncode == 0
-
-    assert len(results(tmp_path)) == 3
-    assert document(relevansi(tmp_path, "runs", "--json"))["runs"] == []
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
 def test_an_interruption_leaves_a_file_that_resume_goes_on_with(
     tmp_path: Path, questions: Path
@@ -188,18 +157,6 @@ def test_an_interruption_leaves_a_file_that_resume_goes_on_with(
     ]  # fmt: skip
     assert len({asked["session_id"] for asked in bot.asked}) == 1
     assert [answer["success"] for answer in results(tmp_path)] == [True, True, True]
-
-
-def test_resume_asks_nothing_of_a_finished_collection(tmp_path: Path, questions: Path) -> None:
-    with serving(good) as bot:
-        arguments = collect_arguments(bot, tmp_path, questions)
-        relevansi(tmp_path, *arguments, "--no-import")
-        done = relevansi(tmp_path, *arguments, "--resume")
-
-    assert done.returncode == 0, done.stderr
-    assert "finished already" in done.stderr
-    assert len(bot.asked) == 3
-    assert len(document(relevansi(tmp_path, "runs", "--json"))["runs"]) == 1
 
 
 def test_a_part_of_the_questions_is_asked_and_the_rest_is_not_run(
@@ -260,15 +217,6 @@ def test_a_part_without_questions_is_wrong_usage(tmp_path: Path, questions: Path
     assert beyond.returncode == backwards.returncode == 2
     assert "their numbers go from 1 to 3" in beyond.stderr
     assert bot.asked == []
-
-
-def test_resume_begins_where_nothing_was_interrupted(tmp_path: Path, questions: Path) -> None:
-    with serving(good) as bot:
-        done = relevansi(tmp_path, *collect_arguments(bot, tmp_path, questions), "--resume")
-
-    assert done.returncode == 0
-    assert "a new collection begins" in done.stderr
-    assert len(bot.asked) == 3
 
 
 def test_without_a_question_file_the_thirty_are_asked(tmp_path: Path) -> None:
