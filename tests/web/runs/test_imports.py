@@ -8,39 +8,35 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 from werkzeug.test import TestResponse
 
+from tests.conftest import NOW
 from tests.services.runs.runs import click
 from tests.web.conftest import WAYS
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.runs import Run
+from webapp.db.tables.runs import LongWork, Run, Upload
 from webapp.db.tables.study import Study
 from webapp.records import Relevance
 from webapp.services.judging import events
+from webapp.services.runs import imports, waiting_files
+from webapp.services.runs.file_formats import FileDecision
+from webapp.services.study import studies
+from webapp.services.workers import jobs, kinds
+from webapp.web.frame.workers import workers
 
 
 def run_file(**changed: Any) -> bytes:
     """Return a V1 file of two questions, one of them answered with a card."""
+    answer = "1. **Rumah A**\n   📍 Cemara\n   💰 Rp 650 jt\n"
+    asked = (("Rumah di Cemara?", answer, 1), ("Ada pilihan lain?", "Tidak ada.", 0))
     results = [
-        {
-            "query_id": 1,
-            "question": "Rumah di Cemara?",
-            "category": "location",
-            "success": True,
-            "response": "1. **Rumah A**\n   📍 Cemara\n   💰 Rp 650 jt\n",
-            "results_count": 1,
-        },
-        {
-            "query_id": 2,
-            "question": "Ada pilihan lain?",
-            "category": "location",
-            "success": True,
-            "response": "Tidak ada.",
-            "results_count": 0,
-        },
+        {"query_id": number, "question": question, "category": "location", "success": True}
+        | {"response": response, "results_count": count}
+        for number, (question, response, count) in enumerate(asked, 1)
     ]
     whole = {
         "timestamp": "20260301_090000",
@@ -66,66 +62,52 @@ def tokens(answer: TestResponse) -> list[str]:
     return re.findall(r'name="token" value="(\w+)"', answer.text)
 
 
+def store(client: FlaskClient, *files: bytes, **form: str) -> str:
+    """Store files and return their report, as it was before."""
+    report = drop(client, *files)
+    client.post("/runs/import", data={"token": tokens(report), "action": "store", **form})
+    return report.text
+
+
 @pytest.mark.parametrize("headers", WAYS)
-def test_a_dropped_file_is_reported_on_and_nothing_is_stored(
+def test_a_dropped_file_is_reported_on_and_stored_only_when_it_is_confirmed(
     client: FlaskClient, headers: dict[str, str]
 ) -> None:
     report = drop(client, run_file(), headers=headers)
-
     assert report.status_code == 200
-    assert "Nothing is stored yet." in report.text
     assert ("<html" in report.text) == (headers == {})
+    (token,) = tokens(report)
+    client.post("/runs/import", data={"token": token, "action": "discard"})
+    assert client.get(f"/runs/import?token={token}").status_code == 404
     assert "There is no run yet." in client.get("/runs/").text
 
-
-def test_a_confirmed_file_is_stored_with_its_labels_and_answers(client: FlaskClient) -> None:
-    (token,) = tokens(drop(client, run_file()))
-
-    answer = client.post(
-        "/runs/import",
-        data={
-            "token": token,
-            "action": "store",
-            f"method-{token}": "vector_only",
-            f"llm-{token}": "gpt",
-            f"depends-{token}": "2",
-        },
-    )
+    (token,) = tokens(drop(client, run_file(), headers=headers))
+    labels = {f"method-{token}": "vector_only", f"llm-{token}": "gpt", f"depends-{token}": "2"}
+    answer = client.post("/runs/import", data={"token": token, "action": "store", **labels})
 
     assert answer.status_code == 303
     assert "Vector Only · gpt" in client.get(answer.location).text
     assert "depends on the conversation" in client.get(f"{answer.location}/queries/2").text
     assert client.get(f"/runs/import?token={token}").status_code == 404
+    assert "This very file was imported before." in drop(client, run_file()).text
 
 
-def test_a_forgotten_file_is_gone(client: FlaskClient) -> None:
-    (token,) = tokens(drop(client, run_file()))
+def test_several_files_wait_together_and_those_of_one_name_are_told_apart(
+    client: FlaskClient,
+) -> None:
+    two = [(BytesIO(run_file(timestamp=at)), "test_results.json") for at in ("1", "2")]
+    page = client.post("/runs/import", data={"files": two}, follow_redirects=True)
 
-    client.post("/runs/import", data={"token": token, "action": "discard"})
-
-    assert client.get(f"/runs/import?token={token}").status_code == 404
-    assert "There is no run yet." in client.get("/runs/").text
-
-
-def test_the_same_file_twice_is_recognised(client: FlaskClient) -> None:
-    (token,) = tokens(drop(client, run_file()))
-    client.post("/runs/import", data={"token": token, "action": "store"})
-
-    again = drop(client, run_file())
-
-    assert "This very file was imported before." in again.text
-
-
-def test_several_files_wait_together(client: FlaskClient) -> None:
-    both = tokens(drop(client, run_file(), run_file(search_method="api_only", thread_id="v")))
-
-    answer = client.post("/runs/import", data={"token": both, "action": "store"})
-
+    headings = re.findall(r'<h2 id="file-[^"]*">([^<]*)</h2>', page.text)
+    assert headings == ["test_results.json (file 1 of 2)", "test_results.json (file 2 of 2)"]
+    fields = re.findall(r'<label><span>(.*?)<span class="vh">(.*?)</span></span>', page.text)
+    assert len(set(fields)) == 4  # search method and LLM of each
+    answer = client.post("/runs/import", data={"token": tokens(page), "action": "store"})
     assert answer.location == "/runs/"
     assert client.get("/runs/").text.count('class="run"') == 2
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"a": 1}', b"\xff\xfe\x00", b"query_id\n1"])
+@pytest.mark.parametrize("data", [b"", b'{"a": 1}', b"query_id\n1"])
 def test_a_wrong_file_is_told_what_was_expected(client: FlaskClient, data: bytes) -> None:
     report = drop(client, data)
 
@@ -140,23 +122,6 @@ def test_no_file_at_all_is_asked_for(client: FlaskClient, headers: dict[str, str
 
     assert answer.status_code == 422
     assert "Please choose a file first." in answer.text
-
-
-def test_the_reports_of_two_files_of_one_name_are_named_apart(client: FlaskClient) -> None:
-    two = [(BytesIO(run_file(timestamp=at)), "test_results.json") for at in ("1", "2")]
-
-    page = client.post("/runs/import", data={"files": two}, follow_redirects=True).text
-
-    headings = re.findall(r'<h2 id="file-[^"]*">([^<]*)</h2>', page)
-    assert headings == [
-        "test_results.json (file 1 of 2)",
-        "test_results.json (file 2 of 2)",
-    ]
-    fields = re.findall(r'<label><span>(.*?)<span class="vh">(.*?)</span></span>', page)
-    assert len(set(fields)) == 4  # search method and LLM of each
-
-
-# --- Rated CSVs ------------------------------------------------------------------------
 
 
 HEADER = "query_id,question,category,results_count,relevant_count,response_quality,notes\n"
@@ -191,20 +156,12 @@ def _owner(client: FlaskClient) -> str:
     return str(name)
 
 
-def test_a_rated_csv_of_a_run_here_says_what_it_would_store_and_what_it_cannot(
-    client: FlaskClient, owner: str
-) -> None:
-    report = drop_rated(client, rated())
-
-    assert "It has counts and no verdicts on cards" in report.text
-    assert f"4 values of {owner} are new and would be stored." in report.text
-    assert "Store 1 file" in report.text
-
-
 def test_quality_notes_and_outcomes_of_a_rated_csv_become_the_chosen_raters(
     client: FlaskClient, owner: str
 ) -> None:
-    (token,) = tokens(drop_rated(client, rated()))
+    report = drop_rated(client, rated())
+    assert f"4 values of {owner} are new and would be stored." in report.text
+    (token,) = tokens(report)
 
     page = decide(client, token, owner)
 
@@ -258,19 +215,21 @@ def test_another_rater_is_shown_what_would_change_before_anything_is_stored(
     assert 'value=""' in drop_rated(client, rated()).text  # of two raters none is guessed
 
 
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (rated(question="Ruko?"), "No run here has its questions with its numbers of results."),
+        (b"a,b\n1,2\n", "lacks the columns query_id, results_count, relevant_count"),
+    ],
+)
 @pytest.mark.usefixtures("owner")
-def test_a_rated_csv_of_no_run_here_cannot_be_imported(client: FlaskClient) -> None:
-    report = drop_rated(client, rated(question="Ruko?"))
+def test_a_rated_csv_of_no_run_here_cannot_be_imported(
+    client: FlaskClient, data: bytes, why: str
+) -> None:
+    report = drop_rated(client, data)
 
-    assert "No run here has its questions with its numbers of results." in report.text
+    assert why in report.text
     assert 'value="store"' not in report.text
-
-
-def test_a_csv_without_the_columns_says_which_it_lacks(client: FlaskClient) -> None:
-    report = drop_rated(client, b"a,b\n1,2\n")
-
-    assert "lacks the columns query_id, results_count, relevant_count" in report.text
-    assert "None of its lines can be used." in report.text
 
 
 def test_a_run_and_its_rated_csv_dropped_together_are_stored_one_after_the_other(
@@ -287,13 +246,6 @@ def test_a_run_and_its_rated_csv_dropped_together_are_stored_one_after_the_other
     assert "4 values of" in report.text
 
 
-def stored(client: FlaskClient, *files: bytes, **form: str) -> str:
-    """Store files and return their report, as it was before."""
-    report = drop(client, *files)
-    client.post("/runs/import", data={"token": tokens(report), "action": "store", **form})
-    return report.text
-
-
 OTHER = run_file(search_method="vector", timestamp="20260302_090000")
 LEGEND = "From now on this study is rated blind"
 
@@ -308,11 +260,11 @@ def test_a_second_run_of_the_questions_says_before_that_rating_becomes_blind(
         results=[{**entry, "question": f"Lain: {entry['question']}"} for entry in questions]
     )
 
-    assert LEGEND not in stored(client, first)
-    assert LEGEND not in stored(client, others)
-    assert LEGEND in stored(client, OTHER)
+    assert LEGEND not in store(client, first)
+    assert LEGEND not in store(client, others)
+    assert LEGEND in store(client, OTHER)
     third = run_file(search_method="api", timestamp="20260303_090000")
-    assert LEGEND not in stored(client, third)
+    assert LEGEND not in store(client, third)
     assert 'href="/rate/"' in client.get("/").text
 
 
@@ -329,8 +281,8 @@ def test_two_runs_dropped_together_say_so_and_two_files_of_one_session_do_not(
 def test_the_owner_keeps_the_study_open_in_the_report(
     client: FlaskClient, web_database: Database
 ) -> None:
-    stored(client, run_file())
-    stored(client, OTHER, open="1")
+    store(client, run_file())
+    store(client, OTHER, open="1")
 
     with web_database.reading() as session:
         assert session.scalars(select(Study.blind)).one() is False
@@ -344,11 +296,11 @@ def test_the_first_blind_question_says_what_changed_until_its_first_verdict(
     client: FlaskClient, web_database: Database
 ) -> None:
     """Who has judged nothing yet has nothing to be told."""
-    stored(client, run_file())
+    store(client, run_file())
     with web_database.reading() as session:
         run_id = session.scalars(select(Run.id)).one()
     said = "From now on you rate blind"
-    stored(client, OTHER)
+    store(client, OTHER)
     assert said not in client.get("/rate/", follow_redirects=True).text
     with web_database.writing() as session:
         owner = session.scalars(select(Rater)).one()
@@ -378,3 +330,148 @@ def test_the_first_import_asks_for_the_name_of_the_study_in_the_language_of_the_
         assert session.scalars(select(Study.name)).all() == ["Skripsi Ani"]
         assert session.scalars(select(Rater.name)).all() == ["Pemilik"]
     assert 'name="study_name"' not in drop(client, OTHER).text
+
+
+WAIT = 60
+PART = {"HX-Request-Type": "partial"}
+
+
+@pytest.fixture(name="long")
+def _long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large import is read and stored in the background; one may leave and come back."""
+    monkeypatch.setattr(waiting_files, "LONG_FROM", 2)
+
+
+def sent(client: FlaskClient, form: dict[str, Any]) -> str:
+    """Return the address of the page to which a form of the import page leads."""
+    answer = client.post("/runs/import", data=form)
+    assert answer.status_code == 303
+    return answer.headers["Location"]
+
+
+def files(*data: bytes) -> dict[str, Any]:
+    return {"files": [(BytesIO(one), f"run_{n}.json") for n, one in enumerate(data)]}
+
+
+def rows(database: Database) -> tuple[int, int]:
+    """Return how many runs are stored, and how many files wait."""
+    with database.reading() as session:
+        counts = [session.scalar(select(func.count()).select_from(one)) for one in (Run, Upload)]
+        return counts[0] or 0, counts[1] or 0
+
+
+@pytest.mark.usefixtures("long")
+def test_a_large_import_is_left_and_found_again_with_its_report_and_then_its_run(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    """The good file waits beside one that is refused, with the reason and the remedy."""
+    reading = sent(client, files(run_file(), b'{"results": []}'))
+    assert workers(app).is_idle(WAIT)
+    assert "waits for your decision" in client.get("/runs/import").text
+    assert client.get(reading, headers=PART).headers["HX-Refresh"] == "true"
+    report = client.get(reading, follow_redirects=True)
+    waiting = tokens(report)
+    assert len(waiting) == 2
+    assert "run_1.json holds no question" in report.text
+    assert rows(web_database) == (0, 2)
+
+    storing = sent(client, {"token": waiting, "action": "store", f"method-{waiting[0]}": "vector"})
+    assert storing.startswith("/files/")
+    assert workers(app).is_idle(WAIT)
+    assert rows(web_database) == (1, 0)
+    listed = client.get("/runs/import").text
+    assert "Import of run_0.json, run_1.json</a>: stored" in listed
+    assert "waits for your decision" not in listed
+    assert "vector" in client.get(storing, follow_redirects=True).text
+
+
+@pytest.mark.usefixtures("long")
+def test_an_import_that_fails_at_its_second_file_stores_nothing_and_can_be_repeated(
+    app: Flask, client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = run_file(search_method="vector", timestamp="20260302_090000")
+    reading = sent(client, files(run_file(), other))
+    assert workers(app).is_idle(WAIT)
+    waiting = tokens(client.get(reading, follow_redirects=True))
+    decided = {"token": waiting, "action": "store"}
+    whole = imports.store
+    stored: list[imports.ImportedRun] = []
+
+    def store(*given: Any) -> imports.ImportedRun:
+        if stored:
+            raise RuntimeError
+        stored.append(whole(*given))
+        return stored[0]
+
+    with monkeypatch.context() as broken:
+        broken.setattr(imports, "store", store)
+        page = sent(client, decided)
+        assert workers(app).is_idle(WAIT)
+    part = client.get(page, headers=PART).text
+    assert "Something went wrong on our side" in part
+    assert "Try again" in part
+    assert rows(web_database) == (0, 2)
+
+    page = sent(client, decided)
+    assert workers(app).is_idle(WAIT)
+    assert client.get(page).headers["Location"] == "/runs/"
+    assert rows(web_database) == (2, 0)
+
+
+@pytest.mark.usefixtures("long")
+def test_an_import_in_a_server_that_ended_goes_on_or_is_cancelled_with_its_files_kept(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    assert workers(app).finish(WAIT)  # nothing is begun any more
+    reading = sent(client, files(run_file()))
+    page = client.get(reading).text
+
+    assert "It begins in a moment." in page
+    assert "the page Import leads back" in page
+    assert page.count('<a href="/runs/import" aria-current="page">') == 1
+    assert "under way" in client.get("/runs/import").text
+    assert client.post(f"{reading}/give-up").headers["Location"] == "/runs/import"
+    assert client.get(reading).status_code == 404
+    assert rows(web_database) == (0, 1)
+
+
+@pytest.mark.usefixtures("long")
+def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    """Whether a click comes before the job of another one is there, or after."""
+    reading = sent(client, files(run_file()))
+    assert workers(app).is_idle(WAIT)
+    waiting = tokens(client.get(reading, follow_redirects=True))
+    assert workers(app).finish(WAIT)  # nothing is begun any more
+    decided = {"token": waiting, "action": "store", f"depends-{waiting[0]}": ["1", "2"]}
+    pages = {sent(client, decided), sent(client, decided)}
+    given = {waiting[0]: FileDecision(depends=["1", "2"])}
+    with web_database.writing() as session:
+        study = studies.current(session)
+        assert study is not None
+        kept = [waiting_files.find(session, study, token) for token in waiting]
+        wanted = kinds.storing(kept, given)
+        pages.add(f"/files/{jobs.enqueue(session, study, kinds.STORING, wanted, NOW)}")
+        session.commit()
+
+    assert len(pages) == 1
+    with web_database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(LongWork)) == 1
+
+
+@pytest.mark.usefixtures("long")
+def test_an_import_that_an_earlier_version_put_down_is_no_longer_here(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    reading = sent(client, files(run_file()))
+    assert workers(app).is_idle(WAIT)
+    with web_database.writing() as session:
+        session.execute(update(LongWork).values(kind="import", state="waiting", result=None))
+        session.commit()
+
+    assert "This is no longer here" in client.get(reading).text
+    assert client.get("/runs/import").status_code == 200
+    sent(client, files(run_file()))  # the loop meets the earlier work on its way
+    assert workers(app).is_idle(WAIT)
+    assert "waits for your decision" in client.get("/runs/import").text
