@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
@@ -15,24 +16,14 @@ from tests.web.conftest import stored
 from webapp.config import resource
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Event
+from webapp.i18n import gettext, speaking
+from webapp.metrics.agreement.registry import COEFFICIENTS
+from webapp.metrics.comparisons.registry import COMPARISON_MEASURES
+from webapp.metrics.judging.registry import MEASURES
 from webapp.records import QueryState
 from webapp.services.runs import samples
+from webapp.services.study import studies
 from webapp.web.runs.runs import FORMATS
-
-
-def test_the_first_page_of_a_new_study_offers_three_ways_to_begin(client: FlaskClient) -> None:
-    page = client.get("/").text
-
-    assert 'type="file"' in page
-    assert "relevansi demo" in page
-    assert "relevansi collect" in page
-
-
-def test_the_first_page_says_what_needs_doing(client: FlaskClient, run_id: str) -> None:
-    page = client.get("/").text
-
-    assert "1 run waits for judgments." in page
-    assert f"/runs/{run_id}/queries/1" in page
 
 
 def test_a_run_says_how_it_stands(client: FlaskClient, run_id: str) -> None:
@@ -118,17 +109,6 @@ def test_a_run_says_how_long_the_chatbot_took_where_its_file_does(
     assert "Response time" not in unknown
 
 
-@pytest.mark.parametrize("name", FORMATS.values())
-def test_a_run_can_be_taken_away_in_every_form(client: FlaskClient, run_id: str, name: str) -> None:
-    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
-
-    answer = client.get(f"/runs/{run_id}/{name}")
-
-    assert answer.status_code == 200
-    assert run_id in answer.headers["Content-Disposition"]
-    assert answer.data
-
-
 def test_files_are_named_with_their_day_and_figures_have_four_decimals(
     client: FlaskClient, web_database: Database
 ) -> None:
@@ -137,6 +117,10 @@ def test_files_are_named_with_their_day_and_figures_have_four_decimals(
         address = f"/runs/{run}/queries/1/results/{rank}/judgment"
         client.post(address, data={"relevance": said})
 
+    for name in FORMATS.values():
+        answer = client.get(f"/runs/{run}/{name}")
+        assert answer.data
+        assert run in answer.headers["Content-Disposition"]
     named = client.get(f"/runs/{run}/export.csv").headers["Content-Disposition"]
     found = client.get(f"/runs/{run}/metrics.json").get_json()
 
@@ -144,13 +128,6 @@ def test_files_are_named_with_their_day_and_figures_have_four_decimals(
     assert f"evaluation_rated_20260301_{run}.csv" in named
     assert found["figures"]["mrr"]["value"] == 0.3333  # the third is relevant: 1/3
     assert found["queries"][0]["overall_precision"] == 0.3333
-
-
-def test_the_rated_csv_has_the_methods_header(client: FlaskClient, run_id: str) -> None:
-    lines = client.get(f"/runs/{run_id}/export.csv").text.splitlines()
-
-    assert lines[0].startswith("query_id,question,category,results_count,relevant_count,")
-    assert len(lines) == 7
 
 
 def test_labels_change_and_the_files_own_stay(client: FlaskClient, run_id: str) -> None:
@@ -197,14 +174,9 @@ def test_the_sample_is_named_on_the_first_page_and_removed_by_a_confirmed_button
     assert f"/runs/{own}/queries/1" in page
     assert 'href="/runs/sample"' not in page
     assert client.get("/runs/sample").location == "/"
+    assert client.post("/sample").status_code == 404
     with web_database.reading() as session:
         assert session.scalars(select(Event.event_id)).all() == []
-
-
-def test_an_own_study_gets_no_sample_by_any_form(client: FlaskClient) -> None:
-    assert client.post("/sample").status_code == 404
-    assert client.post("/runs/sample").status_code == 303
-    assert 'class="run"' not in client.get("/runs/").text
 
 
 def test_the_owner_of_a_study_that_is_not_blind_goes_on_where_the_first_page_says(
@@ -220,3 +192,126 @@ def test_the_owner_of_a_study_that_is_not_blind_goes_on_where_the_first_page_say
     client.post(f"/runs/{run}/queries/2/rating", data=outcome)
     assert client.get("/rate/").location == "/"
     assert "Everything that was imported is rated." in client.get("/").text
+
+
+QUERIES = (
+    query(1, card("a"), card("b"), text="Zeta", category="location_simple"),
+    query(2, card("c"), text="alpha", category="my own"),
+    query(3, text="Nothing", category="property_type"),
+    query(4, card("d"), card("e"), card("f"), text="Mid", category="location_simple"),
+    query(5, state=QueryState.UNREADABLE, text="Broken", category="location_simple"),
+)
+
+
+def rated(client: FlaskClient, database: Database) -> str:
+    """A run of which question 4 is half rated and question 3 a list that should not be empty."""
+    run = stored(database, QUERIES)
+    for number, rank, said in ((1, 1, "0"), (1, 2, "1"), (2, 1, "1"), (4, 1, "1"), (4, 2, "1")):
+        address = f"/runs/{run}/queries/{number}/results/{rank}/judgment"
+        client.post(address, data={"relevance": said})
+    client.post(f"/runs/{run}/queries/1/rating", data={"quality": "3", "notes": "w" * 50})
+    client.post(f"/runs/{run}/queries/3/rating", data={"empty_outcome": "false_negative"})
+    return run
+
+
+def table(page: str) -> list[list[str]]:
+    """The rows of the table of questions, tags left out."""
+    body = page.partition('class="figures of-questions wide"')[2].partition("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", body.partition("<tbody>")[2], re.DOTALL)
+    cells = (re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in rows)
+    return [[" ".join(re.sub("<[^>]*>", " ", cell).split()) for cell in row] for row in cells]
+
+
+def numbers(client: FlaskClient, run: str, sort: str, order: str) -> list[str]:
+    page = client.get(f"/runs/{run}?sort={sort}&order={order}").text
+    return [row[0] for row in table(page)]
+
+
+def test_a_row_shows_what_the_rated_csv_holds(client: FlaskClient, web_database: Database) -> None:
+    """What is not rated is blank, what has no value is a dash."""
+    run = rated(client, web_database)
+
+    rows = {row[0]: row for row in table(client.get(f"/runs/{run}").text)}
+
+    # 2 results, 1 relevant at rank 2: precision 1/2, reciprocal rank 1/2.
+    assert rows["1"][1:3] == ["Zeta", "Location location_ simple"]
+    assert rows["1"][3:11] == ["2", "1", "2", "0.50", "0.50", "0.50", "1", "3"]
+    assert rows["1"][11] == f"{'w' * 40}… {'w' * 50}"
+    csv = client.get(f"/runs/{run}/export.csv").text.splitlines()[1]
+    assert csv.startswith("1,Zeta,location_simple,2,1,2,0.5000,0.5000,0.5000,1,3,")
+    assert rows["2"][3:11] == ["1", "1", "1", "1.00", "1.00", "1.00", "1", ""]  # no quality yet
+    # A false negative: no precision, reciprocal rank and success 0.
+    assert rows["3"][3:11] == ["0", "0", "-", "-", "-", "0.00", "0", ""]
+    assert rows["4"][1] == "Mid 2 of 3 cards open"
+    assert rows["4"][3:11] == ["3", "", "", "", "", "", "", ""]
+    assert rows["5"][1] == "Broken Unreadable · not counted"
+    assert rows["5"][3:11] == ["-"] * 8
+
+
+@pytest.mark.parametrize(
+    ("sort", "rising", "falling"),
+    [
+        ("query_id", "12345", "54321"),
+        ("question", "25431", "13452"),  # alpha, Broken, Mid, Nothing, Zeta
+        ("category", "14523", "32145"),  # Location, my own, Property type
+        ("results_count", "32145", "41235"),
+        ("overall_precision", "12345", "21345"),  # 0.5 and 1; the others have none
+        ("mrr", "31245", "21345"),  # 0, 0.5 and 1
+        ("success", "31245", "12345"),  # 0, then 1 and 1
+        ("response_quality", "12345", "12345"),
+        ("notes", "12345", "12345"),
+        ("password", "12345", "12345"),
+    ],
+)
+def test_the_table_sorts_by_every_column_with_blanks_last(
+    client: FlaskClient, web_database: Database, sort: str, rising: str, falling: str
+) -> None:
+    run = rated(client, web_database)
+
+    assert "".join(numbers(client, run, sort, "asc")) == rising
+    assert "".join(numbers(client, run, sort, "desc")) == falling
+
+
+def test_a_row_leads_to_its_question_and_in_a_blind_study_to_its_list(
+    client: FlaskClient, web_database: Database
+) -> None:
+    run = rated(client, web_database)
+    page = client.get(f"/runs/{run}?rule=majority&sort=mrr&order=asc").text
+
+    assert 'aria-sort="ascending"' in page
+    assert f"/runs/{run}?rule=majority&amp;sort=mrr&amp;order=desc#questions" in page
+    assert f"/runs/{run}?rule=majority&amp;sort=success&amp;order=asc#questions" in page
+    assert '<input type="hidden" name="sort" value="mrr">' in page
+    assert f'href="/runs/{run}/queries/1"' in page
+    with web_database.writing() as session:
+        studies.open_or_make(session, None).blind = True  # type: ignore[arg-type]
+        session.commit()
+    page = client.get(f"/runs/{run}?rule=majority").text
+    assert f'href="/runs/{run}/queries/1"' not in page
+    shown = client.get(f"/comparisons/questions/1?runs={run}&rule=majority")
+    assert f"/comparisons/questions/1?runs={run}&amp;rule=majority" in page
+    assert shown.status_code == 200
+    assert f'href="/runs/{run}?rule=majority#questions"' in shown.text
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+def test_every_figure_has_its_label_and_its_source(client: FlaskClient, language: str) -> None:
+    text = unescape(client.get("/measures/", headers={"Accept-Language": language}).text)
+
+    with speaking(language):
+        for measure in (*MEASURES.values(), *COEFFICIENTS.values(), *COMPARISON_MEASURES.values()):
+            assert gettext(measure.label) in text
+            assert gettext(measure.source) in text
+
+
+def test_every_name_leads_into_the_fold_of_its_figure(client: FlaskClient) -> None:
+    """A browser opens a fold for an address only when the anchor is inside the fold."""
+    page = client.get("/measures/").text
+    index, articles = page.split("</nav>", 2)[-1].split("</details>", 1)
+    measures = re.findall(r'<article class="measure">(.*?)</article>', articles, re.DOTALL)
+    names = re.findall(r'<li><a href="#([^"]+)"', index)
+
+    assert len(names) == len(measures)
+    for name, measure in zip(names, measures, strict=True):
+        fold = re.search(r"<details.*</details>", measure, re.DOTALL)
+        assert f'id="{name}"' in (fold[0] if fold else measure)
