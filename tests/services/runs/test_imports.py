@@ -1,8 +1,8 @@
-"""An imported file gives one run per session, one question set per list, one thing per content."""
+"""An imported file waits, then gives one run per session and one thing per content."""
 
 from __future__ import annotations
 
-import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,22 +10,37 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.conftest import NOW
 from tests.services.runs.runs import card, count, query, run, store
+from tests.web.runs.test_imports import run_file
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Result, Run
+from webapp.db.tables.runs import Result, Run, Upload
 from webapp.db.tables.study import Study
 from webapp.records import QueryState
 from webapp.services.judging import live_metrics
-from webapp.services.runs import imports
+from webapp.services.runs import imports, waiting_files
+from webapp.services.runs.waiting_files import UnknownUpload
+from webapp.services.workers import kinds
 
 
-def test_the_same_file_twice_is_recognised_by_its_hash(session: Session, study: Study) -> None:
-    first = store(session, study, run(query(1, card("a"))))
-    again = store(session, study, run(query(1, card("a"))))
+def test_a_file_is_one_run_whatever_its_other_forms(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    read = run(query(1, card("a")), query(2), query(3, state=QueryState.FAILED))
+    first = store(session, study, read, search_method="vector_only", llm="gpt")
+    again = store(session, study, read)
+    other = store(session, study, run(*read.queries, method="api_only"))
 
     assert (again.id, again.already_imported) == (first.id, True)
-    assert count(session, Result) == 1
+    assert other.id != first.id
+    assert (count(session, Result), count(session, JudgedThing)) == (2, 2)  # and the emptiness
+    row = session.get_one(Run, first.id)  # labels given at import win, the file's are kept
+    assert (row.search_method, row.llm) == ("vector_only", "gpt")
+    assert (row.stated_search_method, row.stated_llm) == ("hybrid", None)
+    found = live_metrics.by_category(session, rater.id, first.id)["location"]
+    assert (found.totals.n_queries, found.totals.n_unrated) == (3, 3)
+    assert (found.open_judgments, found.open_queries) == (2, 3)
 
 
 def test_two_files_of_one_session_are_one_run_enriched(session: Session, study: Study) -> None:
@@ -44,68 +59,15 @@ def test_two_files_of_one_session_are_one_run_enriched(session: Session, study: 
     assert live_metrics.check(session) == []
 
 
-def test_the_same_answers_under_another_method_are_another_run(
-    session: Session, study: Study
-) -> None:
-    first = store(session, study, run(query(1, card("a")), method="hybrid"))
-    second = store(session, study, run(query(1, card("a")), method="api_only"))
-
-    assert first.id != second.id
-    assert count(session, JudgedThing) == 1
-
-
-def test_labels_given_at_import_win_over_the_file_and_the_file_s_are_kept(
-    session: Session, study: Study
-) -> None:
-    imported = store(session, study, run(query(1)), search_method="vector_only", llm="gpt")
-
-    row = session.get_one(Run, imported.id)
-    assert (row.search_method, row.llm) == ("vector_only", "gpt")
-    assert (row.stated_search_method, row.stated_llm) == ("hybrid", None)
-
-
-def test_a_rater_finds_summary_rows_for_every_query(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    read = run(query(1, card("a")), query(2), query(3, state=QueryState.FAILED))
-    imported = store(session, study, read)
-
-    found = live_metrics.by_category(session, rater.id, imported.id)
-    assert found["location"].totals.n_queries == 3
-    assert found["location"].open_judgments == 2
-    assert found["location"].open_queries == 3
-    assert found["location"].totals.n_unrated == 3
-
-
 def test_nothing_is_stored_by_looking(session: Session, study: Study) -> None:
-    data = json.dumps(
-        {
-            "search_method": "hybrid",
-            "results": [
-                {
-                    "query_id": 1,
-                    "question": "A",
-                    "category": "c",
-                    "success": True,
-                    "response": "1. **[T](https://x.example/properti/t)**",
-                    "results_count": 1,
-                }
-            ],
-        }
-    ).encode()
-    report = imports.examine(session, study, imports.read("hybrid/test_results.json", data))
+    report = imports.examine(session, study, imports.read("hybrid/test_results.json", run_file()))
 
     assert report.counts is not None
     assert (report.counts.cards, report.run_id) == (1, None)
-    assert [entry.query_id for entry in report.undecided] == [1]
+    assert [entry.query_id for entry in report.undecided] == [1, 2]
     assert count(session, Run) == 0
-
-
-def test_a_file_that_is_no_run_is_refused_with_its_problem(session: Session, study: Study) -> None:
-    report = imports.examine(session, study, imports.read("notes.json", b"[1, 2"))
-
-    assert report.read is None
-    assert report.problems[0].file == "notes.json"
+    refused = imports.examine(session, study, imports.read("notes.json", b"[1, 2"))
+    assert (refused.read, refused.problems[0].file) == (None, "notes.json")
 
 
 @pytest.mark.real
@@ -130,3 +92,68 @@ def test_the_two_files_of_the_real_run_are_one_run_with_the_same_cards(
     assert (first.counts.with_results, first.counts.empty) == (28, 2)
     assert first.counts == second.counts
     assert count(session, Run) == 1
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_file_waits_for_a_day_in_its_study_until_it_is_forgotten(
+    session: Session, study: Study
+) -> None:
+    other = Study(name="Other", created_at=NOW)
+    session.add(other)
+    session.flush()
+    old = waiting_files.keep(session, study, "old.json", b"\x00{}", NOW)
+    later = NOW + timedelta(seconds=1)
+    just = waiting_files.keep(session, study, "just.json", b"", later)
+    elsewhere = waiting_files.keep(session, other, "run.json", b"", later)
+    session.flush()
+    assert waiting_files.find(session, study, old).data == b"\x00{}"
+
+    waiting_files.keep(session, study, "new.json", b"", later + waiting_files.KEPT_FOR)
+    session.expire_all()
+    waiting_files.discard(session, waiting_files.find(session, study, just))
+    session.flush()
+    for token in (old, just, elsewhere):
+        with pytest.raises(UnknownUpload):
+            waiting_files.find(session, study, token)
+    assert count(session, Upload) == 2
+
+
+RATINGS = b'{"format": "relevansi offline ratings", "changes": [' + b'{"query_id": 1},' * 29 + b"]}"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "questions"),
+    [
+        ("run.json", run_file(), 2),
+        ("ratings.json", RATINGS, 2),  # 29 changes of ten a question
+        ("rated.csv", b"query_id,results_count\n1,2\n2,2\n3,2\n", 4),  # its lines
+        ("empty.json", b"", 0),
+    ],
+)
+def test_how_long_a_file_takes_is_judged_by_its_questions(
+    name: str, data: bytes, questions: int
+) -> None:
+    file = Upload(id="1", study_id=1, name=name, data=data, created_at=NOW)
+
+    assert waiting_files.questions(file) == questions
+    assert not waiting_files.is_long([file] * 74)  # at most 4 each, below 300
+    assert waiting_files.is_long([file] * 150) == (questions > 1)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_the_questions_of_all_files_are_counted_as_they_are_read(
+    session: Session, study: Study
+) -> None:
+    tokens = [
+        waiting_files.keep(session, study, f"run_{n}.json", run_file(), NOW) for n in range(2)
+    ]
+    session.flush()
+    files = [waiting_files.find(session, study, token) for token in tokens]
+    told: list[tuple[int, int]] = []
+
+    finish = kinds.store_files(
+        session, study, kinds.storing(files, {}), lambda *now: told.append(now)
+    )
+
+    assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert len(finish(session, study, NOW)["runs"]) == 2

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from fractions import Fraction
+
 import pytest
 from sqlalchemy.orm import Session
 
@@ -15,7 +18,7 @@ from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import AnswerRating
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.runs import reports
-from webapp.services.runs.reports import Rule, UnknownRater, UnknownRule
+from webapp.services.runs.reports import LabelCounts, Provenance, Rule, UnknownRater, UnknownRule
 from webapp.services.study import studies
 
 
@@ -37,6 +40,12 @@ def test_the_report_is_what_the_live_sums_say(
 def test_figures_of_a_rated_run_worked_by_hand(
     session: Session, study: Study, rater: Rater, rated_run: str
 ) -> None:
+    report = reports.report(session, study, rated_run, reports.of_rater(rater))
+    kept = figures(totals(report))["mean_precision_at_5"]
+    # "Cannot tell" is in a new study's denominators: 1/3 and 2/2; with question 4 open
+    # from (1/3 + 1 + 0) / 3 to (1/3 + 1 + 1) / 3.
+    assert report.cannot_tell == "not_relevant"
+    assert (kept.value, kept.lower, kept.upper) == pytest.approx((2 / 3, 4 / 9, 7 / 9))
     set_study(session, study, cannot_tell="left_out")
     found = figures(totals(reports.report(session, study, rated_run, reports.of_rater(rater))))
 
@@ -50,17 +59,6 @@ def test_figures_of_a_rated_run_worked_by_hand(
     # With question 4 open: (0.5 + 1 + 0) / 3 and (0.5 + 1 + 1) / 3.
     assert found["mean_precision_at_5"].lower == pytest.approx(0.5)
     assert found["mean_precision_at_5"].upper == pytest.approx(2.5 / 3)
-
-
-def test_a_new_study_keeps_cannot_tell_in_the_denominators(
-    session: Session, study: Study, rater: Rater, rated_run: str
-) -> None:
-    report = reports.report(session, study, rated_run, reports.of_rater(rater))
-    found = figures(totals(report))["mean_precision_at_5"]
-
-    # 1/3 and 2/2; with question 4 open (1/3 + 1 + 0) / 3 and (1/3 + 1 + 1) / 3.
-    assert report.cannot_tell == "not_relevant"
-    assert (found.value, found.lower, found.upper) == pytest.approx((2 / 3, 4 / 9, 7 / 9))
 
 
 def test_majority_takes_the_median_quality_and_names_the_notes(
@@ -105,3 +103,59 @@ def test_how_far_a_run_is_rated_follows_the_rule(
     # The first rater left the card of question 4 open; the second one's vote decides it.
     assert own.totals.n_complete == 3
     assert (merged.totals.n_complete, merged.open_judgments) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    ("cast", "found"),
+    [
+        (["1"], Provenance.UNANIMOUS),
+        (["1", "unsure"], Provenance.UNANIMOUS),  # "cannot tell" does not vote
+        (["unsure", "unsure"], Provenance.UNANIMOUS),
+        (["0", "1", "0"], Provenance.MAJORITY),
+        (["0", "1"], Provenance.OPEN),
+        (["0", "1", "unsure"], Provenance.OPEN),
+        ([], Provenance.OPEN),
+    ],
+)
+def test_votes_say_where_a_label_comes_from(cast: list[str], found: Provenance) -> None:
+    assert reports.provenance(cast) is found
+    assert reports.provenance(cast, adjudicated=True) is Provenance.ADJUDICATED
+
+
+def test_every_label_is_counted_once_by_its_provenance() -> None:
+    cast = {
+        1: {7: "1"},
+        2: {7: "1", 8: "1"},
+        3: {7: "unsure", 8: "unsure"},
+        4: {7: "1", 8: "0", 9: "1"},
+        5: {7: "1", 8: "0"},
+        6: dict[int, str](),
+        7: {7: "1", 8: "0"},
+    }
+
+    found = reports.label_counts(cast, settled={7})
+    # Things 1 to 3 are unanimous, 1 alone, 3 undecided; 5 is tied and 6 unjudged.
+    assert found == LabelCounts(
+        unanimous=3, majority=1, adjudicated=1, open=2, alone=1, cannot_tell=1, tied=1, unjudged=1
+    )
+    assert found.total == len(cast)
+
+
+@pytest.mark.parametrize(
+    ("cast", "lead"),
+    [
+        ([], Fraction(0)),
+        (["unsure"], Fraction(0)),
+        (["1"], Fraction(1)),
+        (["1", "0", "1", "0"], Fraction(0)),
+        (["1", "1", "1", "0", "unsure"], Fraction(1, 2)),  # (3 - 1) / 4
+    ],
+)
+def test_the_margin_is_a_share_of_the_decided_votes(cast: list[str], lead: Fraction) -> None:
+    assert reports.margin(cast) == lead
+
+
+def test_cannot_tell_disputes_nothing() -> None:
+    assert reports.decided(["1", "unsure", "1"]) == Counter({"1": 2})
+    assert not reports.is_disputed(["1", "unsure"])
+    assert reports.is_disputed(["correct_empty", "false_negative"])

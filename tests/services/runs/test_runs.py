@@ -22,7 +22,13 @@ from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
-from webapp.services.runs.runs import FoundFile, NotUnreadable, RecordedFile, UnknownRun
+from webapp.services.runs.runs import (
+    FoundFile,
+    NotUnreadable,
+    RecordedFile,
+    SourceComparison,
+    UnknownRun,
+)
 
 YES = Relevance.RELEVANT
 CARDS = (
@@ -30,14 +36,16 @@ CARDS = (
 )
 
 
+READ = run(
+    query(1, card("a")),
+    query(2, card("b"), context_dependent=True),
+    query(3, state=QueryState.UNREADABLE),
+)
+
+
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
-    read = run(
-        query(1, card("a")),
-        query(2, card("b"), context_dependent=True),
-        query(3, state=QueryState.UNREADABLE),
-    )
-    return imports.store(session, study, read, Labels(), NOW).id
+    return imports.store(session, study, READ, Labels(), NOW).id
 
 
 def test_a_run_can_be_relabelled_and_the_change_is_logged(
@@ -58,7 +66,7 @@ def test_a_run_can_be_relabelled_and_the_change_is_logged(
     ]
 
 
-def test_deleting_a_run_says_what_goes_and_keeps_pooled_judgments(
+def test_a_deleted_run_keeps_pooled_judgments_for_its_file_when_it_comes_again(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
@@ -70,29 +78,14 @@ def test_deleting_a_run_says_what_goes_and_keeps_pooled_judgments(
     runs.delete_run(session, study, run_id, NOW)
     assert (count(session, Run), count(session, Query), count(session, Judgment)) == (0, 0, 1)
     assert count(session, Event) == 3
-    assert live_metrics.check(session) == []
-
-
-def test_a_deleted_run_can_be_imported_again_and_finds_its_pooled_judgments(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    read = run(query(1, card("a")))
-    first = imports.store(session, study, read, Labels(), NOW).id
-    events.judge(session, rater, first, 1, 1, YES, click("e1"))
-    runs.delete_run(session, study, first, NOW)
-    again = imports.store(session, study, read, Labels(), NOW)
-
-    assert again.id != first
-    standing = live_metrics.by_category(session, rater.id, again.id)["location"]
-    assert standing.totals.n_relevant == 1
-
-
-def test_a_deleted_run_s_kept_things_no_longer_point_to_it(
-    session: Session, study: Study, run_id: str
-) -> None:
-    runs.delete_run(session, study, run_id, NOW)
-
     assert set(session.scalars(select(JudgedThing.run_id))) == {None}
+    assert live_metrics.check(session) == []
+    with pytest.raises(UnknownRun):
+        runs.find(session, study, run_id)
+
+    again = imports.store(session, study, READ, Labels(), NOW)
+    standing = live_metrics.by_category(session, rater.id, again.id)["location"]
+    assert (again.id != run_id, standing.totals.n_relevant) == (True, 1)
 
 
 def test_cards_added_by_hand_make_an_unreadable_answer_ratable(
@@ -116,11 +109,6 @@ def test_questions_of_the_set_that_a_run_did_not_ask_are_named(
 
     assert runs.run_page(session, rater, part).missing_questions == [(2, "Question 2")]
     assert runs.run_page(session, rater, run_id).missing_questions == []
-
-
-def test_an_unknown_run_is_not_found(session: Session, study: Study) -> None:
-    with pytest.raises(UnknownRun):
-        runs.find(session, study, "nothing")
 
 
 def test_search_methods_come_in_the_method_s_order_then_as_they_were_imported(
@@ -183,36 +171,17 @@ def test_files_of_runs_are_recorded(session: Session, study: Study) -> None:
     ]
 
 
-def test_a_file_under_another_name_is_the_same_file() -> None:
-    found = runs.compare([A], [on_disk("kept/elsewhere.json", "a")])
-
-    assert (found.equal, found.differing, found.absent) == ((A,), (), ())
-
-
-def test_a_file_that_was_changed_is_named_beside_the_run_it_was_imported_as() -> None:
+def test_a_file_on_the_disk_is_known_by_its_hash_then_by_its_name() -> None:
+    same = on_disk("kept/elsewhere.json", "a")
     changed = on_disk("data/results.json", "c")
-    found = runs.compare([A], [changed])
+    windows = replace(A, name="C:\\data\\api\\results.json")
+    notes, named = on_disk("data/notes.txt", "c"), on_disk("other.json", "d", named=True)
 
-    assert found.differing == ((A, changed),)
-    assert (found.equal, found.absent, found.unknown) == ((), (), ())
-
-
-def test_a_name_with_the_folders_of_windows_is_that_of_the_file() -> None:
-    imported = replace(A, name="C:\\data\\api\\results.json")
-    changed = on_disk("data/results.json", "c")
-
-    assert runs.compare([imported], [changed]).differing == ((imported, changed),)
-
-
-def test_a_file_of_the_same_name_that_is_another_runs_differs_from_none() -> None:
-    found = runs.compare([A, B], [on_disk("b/results.json", "b")])
-
-    assert (found.equal, found.differing, found.absent) == ((B,), (), (A,))
-
-
-def test_only_files_that_the_user_named_are_told_where_nothing_was_made_of_them() -> None:
-    notes = on_disk("data/notes.txt", "c")
-    named = on_disk("other.json", "d", named=True)
-    found = runs.compare([A], [notes, named])
-
-    assert (found.unknown, found.absent) == ((named,), (A,))
+    assert runs.compare([A], [same]) == SourceComparison((A,), (), (), ())
+    assert runs.compare([A], [changed]) == SourceComparison((), ((A, changed),), (), ())
+    assert runs.compare([windows], [changed]).differing == ((windows, changed),)
+    # A file of the same name that is another run's differs from none.
+    of_b = on_disk("b/results.json", "b")
+    assert runs.compare([A, B], [of_b]) == SourceComparison((B,), (), (A,), ())
+    # Only files that the user named are told where nothing was made of them.
+    assert runs.compare([A], [notes, named]) == SourceComparison((), (), (A,), (named,))

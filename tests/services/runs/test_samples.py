@@ -1,42 +1,132 @@
-"""The sample runs of the demo are rated as the files in ``seeds`` say."""
+"""The invented sample: rated as its files say, known by them, and removed with its verdicts."""
 
 from __future__ import annotations
 
 import json
 from datetime import timedelta
+from hashlib import sha256
 
 import pytest
-from sqlalchemy import func, select
+from msgspec.structs import replace
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.demo import study_of
+from tests.services.runs.runs import NO, YES, card, click, count
 from webapp.config import resource
-from webapp.db.tables.judging import Event
-from webapp.db.tables.people import Rater
+from webapp.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    Property,
+    QueryRating,
+    StoredSummary,
+)
+from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
-from webapp.services.runs import samples
+from webapp.importers.runs import json_runs
+from webapp.records import EmptyOutcome, QueryState, ReadRun
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.events import AnswerRating
+from webapp.services.rating import shares, tasks
+from webapp.services.rating.pool import REPEAT, Unit
+from webapp.services.runs import imports, runs, samples
+from webapp.services.runs.imports import Labels
 from webapp.services.runs.samples import SampleRating
+from webapp.services.study import studies
 
 SEEDS = resource("seeds")
+LATER = NOW + timedelta(days=1)
 
-pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+def own_run() -> ReadRun:
+    """A run over the sample's questions: question 1 has a card of the sample and one of its own."""
+    file = SEEDS / "runs" / "hybrid" / "test_results.json"
+    read = json_runs.read(file.name, file.read_bytes())
+    first, *others = read.queries
+    mine = replace(first, cards=(first.cards[0], card("mine")))
+    empty = [replace(one, cards=(), state=QueryState.EMPTY) for one in others]
+    return replace(read, sha256="f" * 64, search_method="mine", queries=(mine, *empty))
 
 
-def test_every_click_of_the_file_is_stored(session: Session) -> None:
-    """A verdict per card, a quality, a note and an empty outcome where the file has them."""
-    samples.load(session, SEEDS, NOW)
+def verdicts(session: Session) -> dict[str | None, str | None]:
+    """Return every verdict by the property it is on, ``None`` for an empty list."""
+    rows = session.execute(
+        select(Property.identity, Judgment.verdict)
+        .select_from(Judgment)
+        .join(JudgedThing)
+        .outerjoin(Property)
+        .where(Judgment.verdict.is_not(None))
+    )
+    return {identity: verdict for identity, verdict in rows}  # noqa: C416 (rows are not pairs)
+
+
+def test_the_run_files_of_the_sample_are_known() -> None:
+    files = [*(SEEDS / "runs").glob("*/*.json"), *(SEEDS / "demo" / "runs").glob("*.json")]
+
+    assert {sha256(file.read_bytes()).hexdigest() for file in files} == samples.FILES
+
+
+def test_the_sample_goes_with_its_verdicts_and_leaves_those_on_other_runs(
+    session: Session,
+) -> None:
+    """Of the owner's clicks those on the own run stay, the invented one before them does not."""
+    study = samples.load(session, SEEDS, NOW)
     ratings = json.loads((SEEDS / "ratings.json").read_text("utf-8"))["ratings"]
-    clicks = sum(
+    fields = ("quality", "notes", "empty_outcome")
+    assert count(session, Event) == sum(
         len(rating.get("results", {}))
-        + sum(
-            rating.get(field) not in {None, ""} for field in ("quality", "notes", "empty_outcome")
-        )
+        + sum(rating.get(field) not in {None, ""} for field in fields)
         for rating in ratings
     )
+    owner = studies.raters(session, study)[0]
+    by_method = {run.search_method: run.id for run in samples.found(session, study)}
+    mine = imports.store(session, study, own_run(), Labels(), LATER).id
+    assert list(by_method) == ["api_only", "vector_only", "hybrid"]
+    # An invented verdict on a list that is empty in the own run, too.
+    outcomes = [outcome.value for outcome in EmptyOutcome]
+    assert session.scalars(select(Judgment).where(Judgment.verdict.in_(outcomes))).first()
+    events.judge(session, owner, mine, 1, 1, NO, click("on a shared card"))
+    events.judge(session, owner, mine, 1, 2, YES, click("on an own card"))
+    events.judge(session, owner, by_method["hybrid"], 2, 1, YES, click("on a sample card"))
+    asked = AnswerRating(quality=2)
+    events.rate(session, owner, mine, 1, asked, click("an own grade"))
 
-    assert session.scalar(select(func.count(Event.id))) == clicks
+    samples.remove(session, study, LATER)
+
+    assert [run.id for run in session.scalars(select(Run))] == [mine]
+    first = own_run().queries[0].cards[0].slug
+    assert verdicts(session) == {f"slug:{first}": NO, "slug:mine": YES}
+    ids = set(session.scalars(select(Event.event_id)))
+    assert ids == {"on a shared card", "on an own card", "an own grade"}
+    assert session.scalars(select(QueryRating.quality)).all() == [2]
+    page = runs.run_page(session, owner, mine)
+    assert page.overview.standing.totals.n_judged == 2
+    assert count(session, Query) == 30
 
 
+@pytest.mark.parametrize(("since", "stays"), [(NOW, None), (LATER, False)])
+def test_blind_rating_is_automatic_again_only_where_the_sample_switched_it_off(
+    session: Session, since: object, stays: bool | None
+) -> None:
+    study = samples.load(session, SEEDS, NOW)
+    if since is LATER:
+        for blind in (None, False):
+            switched = replace(studies.switches(study), blind=blind)
+            studies.set_switches(session, study, switched, LATER)
+
+    cost = samples.removal_cost(session, study, samples.found(session, study))
+    assert cost[2] is (stays is None)
+    samples.remove(session, study, LATER)
+
+    assert study.blind is stays
+    logged = session.scalars(select(LogEntry.action).where(LogEntry.at == LATER)).all()
+    assert logged.count("delete run") == 3
+    assert "remove sample" in logged
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_clicks_follow_one_another_at_the_pace_that_is_asked_for(session: Session) -> None:
     study = samples.load(session, SEEDS, NOW)
     rater = Rater(study=study, name="Budi", created_at=NOW)
@@ -50,3 +140,37 @@ def test_clicks_follow_one_another_at_the_pace_that_is_asked_for(session: Sessio
 
     events = session.scalars(select(Event).where(Event.rater_id == rater.id).order_by(Event.id))
     assert [(event.received_at - NOW).seconds for event in events] == [5, 10, 15]
+
+
+def test_three_people_rated_five_runs_and_left_one_half_open(demo_session: Session) -> None:
+    study = study_of(demo_session)
+    people = studies.raters(demo_session, study)
+    runs = demo_session.scalars(select(Run).where(Run.study_id == study.id)).all()
+    left = (
+        select(Run.search_method, Run.llm)
+        .join(Query, Query.run_id == Run.id)
+        .join(StoredSummary, StoredSummary.query_key == Query.id)
+        .where(StoredSummary.rater_id.in_([person.id for person in people]))
+        .where(live_metrics.is_open())
+    )
+    open_runs = {tuple(row) for row in demo_session.execute(left)}
+
+    assert [person.name for person in people] == ["Sari", "Budi", "Citra"]
+    assert {run.search_method for run in runs} == {"hybrid", "api_only", "vector_only"}
+    assert {run.llm for run in runs} == {"openai", "gemini", "llama"}
+    assert len(runs) == 6
+    assert open_runs == {("vector_only", "gemini")}
+    assert live_metrics.check(demo_session) == []
+
+
+def test_a_rater_of_the_demo_begins_with_something_to_judge(demo_session: Session) -> None:
+    """With a question that lacks verdicts or grades, or with one that is asked again."""
+    for person in studies.raters(demo_session, study_of(demo_session))[:3]:
+        task = tasks.next_task(demo_session, person, NOW)
+        assert task is not None
+        unit = shares.of_rater(demo_session, person).units[Unit(task.question_id, task.run_id)]
+        made = shares.progress(demo_session, person)
+
+        assert unit.is_open or task.kind == REPEAT
+        assert 0 < made.done < made.of
+    demo_session.rollback()
