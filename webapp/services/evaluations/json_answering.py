@@ -87,9 +87,9 @@ class Retriever(Struct, frozen=True):
         return endpoint.ask(body, retriever_headers(), read_contexts).value
 
 
-def retriever_headers(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+def retriever_headers() -> dict[str, str]:
     """The header with the retriever's own key, if one is set; raises ``MissingKey``."""
-    return mappings.filled_headers(mappings.bearer(KEY_VARIABLE, environ), environ)
+    return mappings.filled_headers(mappings.bearer(KEY_VARIABLE))
 
 
 def read_contexts(document: object) -> tuple[tuple[Context, ...], str | None]:
