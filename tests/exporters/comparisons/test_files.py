@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import io
+import json
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import openpyxl
 import pytest
 from msgspec.structs import replace
 
-from tests.exporters.comparisons.comparisons import (
-    DAY,
-    three_runs,
+from tests.exporters.comparisons.comparisons import DAY, comparison_report, run, three_runs
+from tests.exporters.comparisons.read_files import (
+    HOSTILE,
+    all_tables,
+    hostile,
+    html,
+    rendered,
+    shown,
 )
-from webapp.exporters.comparisons.files import FORMATS, file_name
+from webapp.config import resource
+from webapp.exporters.comparisons.files import FORMATS, comparison_json, file_name
+from webapp.exporters.frame.tables import Value
+from webapp.i18n import speaking
+from webapp.metrics.comparisons.comparisons import ComparisonReport
+from webapp.printable import printable_line
 
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_second_run_gives_the_same_bytes(name: str) -> None:
-    assert FORMATS[name].render(three_runs(), DAY) == FORMATS[name].render(three_runs(), DAY)
+both = pytest.mark.parametrize("report", [three_runs(), hostile()], ids=["plain", "hostile"])
 
 
 def test_files_are_named_as_the_original_scripts_named_them() -> None:
     report = three_runs()
 
     assert file_name(report, "markdown", DAY) == "phase1_comparison_20260123.md"
-    assert file_name(replace(report, phase=2), "xlsx", DAY) == "phase2_comparison_20260123.xlsx"
     assert file_name(replace(report, phase=None), "latex", DAY) == "comparison_20260123.tex"
-    with pytest.raises(KeyError):
-        file_name(report, "docx", DAY)
 
 
 def test_loading_the_formats_loads_no_pandas_numpy_or_converter() -> None:
@@ -39,3 +49,225 @@ def test_loading_the_formats_loads_no_pandas_numpy_or_converter() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"
+
+
+def test_every_table_says_who_rated_by_which_rule_until_when_with_which_version() -> None:
+    with speaking("en"):
+        for table in all_tables(three_runs()):
+            said = " ".join([*table.notes, *(c.text for row in table.rows for c in row)])
+            for part in ("Ani (1,200)", "Majority of all raters", "22 Jan 2026", "0.1.0"):
+                assert part in said, table.name
+
+
+def test_json_is_unrounded_null_where_undefined_and_the_same_in_every_language() -> None:
+    # P@5 of "RNN" is 1/3; an unrated run has nothing
+    document = comparison_json(comparison_report([run("a", "RNN"), run("b", ".")]))
+
+    assert document["runs"][0]["figures"]["mean_precision_at_5"]["value"] == 1 / 3
+    unrated = document["runs"][1]
+    assert (unrated["rated"], unrated["partial"]) == (False, True)
+    assert unrated["figures"]["mean_precision_at_5"]["value"] is None
+    assert unrated["missing"]["incomplete"] == [1]
+    assert (document["differences"][0]["mean"], document["differences"][0]["p"]) == (None, None)
+    found = set()
+    for code in ("id", "en"):
+        with speaking(code):
+            found.add(FORMATS["json"].render(three_runs(), DAY))
+    assert len(found) == 1
+    assert json.loads(found.pop())["questions"][5]["answers"]["vector_only"] is None
+
+
+def test_the_tables_hold_the_figures_of_the_json() -> None:
+    report = three_runs()
+    document, tables = comparison_json(report), {one.name: one for one in all_tables(report)}
+    lines = {
+        name: [[value for cell in row for value in cell.values] for row in table.rows]
+        for name, table in tables.items()
+    }
+
+    for line, figure in zip(lines["summary"], document["runs"][0]["figures"], strict=True):
+        found = [one["figures"][figure] for one in document["runs"]]
+        assert line[1:] == [
+            value for one in found for value in (one["value"], *one["interval"].values(), one["n"])
+        ]
+    for line in lines["category_mrr"]:
+        found = [one["categories"][line[0]]["mrr"] for one in document["runs"]]
+        assert line[1:] == [value for one in found for value in (one["value"], one["n"])]
+    for line, one in zip(lines["questions"], document["questions"], strict=True):
+        assert [*line[:3], line[-1]] == [
+            one[k] for k in ("position", "question", "category", "spread")
+        ]
+    for line, one in zip(lines["differences"], document["differences"], strict=True):
+        names = ("first", "second", "first_value", "second_value", "mean")
+        counts = ("n", "wins", "ties", "losses")
+        assert line[1:8] == [*(one[name] for name in names), *one["interval"].values()]
+        assert line[8:12] == [one[name] for name in counts]
+        assert line[13:] == [one["p"], one["p_holm"], one["headline"]]
+    for line, one in zip(lines["signed_rank"], document["signed_rank"], strict=True):
+        assert line[3:7] == [one[name] for name in ("n", "zeros", "positive", "negative")]
+        assert line[8:] == [one["p"], one["p_holm"]]
+
+
+@both
+@pytest.mark.usefixtures("language")
+def test_the_workbook_holds_every_value_unrounded_and_none_that_runs(
+    report: ComparisonReport,
+) -> None:
+    book = openpyxl.load_workbook(io.BytesIO(FORMATS["xlsx"].render(report, DAY)))
+
+    for table in all_tables(report):
+        lines = list(book[table.name].iter_rows(min_row=2, values_only=True))
+        below = [line[0] for line in lines[len(table.rows) :]]
+        assert len(below) >= len(table.notes)
+        if report is three_runs():
+            expected = [tuple(value for cell in row for value in cell.values) for row in table.rows]
+            assert lines[: len(expected)] == [tuple(map(in_a_workbook, row)) for row in expected]
+    cells = [cell for sheet in book.worksheets for row in sheet.iter_rows() for cell in row]
+    texts = [cell for cell in cells if isinstance(cell.value, str)]
+    assert {cell.data_type for cell in texts} == {"s"}
+    assert not [cell.value for cell in texts if str(cell.value).startswith(("=", "+", "@"))]
+
+
+def in_a_workbook(value: Value) -> Value:
+    """The value to the 16 digits that a workbook keeps of a number."""
+    return float(f"{value:.16g}") if isinstance(value, float) else value
+
+
+def markdown_tables(text: str) -> list[list[list[str]]]:
+    found: list[list[list[str]]] = [[]]
+    for line in text.splitlines():
+        if line.startswith("| "):
+            cells = re.split(r"(?<!\\)\|", line)[1:-1]
+            found[-1].append([re.sub(r"\\(.)", r"\1", cell.strip()) for cell in cells])
+        elif found[-1]:
+            found.append([])
+    return [[lines[0], *lines[2:]] for lines in found if lines]
+
+
+@both
+@pytest.mark.usefixtures("language")
+def test_markdown_prints_every_cell_and_hostile_names_as_text(report: ComparisonReport) -> None:
+    text = rendered(report, "markdown")
+
+    assert markdown_tables(text) == [
+        [[printable_line(cell) for cell in row] for row in table]
+        for table in shown(all_tables(report))
+    ]
+    assert not re.search(r"(?<!\\)<script", text)
+    assert not re.search(r"(?<!\\)\]\(", text)
+
+
+@pytest.mark.usefixtures("language")
+def test_html_prints_every_cell_loads_nothing_and_names_each_row() -> None:
+    text = rendered(three_runs(), "html")
+    page = html(text)
+    ids = [value for name, value in page.attributes if name == "id"]
+    bodies = [part.partition("</tbody>")[0] for part in text.split("<tbody>")[1:]]
+    rows = [row for body in bodies for row in body.split("<tr>")[1:]]
+    style = resource("static").joinpath("comparisons", "report.css").read_text("utf-8")
+
+    assert page.tables == shown(all_tables(three_runs()))
+    assert {"script", "link", "img", "iframe", "image", "use"} & set(page.tags) == set()
+    assert {"src", "href"} & {name for name, _ in page.attributes} == set()
+    assert "url(" not in text
+    assert len(ids) == len(set(ids))
+    assert f"<style>{style}</style>" in text  # a browser reads no entities in a style
+    assert all(row.count('<th scope="row">') == 1 for row in rows)
+
+
+def test_hostile_names_are_text_in_html() -> None:
+    page = html(rendered(hostile(), "html"))
+
+    assert "script" not in page.tags
+    assert page.tables[0][1][1] == HOSTILE[0]
+
+
+def test_no_sentence_of_the_html_file_tears_a_value_from_its_name() -> None:
+    with speaking("en"):
+        sentences = re.findall(r"<li>(.*?)</li>", rendered(three_runs(), "html"))
+
+    assert any("[" in sentence and "p\N{NBSP}=" in sentence for sentence in sentences)
+    assert not any(re.search(r"; [^\[]*\]|\b[np] =", sentence) for sentence in sentences)
+
+
+def latex_tables(text: str) -> list[list[list[str]]]:
+    found = []
+    for _, body in re.findall(r"\\begin{(tabular|longtable)}(.*?)\\end{\1}", text, re.DOTALL):
+        rows = [line for line in body.splitlines() if " & " in line]
+        found.append([[_unlatex(cell) for cell in _cells(row)] for row in rows])
+    return found
+
+
+def _cells(row: str) -> list[str]:
+    row = row.removeprefix(r"\toprule ").removesuffix(r"\midrule\endfirsthead")
+    return re.split(r"(?<!\\) & ", row.removesuffix(r" \\"))
+
+
+def _unlatex(cell: str) -> str:
+    for written, meant in (
+        (r"\_\allowbreak{}", "_"),
+        ("{[}", "["),
+        ("{]}", "]"),
+        ("$-$", "−"),
+        ("$>$", ">"),
+        (r"\%", "%"),
+        (r"\char34{}", '"'),
+    ):
+        cell = cell.replace(written, meant)
+    return cell
+
+
+@both
+@pytest.mark.usefixtures("language")
+def test_latex_prints_every_cell_and_is_well_formed(report: ComparisonReport) -> None:
+    text = rendered(report, "latex")
+    body = re.sub(r"(?m)^%.*$", "", text).replace(r"\{", "").replace(r"\}", "")
+    opened: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end){(\w+)}", text.split(r"\begin{document}")[1]):
+        if kind == "begin":
+            opened.append(name)
+        else:
+            assert opened.pop() == name
+    cells = latex_tables(re.sub(r"\\toprule [^\n]*\\endhead\n", "", text))
+
+    assert opened == []
+    assert body.count("{") == body.count("}")
+    assert r"\input{/etc" not in text
+    if report is three_runs():
+        assert cells == shown(all_tables(report))
+    for table, lines in zip(all_tables(report), cells, strict=True):
+        assert {len(line) for line in lines} == {len(table.columns)}
+
+
+@both
+def test_a_number_fits_its_column_and_a_table_the_line(report: ComparisonReport) -> None:
+    """A line is 483 pt, a digit of the smallest size 3.7, the gaps of a column 6 together."""
+    text = rendered(report, "latex")
+    shares = [
+        [float(share) for share in re.findall(r"dimexpr([\d.]+)", line)]
+        for line in re.findall(r"\\begin{(?:tabular|longtable)}{(.*)}", text)
+    ]
+    tables = all_tables(report)
+    assert len(shares) == len(tables)
+    for columns, table in zip(shares, tables, strict=True):
+        assert sum(columns) <= 1.001, table.name
+        for place, share in enumerate(columns):
+            if table.columns[place].numeric:
+                n_digits = max(sum(map(str.isdigit, row[place].text)) for row in table.rows)
+                assert share * 483 - 6 >= min(n_digits, 6) * 3.7, table.name
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs LaTeX")
+@pytest.mark.parametrize("whole", [True, False])
+def test_latex_compiles_by_itself_and_within_a_thesis(tmp_path: Path, *, whole: bool) -> None:
+    (tmp_path / "report.tex").write_bytes(FORMATS["latex"].render(hostile(), DAY))
+    (tmp_path / "thesis.tex").write_text(
+        r"\documentclass{report}\usepackage{array,booktabs,longtable}"
+        r"\begin{document}\chapter{Hasil}\input{report}Selesai.\end{document}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error"]
+    name = "report" if whole else "thesis"
+    done = subprocess.run([*command, f"{name}.tex"], cwd=tmp_path, capture_output=True, check=False)
+
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-1500:]
+    assert (tmp_path / f"{name}.pdf").exists()

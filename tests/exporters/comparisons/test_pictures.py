@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from pypdf import PdfReader
 
 from tests.exporters.comparisons.comparisons import (
-    DAY,
     FALSE_NEGATIVE,
     UNCLASSIFIED,
     Judged,
@@ -109,20 +108,16 @@ def test_the_dot_of_a_figure_is_where_its_value_is() -> None:
     assert dots[:2] == [170.0, 332.0]
 
 
-def test_a_run_that_is_not_rated_has_no_dot_and_a_dash() -> None:
+def test_a_run_that_is_not_rated_has_no_dot_and_a_partial_one_hollow_ones() -> None:
     report = comparison_report([run("a", "RN", "R"), run("b", UNCLASSIFIED, UNCLASSIFIED)])
     svg = parsed(pictures.draw_intervals(report, PRINT).markup)
+    partial = parsed(pictures.draw_intervals(three_runs(), PRINT).markup)
+    paper = PRINT["paper"]
 
     assert "- n = 0" in said(svg)
     assert len(list(svg.iter(f"{SVG}circle"))) == len(pictures.FIGURES)  # a's alone
-
-
-def test_a_partial_run_has_hollow_dots_and_a_key() -> None:
-    svg = parsed(pictures.draw_intervals(three_runs(), PRINT).markup)
-    hollow = [dot for dot in svg.iter(f"{SVG}circle") if dot.get("fill") == PRINT["paper"]]
-
-    assert hollow
-    assert "Hollow dot" in " ".join(said(svg))
+    assert [dot for dot in partial.iter(f"{SVG}circle") if dot.get("fill") == paper]
+    assert "Hollow dot" in " ".join(said(partial))
 
 
 def test_wins_ties_and_losses_differ_in_shape() -> None:
@@ -153,20 +148,6 @@ def test_without_a_pair_the_picture_says_so_and_draws_nothing() -> None:
     assert {m.tag for m in svg} == {f"{SVG}{tag}" for tag in ("title", "desc", "rect", "text")}
 
 
-def test_any_two_runs_can_be_drawn() -> None:
-    picture = pictures.draw_questions(three_runs(), pair=("vector_only", "api_only"))
-
-    assert picture.title == "Precision@5 by question: vector_only and api_only"
-
-
-def test_many_questions_are_counted_instead_of_listed() -> None:
-    picture = pictures.draw_questions(study(1000))
-    rows = said(parsed(picture.markup))
-
-    assert len(rows) < 50
-    assert any(line.startswith("1,000 questions by how far") for line in rows)
-
-
 def test_bars_count_every_question_once() -> None:
     # 61 questions: 31 at 1 against 0, 30 at 1 against 1
     a, b = "R" * 61, "N" * 31 + "R" * 30
@@ -182,15 +163,6 @@ def test_a_value_lies_on_its_track() -> None:
 
     assert [track.at(value) for value in (0.0, 0.25, 1.0)] == [10, 35, 110]
     assert Track(left=0, right=100, top=5.0).at(4) == 80
-
-
-def test_panels_stand_in_two_columns() -> None:
-    figures = ("mrr", "success_rate", "coverage")
-
-    # 720 less a gap of 40 is two panels of 340
-    found = [(track.start, top) for _, top, track in pictures.panels(figures, 100)]
-    assert found == [(0, 0), (380, 0), (0, 100)]
-    assert pictures.below(figures, 100) == 200
 
 
 @pytest.mark.parametrize("room", [0, 5, 20, 60, 200])
@@ -234,10 +206,28 @@ def test_a_pdf_has_the_picture_s_words_once_and_says_what_it_shows() -> None:
     assert document.metadata.subject == picture.description
 
 
-def test_a_png_has_two_pixels_for_each_unit() -> None:
-    data = canvas.png_file(pictures.standalone(three_runs(), "intervals"))
+@pytest.mark.parametrize("kind", pictures.KINDS)
+def test_a_picture_has_a_text_alternative_the_page_s_colours_and_hostile_names_as_text(
+    kind: str,
+) -> None:
+    picture = DRAW[kind](study(30, LONG))
+    svg = parsed(picture.markup)
+    title, description = svg.find(f"{SVG}title"), svg.find(f"{SVG}desc")
+    colours = {m.get(name, "none") for m in svg.iter() for name in ("fill", "stroke")} - {"none"}
 
-    assert int.from_bytes(data[16:20], "big") == 2 * (canvas.WIDE + 48)
+    assert svg.get("role") == "img"
+    assert title is not None
+    assert description is not None
+    assert svg.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
+    assert title.text == picture.title
+    assert "hybrid" in (description.text or "")
+    assert all("var(--" in colour for colour in colours)
+    assert {element.tag.removeprefix(SVG) for element in svg.iter()} <= {
+        *("svg", "title", "desc", "text", "line", "rect", "circle", "polygon"),
+    }
+    alone = pictures.standalone(three_runs(), kind).markup
+    assert "var(" not in alone
+    assert "Ani (1,200), Budi (34)" in " ".join(said(parsed(alone)))
 
 
 @pytest.mark.parametrize("kind", pictures.KINDS)
@@ -257,54 +247,3 @@ def test_no_text_overlaps_another_or_leaves_the_picture(
     for (one, a), (other, b) in combinations(boxes, 2):
         apart = a[1] <= b[0] + 0.5 or b[1] <= a[0] + 0.5 or a[3] <= b[2] or b[3] <= a[2]
         assert apart, (one, other)
-
-
-@pytest.mark.parametrize("kind", pictures.KINDS)
-def test_a_picture_has_a_text_alternative(kind: str) -> None:
-    picture = DRAW[kind](three_runs())
-    svg = parsed(picture.markup)
-    title, description = svg.find(f"{SVG}title"), svg.find(f"{SVG}desc")
-
-    assert svg.get("role") == "img"
-    assert title is not None
-    assert description is not None
-    assert svg.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
-    assert title.text == picture.title
-    assert "hybrid" in (description.text or "")
-
-
-@pytest.mark.parametrize("kind", pictures.KINDS)
-def test_on_a_page_a_picture_takes_the_page_s_colours(kind: str) -> None:
-    svg = parsed(DRAW[kind](three_runs()).markup)
-    colours = {m.get(name, "none") for m in svg.iter() for name in ("fill", "stroke")} - {"none"}
-
-    assert colours
-    assert all("var(--" in colour for colour in colours)
-
-
-@pytest.mark.parametrize("kind", pictures.KINDS)
-def test_a_file_stands_alone_on_white_and_says_who_rated(kind: str) -> None:
-    markup = pictures.standalone(three_runs(), kind).markup
-
-    assert "var(" not in markup
-    assert "Ani (1,200), Budi (34)" in " ".join(said(parsed(markup)))
-    assert "Relevansi 0.1.0." in " ".join(said(parsed(markup)))
-
-
-def test_hostile_names_are_text_in_every_picture() -> None:
-    for kind in pictures.KINDS:
-        svg = parsed(DRAW[kind](study(30, LONG)).markup)
-
-        assert {element.tag.removeprefix(SVG) for element in svg.iter()} <= {
-            *("svg", "title", "desc", "text", "line", "rect", "circle", "polygon"),
-        }
-
-
-def test_picture_files_are_named_after_phase_kind_and_day() -> None:
-    name = pictures.file_name(three_runs(), "intervals", "png", DAY)
-    assert name == "phase1_comparison_intervals_20260123.png"
-
-
-def test_numbers_are_written_as_the_reader_writes_them() -> None:
-    with speaking("id"):
-        assert "0,90" in " ".join(said(parsed(pictures.draw_intervals(three_runs()).markup)))

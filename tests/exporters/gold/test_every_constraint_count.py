@@ -14,7 +14,7 @@ from tests.metrics.gold.test_constraint_comparison import DEAR, GOOD, LAND, cont
 from webapp.exporters.comparisons import files as comparison_files
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import speaking
-from webapp.metrics.comparisons.comparisons import ComparisonPart, ComparisonReport
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.gold.constraint_rules import CardFacts, Constraints, Range
 from webapp.metrics.gold.constraints import (
@@ -113,7 +113,7 @@ def _checked_runs() -> ComparisonReport:
     compared = compare_constraints(
         runs, gold="g", version=1, threshold=Fraction(1, 2), settings=Resampling(resamples=200)
     )
-    return replace(three_runs(), parts=(ComparisonPart(PART, compared),))
+    return replace(three_runs(), parts={PART: compared})
 
 
 @pytest.mark.parametrize("name", READ)

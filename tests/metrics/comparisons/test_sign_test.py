@@ -17,8 +17,3 @@ def test_the_sign_test_is_the_exact_binomial_test_of_scipy(n: int) -> None:
 
 def test_very_many_cases_do_not_overflow() -> None:
     assert sign_test(2000, 3000) < 1e-40
-
-
-def test_a_count_below_0_is_a_programming_error() -> None:
-    with pytest.raises(ValueError, match="0 or more"):
-        sign_test(-1, 2)

@@ -36,10 +36,10 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
 
     found = chosen_runs.find(session, study, pair, 1, reports.of_rater(rater))
     hybrid, api = found.sides
-    shown = [(one.card.slug, one.relevance, one.elsewhere) for one in hybrid.results]
-    assert shown == [("a", None, ()), ("b", YES, (("API Only", 1),))]
-    assert [one.relevance for one in api.results] == [YES, None]
-    assert api.results[0].elsewhere == (("Hybrid", 2),)
+    shown = [(card.slug, verdict, elsewhere) for _, card, verdict, elsewhere in hybrid.results]
+    assert shown == [("a", None, []), ("b", YES, [("API Only", 1)])]
+    assert [one[2] for one in api.results] == [YES, None]
+    assert api.results[0][3] == [("Hybrid", 2)]
     assert (hybrid.notes, api.notes) == ("", "fine")
     assert api.answer is not None
     assert api.answer.summary.first_relevant_rank == 1

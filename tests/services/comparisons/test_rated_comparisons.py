@@ -28,8 +28,7 @@ API = rated("api_only/rated.csv", "5,2,1,,,,,2,", "5,3,1,,,,,3,")
 
 
 def test_the_mean_difference_is_that_of_the_questions_both_have() -> None:
-    found = rated_comparisons.compare_files([HYBRID, API])
-    report = found.report
+    report, problems = rated_comparisons.compare_files([HYBRID, API])
 
     (precision,) = (
         one
@@ -40,7 +39,7 @@ def test_the_mean_difference_is_that_of_the_questions_both_have() -> None:
     assert precision.n == rank.n == 2
     assert precision.mean == pytest.approx(0.2)  # (.8 - .4 + .6 - .6) / 2
     assert rank.mean == pytest.approx(-0.25)  # (1 - 1 + 1/2 - 1) / 2
-    assert found.problems == ()
+    assert problems == []
     assert report.files == ("hybrid/rated.csv", "api_only/rated.csv")
     assert (report.raters, report.blindness) == ((), Blindness())
 
@@ -48,14 +47,14 @@ def test_the_mean_difference_is_that_of_the_questions_both_have() -> None:
 def test_files_that_count_cannot_tell_differently_are_compared_with_a_warning() -> None:
     as_before = rated("hybrid/rated.csv", "5,2,1,,,,,4,cannot tell: rank 5")
     as_seed = rated("api_only/rated.csv", "5,2,1,,,,,4,cannot tell (not relevant): rank 5")
-    found = rated_comparisons.compare_files([as_before, as_seed])
+    report, problems = rated_comparisons.compare_files([as_before, as_seed])
 
-    (precision, _) = differences_of(found.report.comparison, "mean_precision_at_5")
+    (precision, _) = differences_of(report.comparison, "mean_precision_at_5")
     assert precision.mean == pytest.approx(2 / 4 - 2 / 5)
-    assert [one.code for one in found.problems] == ["csv_cannot_tell_differs"]
-    assert found.report.cannot_tell is None
-    alike = rated_comparisons.compare_files([as_seed, rated("x/rated.csv", "5,2,1,,,,,4,")])
-    assert (alike.problems, alike.report.cannot_tell) == ((), "not_relevant")
+    assert [one.code for one in problems] == ["csv_cannot_tell_differs"]
+    assert report.cannot_tell is None
+    alike, none = rated_comparisons.compare_files([as_seed, rated("x/rated.csv", "5,2,1,,,,,4,")])
+    assert (none, alike.cannot_tell) == ([], "not_relevant")
 
 
 def test_files_of_one_name_are_told_apart_by_their_paths_and_at_last_by_a_number() -> None:
@@ -94,7 +93,7 @@ def test_a_file_without_a_line_that_can_be_used_is_refused() -> None:
 
 def test_a_file_may_lack_questions_of_the_longest_but_have_no_others() -> None:
     shorter = rated("api_only/rated.csv", "5,2,1,,,,,2,")
-    assert len(rated_comparisons.compare_files([HYBRID, shorter]).report.comparison.contenders) == 2
+    assert len(rated_comparisons.compare_files([HYBRID, shorter])[0].comparison.contenders) == 2
 
     other = RatedCsv("x.csv", API.data.replace(b"Rumah 2?", b"Ruko 2?"))
     with pytest.raises(DifferentQuestions) as refused:

@@ -23,7 +23,7 @@ from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.agreement.report import agreement_json
-from webapp.exporters.comparisons.json_file import comparison_json
+from webapp.exporters.comparisons.files import comparison_json
 from webapp.metrics.comparisons.significance import Bootstrap, Resampling
 from webapp.records import Relevance
 from webapp.services.agreement import adjudications, agreement
@@ -80,7 +80,7 @@ def two_people(session: Session, study: Study) -> tuple[Rater, Rater]:
 def everything_of_people(session: Session, study: Study) -> str:
     """All that is shown or exported of people's verdicts, as one text."""
     found: dict[str, Any] = {}
-    runs = [one.run for one in chosen_runs.candidates(session, study)]
+    runs = [one.run.id for one in chosen_runs.candidates(session, study)]
     for asked in ("majority", "adjudicated", "rater Ani", None):
         rule = reports.rule_of(session, study, asked)
         for name in ("csv", "wide-csv", "long-csv", "json", "qrels"):
@@ -168,13 +168,13 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     say(session, person(session, study, "Ani"), {f"p{n}b": "0" for n in range(1, 16)})
     judges.release(session, judge, NOW)
     rule = reports.rule_of(session, study, "rater Mesin")
-    run_id = chosen_runs.candidates(session, study)[0].run
+    run_id = chosen_runs.candidates(session, study)[0].run.id
     report = reports.report(session, study, run_id, rule)
     file = exports.export(session, study, run_id, rule, "long-csv")
     compared = comparisons.report(
         session,
         study,
-        [one.run for one in chosen_runs.candidates(session, study)],
+        [one.run.id for one in chosen_runs.candidates(session, study)],
         rule,
         settings=FEW,
     )

@@ -244,7 +244,7 @@ def test_phase_3_meets_no_run_and_no_figure_of_phases_1_and_2(
     own = [stored.id, melati.run_id]
     with pytest.raises(UnknownRun):
         comparisons.report(session, study, own, reports.of_rater(owner))
-    assert [one.run for one in chosen_runs.candidates(session, study)] == [stored.id]
+    assert [one.run.id for one in chosen_runs.candidates(session, study)] == [stored.id]
     assert studies.raters(session, study) == [owner]
     assert reports.rule_of(session, study).rater == owner
     for phase in (1, 2):

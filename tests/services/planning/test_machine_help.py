@@ -24,8 +24,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Study
-from webapp.exporters.comparisons.files import FORMATS
-from webapp.exporters.comparisons.json_file import comparison_json
+from webapp.exporters.comparisons.files import FORMATS, comparison_json
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, Unassisted, assisted_mean

@@ -138,7 +138,7 @@ def test_the_owner_s_order_of_runs_is_that_of_lists_and_phases(
         return [
             chosen_runs.of_phase(session, study, 1),
             tuple(one.id for one in runs.overviews(session, rater)),
-            tuple(one.run for one in chosen_runs.candidates(session, study)),
+            tuple(one.run.id for one in chosen_runs.candidates(session, study)),
         ]
 
     assert lists() == [(api, vector, hybrid)] * 3

@@ -160,10 +160,10 @@ def _of_files(
         RatedCsv(path, Path(path).read_bytes(), label)
         for path, label in zip(paths, labels, strict=True)
     ]
-    found = rated_comparisons.compare_files(files, phase=phase, settings=settings)
-    for problem in found.problems:
+    report, found = rated_comparisons.compare_files(files, phase=phase, settings=settings)
+    for problem in found:
         say(f"relevansi: {problems.message(problem)}", err=True)
-    return found.report
+    return report
 
 
 def _sum_up(settings: Resampling, to: Destination) -> None:

@@ -29,12 +29,14 @@ from webapp.metrics.comparisons.comparisons import (
     FigureEstimate,
 )
 from webapp.metrics.comparisons.differences import (
+    MCNEMAR,
+    MOST_EXACT,
     ComparedQuery,
     Difference,
     RunDifferences,
     SignedRank,
 )
-from webapp.metrics.comparisons.stability import FIGURES, Order, StabilityLine
+from webapp.metrics.comparisons.stability import FIGURES, StabilityLine
 from webapp.metrics.judging.figures import HEADLINES, Figure
 from webapp.metrics.judging.registry import Unit
 from webapp.records import EmptyOutcome, QueryState
@@ -157,6 +159,7 @@ def stability(report: ComparisonReport) -> Table:
     found = report.stability
     lines = {(line.change, line.figure): line for line in found.lines}
     changes = dict.fromkeys(line.change for line in found.lines)
+    orders = [words.order(report.comparison, found.orders[figure]) for figure in FIGURES]
     parts = (gettext("Tried"), gettext("Order changes"), gettext("Another run first"), "")
     return Table(
         "stability",
@@ -168,11 +171,11 @@ def stability(report: ComparisonReport) -> Table:
         (
             (
                 word(gettext("None: the order as compared")),
-                *(_order(report, found.orders[figure]) for figure in FIGURES),
+                *(Cell(said, (None, None, None, said)) for said in orders),
             ),
             *(
                 (
-                    word(words.change(change)),
+                    word(gettext(words.CHANGES[change])),
                     *(_moved(lines.get((change, figure))) for figure in FIGURES),
                 )
                 for change in changes
@@ -191,7 +194,9 @@ def stability(report: ComparisonReport) -> Table:
 def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
     """Return every question with P@5 and reciprocal rank in each run, and how far they part."""
     comparison = report.comparison
-    lines = sorted(comparison.questions, key=_moved_least) if moved_first else comparison.questions
+    lines = list(comparison.questions)
+    if moved_first:
+        lines.sort(key=lambda line: (-(line.spread or 0), line.position))
     parts = (gettext("State"), "P@5", "RR", gettext("Success"))
     return Table(
         "questions",
@@ -214,45 +219,33 @@ def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
     )
 
 
-def _moved_least(line: ComparedQuestionLine) -> tuple[float, int]:
-    return (0.0 if line.spread is None else -line.spread, line.position)
-
-
 def state(query: ComparedQuery | None) -> str:
     """Return in words the answer to a question and how far it is judged."""
     if query is None:
         return gettext("not run")
     found = query.summary
-    if found.state is QueryState.EMPTY:
-        return _empty(found.empty_outcome)
-    if found.state is QueryState.FAILED:
-        return gettext("call failed")
-    if found.state is QueryState.UNREADABLE:
-        return gettext("unreadable")
-    if not found.complete:
-        return gettext("%(done)s of %(of)s judged", done=found.judged_count, of=found.results_count)
-    return ngettext("%(n)s result", "%(n)s results", found.results_count)
-
-
-def _empty(outcome: EmptyOutcome | None) -> str:
-    if outcome is None:
+    if found.state is QueryState.RESULTS:
+        done, of = found.judged_count, found.results_count
+        if not found.complete:
+            return gettext("%(done)s of %(of)s judged", done=done, of=of)
+        return ngettext("%(n)s result", "%(n)s results", of)
+    if found.state is not QueryState.EMPTY:
+        failed = found.state is QueryState.FAILED
+        return gettext("call failed") if failed else gettext("unreadable")
+    if found.empty_outcome is None:
         return gettext("empty, not judged")
-    if outcome is EmptyOutcome.CORRECT_EMPTY:
-        return gettext("correct empty")
-    return gettext("false negative")
-
-
-def _method(label: str | None) -> Cell:
-    """A search method in words, and as a workbook's value the label of the files."""
-    stated = label or gettext("not stated")
-    return Cell(labels.with_label(labels.method(label), label) if label else stated, (stated,))
+    is_correct = found.empty_outcome is EmptyOutcome.CORRECT_EMPTY
+    return gettext("correct empty") if is_correct else gettext("false negative")
 
 
 def _contender(contender: Contender) -> Iterator[Cell]:
     run, totals = contender.run, contender.totals
     yield word(run.name)
     yield word(run.run)
-    yield _method(run.search_method)
+    stated = method = run.search_method or gettext("not stated")
+    if run.search_method:
+        method = labels.with_label(labels.method(run.search_method), run.search_method)
+    yield Cell(method, (stated,))
     yield word(run.llm or gettext("not stated"))
     yield whole_number(totals.n_queries)
     yield Cell(notation.number(totals.n_complete), (totals.n_complete,), of=totals.n_queries)
@@ -288,31 +281,21 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
     return stacked(_with_n(found, words.unit_of(figure)), (found.value, found.n))
 
 
-def _order(report: ComparisonReport, order: Order) -> Cell:
-    said = words.order(report.comparison, order)
-    return Cell(said, (None, None, None, said))
-
-
 def _moved(line: StabilityLine | None) -> Cell:
     """In how many variations the order moves, in which, and where another run leads."""
     if line is None:
         return Cell(notation.UNDEFINED, (None, None, None, None))
     moved, unseated, tried = len(line.moved), len(line.unseated), notation.number(line.tried)
-    where = _where([words.variation(variation) for variation in line.moved])
-    values = (line.tried, moved, unseated, where)
-    if where is None:
+    where = ", ".join(map(words.variation, line.moved[:MOST_VARIATIONS]))
+    if moved > MOST_VARIATIONS:
+        n = notation.number(moved - MOST_VARIATIONS)
+        where = gettext("%(listed)s and %(n)s more", listed=where, n=n)
+    values = (line.tried, moved, unseated, where or None)
+    if not moved:
         return stacked((gettext("stays in %(tried)s of %(tried)s", tried=tried),), values)
     said = gettext("changes in %(moved)s of %(tried)s", moved=notation.number(moved), tried=tried)
     first = [gettext("another run first in %(n)s", n=notation.number(unseated))] if unseated else []
     return stacked((said, where, *first), values, between="; ")
-
-
-def _where(moved: Sequence[str]) -> str | None:
-    listed = ", ".join(moved[:MOST_VARIATIONS])
-    rest = len(moved) - MOST_VARIATIONS
-    if rest > 0:
-        return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
-    return listed or None
 
 
 def _question(line: ComparedQuestionLine) -> Iterator[Cell]:
@@ -333,16 +316,6 @@ def _answer(query: ComparedQuery | None) -> Cell:
     listed = found.state is QueryState.RESULTS and found.complete
     text = f"{notation.figure(precision)} / {notation.figure(rank)}" if listed else said
     return Cell(text, (said, precision, rank, found.success.value))
-
-
-def differences(report: ComparisonReport) -> Table:
-    """Return every paired difference with its interval, n, counts, test and p-values."""
-    return difference_table("differences", report.comparison, (words.provenance(report),))
-
-
-def signed_ranks(report: ComparisonReport) -> Table:
-    """Return Wilcoxon's test of every paired difference, beside the randomisation test."""
-    return signed_rank_table("signed_rank", report.comparison, (words.provenance(report),))
 
 
 def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
@@ -406,7 +379,17 @@ def signed_rank_table(name: str, comparison: RunDifferences, notes: Sequence[str
             for difference in comparison.differences
             if difference.signed_rank is not None
         ),
-        (words.signed_rank_note(), *notes),
+        (
+            gettext(
+                "Given beside the randomisation test for readers who expect it. Two-sided. "
+                "Differences of 0 are left out (Wilcoxon's convention, not Pratt's); equal "
+                "differences get the mean of their ranks. Exact over all signs up to %(most)s "
+                "differences, else the normal approximation with corrections for ties and "
+                "continuity. Holm's correction over the pairs of runs within each figure.",
+                most=MOST_EXACT,
+            ),
+            *notes,
+        ),
     )
 
 
@@ -414,15 +397,28 @@ def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cel
     lower, upper = difference.interval.lower, difference.interval.upper
     counts = (difference.wins, difference.ties, difference.losses)
     unit = words.difference_unit(difference)
+    test = gettext("randomisation, exact") if difference.exact else gettext("randomisation")
+    if difference.test == MCNEMAR:
+        test = gettext("McNemar, exact")
     apart = notation.difference(difference.mean, unit)
     bounds = notation.interval(lower, upper, unit, signed=True)
+    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    values = difference.first_value, difference.second_value
+    one, other = (notation.figure(value, unit) for value in values)
+    runs = gettext(
+        "%(first)s %(one)s minus %(second)s %(other)s",
+        first=first,
+        one=one,
+        second=second,
+        other=other,
+    )
     return (
         word(words.difference_name(difference)),
-        _valued_runs(comparison, difference),
+        Cell(runs, (first, second, *values)),
         stacked((apart,) if lower is None else (apart, bounds), (difference.mean, lower, upper)),
         whole_number(difference.n),
         Cell("/".join(notation.number(count) for count in counts), counts),
-        word_or_dash(None if difference.p is None else words.test_name(difference)),
+        word_or_dash(None if difference.p is None else test),
         Cell(notation.p_value(difference.p), (difference.p,)),
         Cell(notation.p_value(difference.p_holm), (difference.p_holm,)),
         Cell(notation.difference(difference.headline, unit), (difference.headline,)),
@@ -433,37 +429,19 @@ def _signed_rank(
     comparison: RunDifferences, difference: Difference, test: SignedRank
 ) -> tuple[Cell, ...]:
     p_holm = difference.signed_rank_p_holm
+    first, second = comparison.names[difference.first], comparison.names[difference.second]
+    runs = gettext("%(first)s minus %(second)s", first=first, second=second)
     zeros = notation.number(test.zeros)
     sums = (test.positive, test.negative)
     return (
         word(words.difference_name(difference)),
-        _runs(comparison, difference),
+        Cell(runs, (first, second)),
         Cell(f"{notation.number(test.n)} ({zeros})", (test.n, test.zeros)),
         Cell(" / ".join(map(notation.number, sums)), sums),
         word(gettext("exact") if test.exact else gettext("normal approximation")),
         Cell(notation.p_value(test.p), (test.p,)),
         Cell(notation.p_value(p_holm), (p_holm,)),
     )
-
-
-def _runs(comparison: RunDifferences, difference: Difference) -> Cell:
-    first, second = comparison.name(difference.first), comparison.name(difference.second)
-    return Cell(gettext("%(first)s minus %(second)s", first=first, second=second), (first, second))
-
-
-def _valued_runs(comparison: RunDifferences, difference: Difference) -> Cell:
-    """Both runs with their values over the questions where both have one."""
-    first, second = comparison.name(difference.first), comparison.name(difference.second)
-    values = (difference.first_value, difference.second_value)
-    one, other = (notation.figure(value, words.difference_unit(difference)) for value in values)
-    said = gettext(
-        "%(first)s %(one)s minus %(second)s %(other)s",
-        first=first,
-        one=one,
-        second=second,
-        other=other,
-    )
-    return Cell(said, (first, second, *values))
 
 
 def document(
@@ -480,6 +458,7 @@ def document(
     pairs if none are named); `moved_first` lists questions by how far the runs lie apart.
     """
     comparison = report.comparison
+    notes = (words.provenance(report),)
     missing = [*words.unasked(comparison)]
     missing += [said for contender in comparison.contenders for said in words.lacks(contender)]
     if pairs is None:
@@ -509,7 +488,10 @@ def document(
             "differences",
             gettext("Differences"),
             words.every(comparison),
-            (differences(report), signed_ranks(report)),
+            (
+                difference_table("differences", comparison, notes),
+                signed_rank_table("signed_rank", comparison, notes),
+            ),
         ),
         Section(
             "stability",
@@ -517,7 +499,11 @@ def document(
             (words.stability(report.stability),),
             (stability(report),),
         ),
-        *_parts(report),
+        *(
+            part.section(report.parts[name])
+            for name, part in part_modules().items()
+            if name in report.parts
+        ),
         Section(
             "questions",
             gettext("By question"),
@@ -528,24 +514,21 @@ def document(
         Section("notes", gettext("Notes"), tuple(words.notes(report)), ()),
     )
     return Document(
-        title=words.title(report),
+        title=gettext(words.TITLES[report.phase]),
         subtitle=words.subtitle(report, on),
         sections=sections,
         answer=words.answer(comparison, MAIN),
     )
 
 
-def _parts(report: ComparisonReport) -> Iterator[Section]:
-    """Yield the section of each further part that compares something of these runs."""
-    for part in part_modules():
-        found = report.part(part.PART)
-        if found is not None:
-            yield part.section(found)
-
-
-def part_modules() -> tuple[ModuleType, ...]:
+def part_modules() -> dict[str, ModuleType]:
     """Return the modules that write the parts a comparison has beside its figures."""
     from webapp.exporters.gold import constraint_reports as constraints
     from webapp.exporters.planning import machine_help, samples, settled
 
-    return constraints, settled, samples, machine_help
+    return {
+        "constraints": constraints,
+        "settled": settled,
+        "sample": samples,
+        "machine_help": machine_help,
+    }

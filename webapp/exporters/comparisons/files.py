@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import date
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
-from webapp.exporters.comparisons.document import document
-from webapp.exporters.comparisons.json_file import comparison_bytes
+from webapp.exporters.comparisons import document
+from webapp.exporters.comparisons.words import unsaid
+from webapp.exporters.exports.json_runs import blindness_json, whole
+from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.frame.latex import latex
 from webapp.exporters.frame.spreadsheets import tables_workbook
 from webapp.exporters.frame.tables import Document, html, markdown
-from webapp.metrics.comparisons.comparisons import ComparisonReport
+from webapp.metrics.comparisons.comparisons import (
+    ComparisonReport,
+    Contender,
+    FigureEstimate,
+)
+from webapp.metrics.comparisons.differences import ComparedQuery, Difference
+from webapp.metrics.comparisons.significance import Interval
+from webapp.metrics.comparisons.stability import StabilityLine
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS
 from webapp.notation import file_day
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -29,8 +41,7 @@ class ReportFormat(Struct, frozen=True):
 
 
 def formats(
-    document: Callable[[Any, date], Document],
-    json: Callable[[Any], bytes],
+    document: Callable[[Any, date], Document], json: Callable[[Any], bytes]
 ) -> Mapping[str, ReportFormat]:
     """Return every format of a report by the name that the command line and the page give it."""
 
@@ -48,7 +59,191 @@ def formats(
     )
 
 
-FORMATS = formats(document, comparison_bytes)
+DIFFERENCE = (
+    *("figure", "false_negatives_at_zero", "first", "second", "n", "first_value", "second_value"),
+    *("mean", "interval", "headline", "reverses_headline", "test", "exact", "p", "p_holm"),
+    *("wins", "ties", "losses", "small"),
+)
+
+
+def comparison_bytes(report: ComparisonReport) -> bytes:
+    """Return ``comparison_json`` as a file, to four decimals; it is the same on every day."""
+    found = rounded(comparison_json(report))
+    return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def comparison_json(report: ComparisonReport) -> dict[str, Any]:
+    """Return `report` as plain values.
+
+    ``{study, phase, rule, cannot_tell, raters: [{name, judgments}], judged_until, blindness,
+    badged, record_shown, suggested, wordings_opened: {times, raters}, version, settings, composite,
+    runs: [...], differences: [...], signed_rank: [...], stability, questions: [...]}``, and then
+    each feature's own comparison, under its name.
+    A run is {id, name, search_method, llm, rated, partial, counts, missing, figures: {name:
+    {value, n, interval, bounds}}, categories: {category: {name: {value, n}}}}; ``interval`` is the
+    bootstrap's, ``bounds`` what the finished rating can still reach. A difference is
+    {figure, false_negatives_at_zero, first, second, n, first_value, second_value, mean, interval,
+    headline, reverses_headline, test, exact, p, p_holm, wins, ties, losses, small}; its values are
+    over the n questions where both runs have one. ``signed_rank`` is Wilcoxon's test of the same
+    differences. The answers of a question are by run id, null where it was not run.
+    A feature's comparison is null where it has nothing to compare. Of rated files there are also
+    {files, unsaid}, and study is null.
+    """
+    comparison = report.comparison
+    stable = report.stability
+    from_files = {"files": list(report.files), "unsaid": list(unsaid(report))}
+    return {
+        **(from_files if report.files else {}),
+        "study": None if report.files else report.study,
+        "phase": report.phase,
+        "rule": comparison.rule,
+        "cannot_tell": report.cannot_tell,
+        "raters": [asdict(rater) for rater in report.raters],
+        "judged_until": moment_json(report.judged_until),
+        "blindness": blindness_json(report.blindness),
+        "badged": [moment_json(when) for when in report.badged],
+        "record_shown": [moment_json(when) for when in report.record_shown],
+        "suggested": [moment_json(when) for when in report.suggested],
+        "wordings_opened": dict(zip(("times", "raters"), report.wordings_opened, strict=True)),
+        "version": report.version,
+        "settings": {
+            **asdict(comparison.settings),
+            "interval": "percentile bootstrap over questions",
+            "tests": {
+                "success_rate": "McNemar, exact, two-sided",
+                "other": "randomisation, two-sided",
+            },
+            "correction": "Holm, over the pairs of runs within one figure",
+        },
+        "composite": {
+            "name": "composite of the original comparison",
+            "weights": dict(COMPOSITE_WEIGHTS),
+            "is_a_verdict": False,
+        },
+        "runs": [_contender(contender) for contender in comparison.contenders],
+        "differences": [difference_json(difference) for difference in comparison.differences],
+        "signed_rank": signed_ranks_json(comparison.differences),
+        "stability": {
+            "tried": stable.tried,
+            "moved": stable.moved,
+            "unseated": stable.unseated,
+            "orders": {figure: [*map(list, order)] for figure, order in stable.orders.items()},
+            "lines": [_line(line) for line in stable.lines],
+        },
+        "questions": [
+            {
+                "position": line.position,
+                "question": line.question,
+                "category": line.category,
+                "spread": line.spread,
+                "answers": {
+                    contender.run.run: _answer(query)
+                    for contender, query in zip(comparison.contenders, line.answers, strict=True)
+                },
+            }
+            for line in comparison.questions
+        ],
+        **{
+            name: module.part_json(report.parts[name]) if name in report.parts else None
+            for name, module in document.part_modules().items()
+        },
+    }
+
+
+def difference_json(found: Difference) -> dict[str, Any]:
+    """Return a paired difference as plain values."""
+    values = {name: getattr(found, name) for name in DIFFERENCE}
+    return {**values, "interval": interval_json(found.interval)}
+
+
+def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]:
+    """Return Wilcoxon's test of the differences that have one, as plain values."""
+    return [
+        {
+            "figure": found.figure,
+            "false_negatives_at_zero": found.false_negatives_at_zero,
+            "first": found.first,
+            "second": found.second,
+            **asdict(found.signed_rank),
+            "p_holm": found.signed_rank_p_holm,
+        }
+        for found in differences
+        if found.signed_rank is not None
+    ]
+
+
+def moment_json(when: datetime | None) -> str | None:
+    """Return a time as plain text, with its distance from UTC."""
+    return when.isoformat() if when else None
+
+
+def _contender(contender: Contender) -> dict[str, Any]:
+    run = contender.run
+    return {
+        "id": run.run,
+        "name": run.name,
+        "search_method": run.search_method,
+        "llm": run.llm,
+        "rated": contender.rated,
+        "partial": contender.missing.partial,
+        "counts": {name: getattr(contender.totals, name) for name in COUNTS},
+        "missing": {name: [*where] for name, where in asdict(contender.missing).items()},
+        "figures": {name: _estimate(found) for name, found in contender.estimates.items()},
+        "categories": {
+            category: {
+                name: {"value": figure.value, "n": figure.n} for name, figure in found.items()
+            }
+            for category, found in contender.categories.items()
+        },
+    }
+
+
+def _estimate(found: FigureEstimate) -> dict[str, Any]:
+    return {
+        "value": found.figure.value,
+        "n": found.figure.n,
+        "interval": interval_json(found.interval),
+        "bounds": {"lower": found.figure.lower, "upper": found.figure.upper},
+    }
+
+
+def interval_json(found: Interval) -> dict[str, float | None]:
+    """Return the bounds of an interval as plain values."""
+    return {"lower": found.lower, "upper": found.upper}
+
+
+def _line(line: StabilityLine) -> dict[str, Any]:
+    return {
+        "change": str(line.change),
+        "figure": line.figure,
+        "tried": line.tried,
+        "survives": line.survives,
+        "moved": [
+            {"what": v.what, "order": [*map(list, v.orders[line.figure])]} for v in line.moved
+        ],
+        "unseated": [variation.what for variation in line.unseated],
+    }
+
+
+def _answer(query: ComparedQuery | None) -> dict[str, Any] | None:
+    if query is None:
+        return None
+    found = query.summary
+    return {
+        "query_id": query.query_id,
+        "state": found.state.value,
+        "complete": found.complete,
+        "empty_outcome": found.empty_outcome.value if found.empty_outcome else None,
+        "results_count": found.results_count,
+        "precision_at_5": found.precision_at_5.value,
+        "overall_precision": found.overall_precision.value,
+        "reciprocal_rank": found.answerable_reciprocal_rank.value,
+        "success": whole(found.success.value),
+        "response_quality": whole(found.response_quality.value),
+    }
+
+
+FORMATS = formats(document.document, comparison_bytes)
 
 
 def file_name(report: ComparisonReport, file_format: str, on: date) -> str:

@@ -30,7 +30,12 @@ from webapp.exporters.frame.canvas import (
     svg_file,
 )
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
+from webapp.metrics.comparisons.comparisons import (
+    ComparedQuestionLine,
+    Comparison,
+    ComparisonReport,
+    Contender,
+)
 from webapp.metrics.comparisons.differences import value_of
 from webapp.metrics.comparisons.significance import Interval
 from webapp.metrics.judging.queries import BEST_QUALITY
@@ -174,12 +179,17 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
             track.estimate(canvas, found, estimate.interval, row + MARK, partial=partial)
         track.labels(canvas, top + height - AXIS + SMALL + 2)
     bottom = below(FIGURES, height)
-    bottom += canvas.paragraph((0, bottom), _intervals_key(comparison), room=WIDE)
-    title = gettext(
-        "Figures of each run with %(share)s intervals",
-        share=notation.percent(comparison.settings.confidence),
-    )
-    return canvas.picture("intervals", title, _intervals_said(comparison), bottom + 4)
+    share = notation.percent(comparison.settings.confidence)
+    key = gettext("Dot: the figure. Line: its %(share)s interval over questions.", share=share)
+    if comparison.partial:
+        key += " " + gettext("Hollow dot: so far, not everything is rated.")
+    bottom += canvas.paragraph((0, bottom), key, room=WIDE)
+    title = gettext("Figures of each run with %(share)s intervals", share=share)
+    described = []
+    for figure in FIGURES:
+        values = (f"{c.run.name} {_value(c, figure)}" for c in comparison.contenders)
+        described.append(f"{words.figure_name(figure)}: {'; '.join(values)}.")
+    return canvas.picture("intervals", title, " ".join(described), bottom + 4)
 
 
 def _value(contender: Contender, figure: str) -> str:
@@ -188,23 +198,6 @@ def _value(contender: Contender, figure: str) -> str:
         return f"{notation.UNDEFINED} n = 0"
     said = value_with_interval(estimate.figure.value, estimate.interval, words.unit_of(figure))
     return f"{said} n = {notation.number(estimate.figure.n)}"
-
-
-def _intervals_key(comparison: Comparison) -> str:
-    share = notation.percent(comparison.settings.confidence)
-    key = gettext("Dot: the figure. Line: its %(share)s interval over questions.", share=share)
-    if any(contender.missing.partial for contender in comparison.contenders):
-        key += " " + gettext("Hollow dot: so far, not everything is rated.")
-    return key
-
-
-def _intervals_said(comparison: Comparison) -> str:
-    return " ".join(
-        f"{words.figure_name(figure)}: "
-        + "; ".join(f"{c.run.name} {_value(c, figure)}" for c in comparison.contenders)
-        + "."
-        for figure in FIGURES
-    )
 
 
 QUESTION_FIGURE = "mean_precision_at_5"
@@ -218,37 +211,29 @@ BINS = 5
 SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
 
 
-class QuestionPair(Struct, frozen=True):
-    """One question's P@5 in two runs, false negatives at 0."""
-
-    position: int
-    question: str
-    first: float
-    second: float
-
-    @property
-    def apart(self) -> float:
-        """The first run's value minus the second's."""
-        return round(self.first - self.second, 9)
-
-
 class Pairs(Struct, frozen=True):
-    """The questions that two runs have a value for, the first run's wins first.
+    """The questions for which two runs have a value, the first run's wins first.
 
-    ``name`` identifies the pair by the runs' places in the comparison.
+    ``name`` identifies the pair by the runs' places in the comparison. ``pairs`` have a question
+    and its P@5 in both runs, false negatives at 0; ``apart`` has the differences, ``without``
+    counts the questions that are left out.
     """
 
     name: str
     first: str
     second: str
-    pairs: tuple[QuestionPair, ...]
+    pairs: tuple[tuple[ComparedQuestionLine, float, float], ...]
     without: int
+
+    @property
+    def apart(self) -> list[float]:
+        """The first run's value minus the second's, by question."""
+        return [round(first - second, 9) for _, first, second in self.pairs]
 
     @property
     def counts(self) -> tuple[int, int, int]:
         """Wins, ties and losses of the first run."""
-        wins = sum(pair.apart > 0 for pair in self.pairs)
-        losses = sum(pair.apart < 0 for pair in self.pairs)
+        wins, losses = (sum(sign * one > 0 for one in self.apart) for sign in (1, -1))
         return wins, len(self.pairs) - wins - losses, losses
 
 
@@ -276,21 +261,16 @@ def draw_questions(
             first=found.first,
             second=found.second,
         ),
-        _questions_said(found),
+        _description(found),
         foot + 4,
     )
-
-
-def counted(comparison: Comparison, pair: tuple[str, str]) -> str:
-    """Return on how many questions the first of two runs, by their ids, is higher, level, lower."""
-    return _counted(_pairs(comparison, pair))
 
 
 def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
     ids = [contender.run.run for contender in comparison.contenders]
     one, other = chosen or (ids[0], ids[1])
     first, second = ids.index(one), ids.index(other)
-    pairs = []
+    pairs: list[tuple[ComparedQuestionLine, float, float]] = []
     for line in comparison.questions:
         answers = (line.answers[first], line.answers[second])
         values = [
@@ -300,10 +280,10 @@ def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
             for query in answers
         ]
         if values[0] is not None and values[1] is not None:
-            pairs.append(QuestionPair(line.position, line.question, values[0], values[1]))
-    pairs.sort(key=lambda pair: (-pair.apart, -pair.first, pair.position))
+            pairs.append((line, values[0], values[1]))
+    pairs.sort(key=lambda pair: (-round(pair[1] - pair[2], 9), -pair[1], pair[0].position))
     without = len(comparison.questions) - len(pairs)
-    names = comparison.name(one), comparison.name(other)
+    names = comparison.names[one], comparison.names[other]
     return Pairs(f"{first}-{second}", *names, tuple(pairs), without)
 
 
@@ -342,31 +322,29 @@ def _lines(canvas: Canvas, found: Pairs, top: float) -> float:
         where = track.at(tick)
         canvas.line((where, top), (where, foot), stroke="rule")
     track.labels(canvas, foot + SMALL + 2)
-    for number, pair in enumerate(found.pairs):
-        _line(canvas, track, pair, top + (number + 0.5) * QUESTION_ROW)
+    for number, ((line, one, other), apart) in enumerate(
+        zip(found.pairs, found.apart, strict=True)
+    ):
+        middle = top + (number + 0.5) * QUESTION_ROW
+        base = middle + 4
+        canvas.text((28, base), str(line.position), size=SMALL, fill="soft", anchor="end")
+        canvas.text((36, base), line.question, room=track.start - 44)
+        first, second = (track.at(one), middle), (track.at(other), middle)
+        if apart > 0:
+            canvas.line(first, second, stroke="accent", width=3)
+        elif apart < 0:
+            canvas.line(first, second, stroke="bad", width=2, dash="4 3")
+        _square(canvas, second)
+        canvas.dot(first)
+        mark = _up if apart > 0 else _down if apart < 0 else _level
+        mark(canvas, (canvas.width - 9, middle))
     return foot + 26
-
-
-def _line(canvas: Canvas, track: Track, pair: QuestionPair, middle: float) -> None:
-    base = middle + 4
-    canvas.text((28, base), str(pair.position), size=SMALL, fill="soft", anchor="end")
-    canvas.text((36, base), pair.question, room=track.start - 44)
-    first, second = (track.at(pair.first), middle), (track.at(pair.second), middle)
-    if pair.apart > 0:
-        canvas.line(first, second, stroke="accent", width=3)
-    elif pair.apart < 0:
-        canvas.line(first, second, stroke="bad", width=2, dash="4 3")
-    _square(canvas, second)
-    canvas.dot(first)
-    mark = _up if pair.apart > 0 else _down if pair.apart < 0 else _level
-    mark(canvas, (canvas.width - 9, middle))
 
 
 def _bars(canvas: Canvas, found: Pairs, top: float) -> float:
     """How many questions differ how far: bars from far below to far above, level by itself."""
     steps = Counter(
-        (1 if pair.apart > 0 else -1) * ceil(round(abs(pair.apart) * BINS, 6))
-        for pair in found.pairs
+        (1 if apart > 0 else -1) * ceil(round(abs(apart) * BINS, 6)) for apart in found.apart
     )
     tallest, height = max(steps.values()), 180.0
     column = canvas.width / (2 * BINS + 1)
@@ -398,36 +376,30 @@ def _step(step: int) -> str:
     return f"{notation.MINUS}{size}" if step < 0 else size
 
 
-def _remarks(found: Pairs) -> list[str]:
-    remarks = []
+def _remarks(found: Pairs) -> Iterator[str]:
     if not found.pairs:
-        remarks.append(gettext("No question has a value in both runs."))
+        yield gettext("No question has a value in both runs.")
     elif len(found.pairs) > MOST:
-        remarks.append(
-            gettext(
-                "%(n)s questions by how far %(first)s lies above (to the right) or below "
-                "(to the left) %(second)s: each bar up to the difference under it. The table "
-                "names every question.",
-                n=notation.number(len(found.pairs)),
-                first=found.first,
-                second=found.second,
-            )
+        yield gettext(
+            "%(n)s questions by how far %(first)s lies above (to the right) or below "
+            "(to the left) %(second)s: each bar up to the difference under it. The table "
+            "names every question.",
+            n=notation.number(len(found.pairs)),
+            first=found.first,
+            second=found.second,
         )
     if found.without:
-        remarks.append(
-            ngettext(
-                "%(n)s question is left out: it has no value in one of the runs.",
-                "%(n)s questions are left out: they have no value in one of the runs.",
-                found.without,
-            )
+        yield ngettext(
+            "%(n)s question is left out: it has no value in one of the runs.",
+            "%(n)s questions are left out: they have no value in one of the runs.",
+            found.without,
         )
-    remarks.append(gettext("An empty list that should have had results counts as 0."))
-    return remarks
+    yield gettext("An empty list that should have had results counts as 0.")
 
 
-def _counted(found: Pairs) -> str:
+def _description(found: Pairs) -> str:
     wins, ties, losses = found.counts
-    return gettext(
+    counted = gettext(
         "%(first)s is higher than %(second)s on %(wins)s questions, level on %(ties)s, "
         "lower on %(losses)s.",
         first=found.first,
@@ -436,15 +408,11 @@ def _counted(found: Pairs) -> str:
         ties=ties,
         losses=losses,
     )
-
-
-def _questions_said(found: Pairs) -> str:
-    counted = _counted(found)
     if len(found.pairs) > MOST:
         return counted
     listed = "; ".join(
-        f"{pair.position}: {notation.figure(pair.first)} / {notation.figure(pair.second)}"
-        for pair in found.pairs
+        f"{line.position}: {notation.figure(first)} / {notation.figure(second)}"
+        for line, first, second in found.pairs
     )
     return f"{counted} {listed}"
 
@@ -491,7 +459,7 @@ def standalone(report: ComparisonReport, kind: str, pair: tuple[str, str] | None
     if kind == "questions":
         found = draw_questions(report, PRINT, pair=pair)
     else:
-        found = {"intervals": draw_intervals}[kind](report, PRINT)
+        found = draw_intervals(report, PRINT)
     canvas = Canvas(found.width + 2 * MARGIN, PRINT)
     place, room = (MARGIN, MARGIN), found.width
     top = MARGIN + 12

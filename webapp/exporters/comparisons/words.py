@@ -6,7 +6,7 @@ chance, and a run that lacks something is said to lack it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, datetime
 
 from webapp import labels, notation
@@ -14,7 +14,7 @@ from webapp.exporters.exports.metrics_tables import said_blindness
 from webapp.exporters.planning import plan
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
-from webapp.metrics.comparisons.differences import MCNEMAR, MOST_EXACT, Difference, RunDifferences
+from webapp.metrics.comparisons.differences import Difference, RunDifferences
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Stability, Variation, VariedPart
 from webapp.metrics.judging.figures import HEADLINES
@@ -43,11 +43,6 @@ COMPOSITE_NOTE = mark(
     "success rate + 0.1 coverage, is given so that older reports can be compared. "
     "It decides nothing: its weights are a convention and it is not tested."
 )
-
-
-def title(report: ComparisonReport) -> str:
-    """Return the title of the comparison: its phase, else that runs are compared."""
-    return gettext(TITLES[report.phase])
 
 
 def subtitle(report: ComparisonReport, on: date) -> str:
@@ -129,33 +124,35 @@ def provenance(report: ComparisonReport) -> str:
 
 def blindness(report: ComparisonReport) -> str:
     """Return what was judged blind, and since when raters saw facts beyond the cards."""
-    said = said_blindness(report.blindness) or gettext("No verdict has been given yet.")
+    said = [said_blindness(report.blindness) or gettext("No verdict has been given yet.")]
     if report.badged:
-        said += " " + gettext(
-            "Constraint badges on the cards were switched on for blind raters on %(times)s.",
-            times=_times(report.badged),
+        said.append(
+            gettext(
+                "Constraint badges on the cards were switched on for blind raters on %(times)s.",
+                times=_times(report.badged),
+            )
         )
     if report.record_shown:
-        said += " " + gettext(
-            "What only the record of a listing knows was switched on for raters on %(times)s.",
-            times=_times(report.record_shown),
+        said.append(
+            gettext(
+                "What only the record of a listing knows was switched on for raters on %(times)s.",
+                times=_times(report.record_shown),
+            )
         )
     if report.suggested:
-        said += " " + suggestion(report.suggested)
-    judged_blind = report.blindness.verdicts.blind or report.blindness.grades.blind
-    return f"{said} {wording(report)}" if judged_blind or any(report.wordings_opened) else said
-
-
-def wording(report: ComparisonReport) -> str:
-    """Return how often blind raters opened answers as their chatbots wrote them."""
+        said.append(suggestion(report.suggested))
     times, raters = report.wordings_opened
-    if not times:
-        return gettext("No wording of an answer was opened in blind rating.")
-    return gettext(
-        "In blind rating the wording of answers was opened %(times)s by %(raters)s.",
-        times=ngettext("%(n)s time", "%(n)s times", times),
-        raters=ngettext("%(n)s rater", "%(n)s raters", raters),
-    )
+    if times:
+        said.append(
+            gettext(
+                "In blind rating the wording of answers was opened %(times)s by %(raters)s.",
+                times=ngettext("%(n)s time", "%(n)s times", times),
+                raters=ngettext("%(n)s rater", "%(n)s raters", raters),
+            )
+        )
+    elif report.blindness.verdicts.blind or report.blindness.grades.blind:
+        said.append(gettext("No wording of an answer was opened in blind rating."))
+    return " ".join(said)
 
 
 def suggestion(switched_on: Sequence[datetime]) -> str:
@@ -181,25 +178,6 @@ def settings(resampling: Resampling) -> str:
     )
 
 
-def test_name(difference: Difference) -> str:
-    """Return the name of the test a p-value comes from, and whether it is exact."""
-    if difference.test == MCNEMAR:
-        return gettext("McNemar, exact")
-    return gettext("randomisation, exact") if difference.exact else gettext("randomisation")
-
-
-def signed_rank_note() -> str:
-    """Return how Wilcoxon's test is made."""
-    return gettext(
-        "Given beside the randomisation test for readers who expect it. Two-sided. "
-        "Differences of 0 are left out (Wilcoxon's convention, not Pratt's); equal "
-        "differences get the mean of their ranks. Exact over all signs up to %(most)s "
-        "differences, else the normal approximation with corrections for ties and "
-        "continuity. Holm's correction over the pairs of runs within each figure.",
-        most=MOST_EXACT,
-    )
-
-
 def stability(found: Stability) -> str:
     """Return one sentence on whether the order survives other ways of counting."""
     if not found.tried:
@@ -219,11 +197,6 @@ def stability(found: Stability) -> str:
     )
 
 
-def change(found: VariedPart) -> str:
-    """Return the name of a kind of change."""
-    return gettext(CHANGES[found])
-
-
 def variation(found: Variation) -> str:
     """Return the name of one variation: its rater, rule, K, category or question."""
     if found.change is VariedPart.RULE:
@@ -233,17 +206,14 @@ def variation(found: Variation) -> str:
     if found.change is VariedPart.QUESTION:
         return positions([int(found.what)])
     if found.change is VariedPart.EMPTIES:
-        words = {
-            "counted": gettext("false negatives at 0"),
-            "left out": gettext("empty lists left out"),
-        }
-        return words.get(found.what, found.what)
+        is_counted = found.what == "counted"
+        return gettext("false negatives at 0") if is_counted else gettext("empty lists left out")
     return found.what
 
 
 def order(comparison: Comparison, places: Sequence[Sequence[str]]) -> str:
     """Return run names from the highest value to the lowest, equal ones joined by "="."""
-    levels = (" = ".join(comparison.name(run) for run in level) for level in places)
+    levels = (" = ".join(comparison.names[run] for run in level) for level in places)
     return " > ".join(levels) or notation.UNDEFINED
 
 
@@ -421,25 +391,51 @@ def significant(comparison: RunDifferences, difference: Difference) -> bool:
 
 def conclusion(comparison: RunDifferences, difference: Difference) -> str:
     """Return one sentence: the difference of two runs on a figure and its significance."""
-    names = {
-        "figure": difference_name(difference),
-        "first": comparison.name(difference.first),
-        "second": comparison.name(difference.second),
-    }
+    figure, unit = difference_name(difference), difference_unit(difference)
+    first, second = comparison.names[difference.first], comparison.names[difference.second]
     if difference.mean is None:
         return gettext(
             "%(figure)s: %(first)s and %(second)s share no question with a value; nothing can be "
             "said about them.",
-            **names,
+            figure=figure,
+            first=first,
+            second=second,
         )
-    said = gettext(
-        "%(values)s; %(apart)s (%(details)s): %(worth)s.",
-        values=paired_values(comparison, difference),
-        apart=_apart(difference, difference.mean, names["first"], names["second"]),
-        details=_details(comparison, difference),
-        worth=_worth(comparison, difference),
-    )
-    sentences = [said]
+    lower, upper = difference.interval.lower, difference.interval.upper
+    if difference.mean < 0:  # the interval is that of the higher run minus the lower
+        first, second = second, first
+        lower, upper = (None if bound is None else -bound for bound in (upper, lower))
+    if round(difference.mean, 9) == 0:
+        apart = gettext("%(first)s and %(second)s are equal", first=first, second=second)
+    else:
+        apart = gettext(
+            "%(higher)s is %(amount)s higher than %(lower)s",
+            higher=first,
+            lower=second,
+            amount=notation.amount(difference.mean, unit),
+        )
+    interval = gettext("too few for an interval")
+    if lower is not None and upper is not None:
+        interval = gettext(
+            "%(share)s interval %(interval)s",
+            share=notation.percent(comparison.settings.confidence),
+            interval=notation.interval(lower, upper, unit, signed=True),
+        )
+    level = 1 - comparison.settings.confidence
+    is_significant = significant(comparison, difference)
+    worth = gettext("not distinguishable")
+    if is_significant:
+        worth = gettext("significant at %(level)s", level=notation.percent(level))
+    tests = f"p = {notation.p_value(difference.p)}, Holm {notation.p_value(difference.p_holm)}"
+    sentences = [
+        gettext(
+            "%(values)s; %(apart)s (%(details)s): %(worth)s.",
+            values=paired_values(comparison, difference),
+            apart=apart,
+            details=f"{interval}, {tests}",
+            worth=worth,
+        )
+    ]
     if difference.reverses_headline:
         sentences.append(
             gettext(
@@ -447,10 +443,9 @@ def conclusion(comparison: RunDifferences, difference: Difference) -> str:
                 "of its run that have a value, the difference only over those both share."
             )
         )
-    if not significant(comparison, difference):
-        level = 1 - comparison.settings.confidence
+    if not is_significant:
         sentences += filter(None, [plan.shown_by_one(difference, level)])
-    if _partial(comparison, difference):
+    if not comparison.partial.isdisjoint((difference.first, difference.second)):
         sentences.append(gettext("Provisional: not everything is rated."))
     return " ".join(sentences)
 
@@ -459,8 +454,8 @@ def paired_values(comparison: RunDifferences, difference: Difference) -> str:
     """Return both runs' values over the questions where both have one, the higher first."""
     unit = difference_unit(difference)
     values = [
-        (comparison.name(difference.first), difference.first_value),
-        (comparison.name(difference.second), difference.second_value),
+        (comparison.names[difference.first], difference.first_value),
+        (comparison.names[difference.second], difference.second_value),
     ]
     if (difference.mean or 0) < 0:
         values.reverse()
@@ -479,66 +474,13 @@ def paired_values(comparison: RunDifferences, difference: Difference) -> str:
     )
 
 
-def reversed_orders(
-    comparison: RunDifferences, figures: Sequence[str] = HEADLINES
-) -> Iterator[str]:
+def reversed_orders(comparison: RunDifferences) -> Iterator[str]:
     """Yield where the paired values of two runs are in another order than their figures."""
-    for one in of(comparison, figures):
+    for one in of(comparison):
         if one.reverses_headline:
             yield gettext(
                 "Paired, the order is another: %(values)s.", values=paired_values(comparison, one)
             )
-
-
-def _apart(difference: Difference, mean: float, first: str, second: str) -> str:
-    if round(mean, 9) == 0:
-        return gettext("%(first)s and %(second)s are equal", first=first, second=second)
-    higher, lower = (first, second) if mean > 0 else (second, first)
-    return gettext(
-        "%(higher)s is %(amount)s higher than %(lower)s",
-        higher=higher,
-        lower=lower,
-        amount=notation.amount(mean, difference_unit(difference)),
-    )
-
-
-def _details(comparison: RunDifferences, difference: Difference) -> str:
-    """The interval and the p-values; the interval is that of the higher run minus the lower."""
-    lower, upper = difference.interval.lower, difference.interval.upper
-    if difference.mean is not None and difference.mean < 0:
-        lower, upper = (None if b is None else -b for b in (upper, lower))
-    return ", ".join(
-        [
-            _interval(comparison, lower, upper, difference_unit(difference)),
-            f"p = {notation.p_value(difference.p)}",
-            f"Holm {notation.p_value(difference.p_holm)}",
-        ]
-    )
-
-
-def _interval(
-    comparison: RunDifferences, lower: float | None, upper: float | None, unit: Unit
-) -> str:
-    if lower is None or upper is None:
-        return gettext("too few for an interval")
-    return gettext(
-        "%(share)s interval %(interval)s",
-        share=notation.percent(comparison.settings.confidence),
-        interval=notation.interval(lower, upper, unit, signed=True),
-    )
-
-
-def _worth(comparison: RunDifferences, difference: Difference) -> str:
-    if significant(comparison, difference):
-        return gettext(
-            "significant at %(level)s",
-            level=notation.percent(1 - comparison.settings.confidence),
-        )
-    return gettext("not distinguishable")
-
-
-def _partial(comparison: RunDifferences, difference: Difference) -> bool:
-    return comparison.is_partial(difference.first) or comparison.is_partial(difference.second)
 
 
 MOST_IN_ANSWER = 6
@@ -561,7 +503,7 @@ def answer(comparison: RunDifferences, figures: Collection[str]) -> tuple[str, .
         return (gettext("Nothing can be concluded yet: no two runs share a rated question."),)
     apart = [one for one in paired if significant(comparison, one)]
     ahead = _ahead(comparison, apart) if apart else _nobody(comparison, paired)
-    if any(comparison.is_partial(run) for one in asked for run in (one.first, one.second)):
+    if any(run in comparison.partial for one in asked for run in (one.first, one.second)):
         ahead = gettext("%(ahead)s; this is provisional, as not everything is rated", ahead=ahead)
     tested = _tested(comparison, paired)
     if len(apart) == len(paired):
@@ -573,26 +515,35 @@ def answer(comparison: RunDifferences, figures: Collection[str]) -> tuple[str, .
     return (f"{ahead}.", f"{rest}.")
 
 
+def _grouped(
+    comparison: RunDifferences, found: Iterable[tuple[str, str, Difference]]
+) -> list[tuple[str, list[str], str]]:
+    """Return each run with those it stands against on the same figures, and these figures."""
+    figures: dict[tuple[str, str], list[str]] = {}
+    for one, other, difference in found:
+        figures.setdefault((one, other), []).append(difference_name(difference))
+    others: dict[tuple[str, str], list[str]] = {}
+    for (one, other), on in figures.items():
+        key = comparison.names[one], _listed(on, gettext("and"))
+        others.setdefault(key, []).append(comparison.names[other])
+    return [(name, against, on) for (name, on), against in others.items()]
+
+
 def _ahead(comparison: RunDifferences, apart: Sequence[Difference]) -> str:
     """Return which run is ahead of which on which figures."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in apart:
-        pair = (one.first, one.second) if (one.mean or 0) > 0 else (one.second, one.first)
-        found.setdefault(pair, []).append(difference_name(one))
-    behind: dict[tuple[str, str], list[str]] = {}
-    for (higher, lower), figures in found.items():
-        on = (comparison.name(higher), _listed(figures, gettext("and")))
-        behind.setdefault(on, []).append(comparison.name(lower))
-    parts = [
+    pairs = (
+        (one.first, one.second, one) if (one.mean or 0) > 0 else (one.second, one.first, one)
+        for one in apart
+    )
+    return "; ".join(
         gettext(
             "%(higher)s is ahead of %(lower)s on %(figures)s",
             higher=higher,
             lower=_listed(lower, gettext("and")),
             figures=figures,
         )
-        for (higher, figures), lower in behind.items()
-    ]
-    return "; ".join(parts)
+        for higher, lower, figures in _grouped(comparison, pairs)
+    )
 
 
 def _nobody(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
@@ -604,23 +555,16 @@ def _nobody(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
     ((first, second),) = pairs
     return gettext(
         "Neither %(first)s nor %(second)s is ahead on %(figures)s",
-        first=comparison.name(first),
-        second=comparison.name(second),
+        first=comparison.names[first],
+        second=comparison.names[second],
         figures=figures,
     )
 
 
 def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
     """Return which run cannot be told apart from which others on which figures."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in paired:
-        if not significant(comparison, one):
-            found.setdefault((one.first, one.second), []).append(difference_name(one))
-    others: dict[tuple[str, str], list[str]] = {}
-    for (left, right), alike in found.items():
-        on = (comparison.name(left), _listed(alike, gettext("and")))
-        others.setdefault(on, []).append(comparison.name(right))
-    named = list(others.items())
+    alike = (one for one in paired if not significant(comparison, one))
+    named = _grouped(comparison, ((one.first, one.second, one) for one in alike))
     parts = [
         gettext(
             "%(first)s from %(others)s on %(figures)s",
@@ -628,12 +572,12 @@ def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
             others=_listed(seconds, gettext("or")),
             figures=figures,
         )
-        for (first, figures), seconds in named[1:MOST_IN_ANSWER]
+        for first, seconds, figures in named[1:MOST_IN_ANSWER]
     ]
-    more = sum(len(seconds) for _, seconds in named[MOST_IN_ANSWER:])
+    more = sum(len(seconds) for _, seconds, _ in named[MOST_IN_ANSWER:])
     if more:
         parts.append(ngettext("%(n)s further pair", "%(n)s further pairs", more))
-    (first, figures), seconds = named[0]
+    first, seconds, figures = named[0]
     first_part = gettext(
         "%(first)s cannot be told apart from %(others)s on %(figures)s",
         first=first,
@@ -646,10 +590,15 @@ def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
 def _tested(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
     """Return the tests, and the differences that they could have shown."""
     level = 1 - comparison.settings.confidence
+    counts = [one.n for one in paired]
+    questions = ngettext("%(n)s question", "%(n)s questions", counts[0])
+    if min(counts) < max(counts):
+        low, high = notation.number(min(counts)), notation.number(max(counts))
+        questions = gettext("%(low)s to %(high)s questions", low=low, high=high)
     tests = gettext(
         "tests at %(level)s after Holm's correction over %(pairs)s",
         level=notation.percent(level),
-        pairs=_questions(paired),
+        pairs=questions,
     )
     alike = [one for one in paired if not significant(comparison, one)]
     return ", ".join(filter(None, (tests, plan.shown_by_all(alike, level))))
@@ -662,11 +611,3 @@ def _listed(names: Sequence[str], word: str) -> str:
         listed = ", ".join(names[:MOST_IN_ANSWER])
         return gettext("%(listed)s and %(n)s more", listed=listed, n=notation.number(rest))
     return joined(names, word)
-
-
-def _questions(paired: Sequence[Difference]) -> str:
-    """Return the number of questions of the differences, or the smallest and the largest."""
-    least, most = (notation.number(find(one.n for one in paired)) for find in (min, max))
-    if least == most:
-        return ngettext("%(n)s question", "%(n)s questions", paired[0].n)
-    return gettext("%(low)s to %(high)s questions", low=least, high=most)

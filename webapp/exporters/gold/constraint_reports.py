@@ -8,7 +8,7 @@ from typing import Any
 
 from webapp import notation
 from webapp.exporters.comparisons import document, words
-from webapp.exporters.comparisons.json_file import difference_json, signed_ranks_json
+from webapp.exporters.comparisons.files import difference_json, signed_ranks_json
 from webapp.exporters.comparisons.words import conclusion
 from webapp.exporters.frame import csv_cells
 from webapp.exporters.frame.csv_cells import csv_bytes

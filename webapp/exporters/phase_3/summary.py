@@ -14,8 +14,7 @@ from msgspec.structs import asdict
 from webapp import labels, notation
 from webapp.exporters.comparisons import pictures
 from webapp.exporters.comparisons.document import CATEGORY_FIGURES
-from webapp.exporters.comparisons.files import XLSX, formats
-from webapp.exporters.comparisons.json_file import interval_json, moment_json
+from webapp.exporters.comparisons.files import XLSX, formats, interval_json, moment_json
 from webapp.exporters.comparisons.pictures import Track
 from webapp.exporters.comparisons.words import figure_name, suggestion, unit_of, until
 from webapp.exporters.exports.json_runs import VERDICTS, whole

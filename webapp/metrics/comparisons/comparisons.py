@@ -18,7 +18,7 @@ from msgspec import Struct
 from webapp.metrics.comparisons.differences import (
     ComparedQuery,
     ComparedRun,
-    Difference,
+    RunDifferences,
     counted,
     differences,
     ranked,
@@ -93,37 +93,25 @@ class ComparedQuestionLine(Struct, frozen=True):
     spread: float | None
 
 
-class Comparison(Struct, frozen=True):
+class Comparison(RunDifferences, frozen=True, kw_only=True):
     """Runs compared under one rule; contenders in the order given, questions in set order.
 
-    ``settings`` say how often and from which seed was drawn. ``rule`` is "rater NAME",
-    "majority" or "adjudicated". ``unasked`` are the positions of the questions that the study does
-    not ask: they are in no figure, and missing in no run.
+    ``rule`` is "rater NAME", "majority" or "adjudicated". ``unasked`` are the positions of the
+    questions that the study does not ask: they are in no figure, and missing in no run.
     """
 
     rule: str
-    settings: Resampling
     contenders: tuple[Contender, ...]
-    differences: tuple[Difference, ...]
     categories: tuple[str, ...]
     questions: tuple[ComparedQuestionLine, ...]
     unasked: tuple[int, ...] = ()
-
-    def name(self, run: str) -> str:
-        """The name of a contender by its run's id; raises ``KeyError``."""
-        return {contender.run.run: contender.run.name for contender in self.contenders}[run]
-
-    def is_partial(self, run: str) -> bool:
-        """Whether another verdict could still move a run's figures; raises ``KeyError``."""
-        return {c.run.run: c.missing.partial for c in self.contenders}[run]
 
     def order(self, figure: str) -> tuple[tuple[str, ...], ...]:
         """Run ids from the highest to the lowest value of `figure`; equal ones together.
 
         Runs without a value are in no place.
         """
-        values = {c.run.run: c.estimates[figure].figure.value for c in self.contenders}
-        return ranked(values)
+        return ranked({c.run.run: c.estimates[figure].figure.value for c in self.contenders})
 
 
 def compare(
@@ -157,6 +145,8 @@ def compare(
         settings=settings,
         contenders=contenders,
         differences=differences(runs, headlines, settings),
+        names={run.run: run.name for run in runs},
+        partial=frozenset(c.run.run for c in contenders if c.missing.partial),
         categories=tuple(dict.fromkeys(line.category for line in questions)),
         questions=questions,
         unasked=tuple(unasked),
@@ -164,29 +154,21 @@ def compare(
 
 
 def _questions(runs: Sequence[ComparedRun]) -> tuple[ComparedQuestionLine, ...]:
-    answers = [{query.position: query for query in run.queries} for run in runs]
+    by_position = [{query.position: query for query in run.queries} for run in runs]
     asked = {query.position: query for run in reversed(runs) for query in run.queries}
-    return tuple(
-        ComparedQuestionLine(
-            position=position,
-            question=asked[position].question,
-            category=asked[position].category,
-            answers=tuple(of_run.get(position) for of_run in answers),
-            spread=_spread([of_run.get(position) for of_run in answers]),
-        )
-        for position in sorted(asked)
-    )
-
-
-def _spread(answers: Sequence[ComparedQuery | None]) -> float | None:
-    values = [
-        value
-        for query in answers
-        if query is not None
-        and (value := value_of(query, "mean_precision_at_5", false_negatives_at_zero=True))
-        is not None
-    ]
-    return max(values) - min(values) if len(values) > 1 else None
+    found = []
+    for position in sorted(asked):
+        answers = tuple(of_run.get(position) for of_run in by_position)
+        values = [
+            value_of(query, "mean_precision_at_5", false_negatives_at_zero=True)
+            for query in answers
+            if query is not None
+        ]
+        known = [value for value in values if value is not None]
+        spread = max(known) - min(known) if len(known) > 1 else None
+        question, category = asked[position].question, asked[position].category
+        found.append(ComparedQuestionLine(position, question, category, answers, spread))
+    return tuple(found)
 
 
 def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
@@ -255,13 +237,6 @@ class RaterShare(Struct, frozen=True):
     judgments: int
 
 
-class ComparisonPart(Struct, frozen=True):
-    """A feature's own comparison of the same runs, under its name in files."""
-
-    name: str
-    value: Any
-
-
 class ComparisonReport(Struct, frozen=True):
     """All that the pages, reports and files of one comparison print.
 
@@ -274,7 +249,7 @@ class ComparisonReport(Struct, frozen=True):
     study; the files do not name study, raters or blindness.
     ``wordings_opened`` says how often blind raters opened answers as written, and how many did.
     ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
-    ``parts`` are the features' own comparisons of the same runs.
+    ``parts`` are the features' own comparisons of the same runs, by their names in files.
     """
 
     study: str
@@ -290,9 +265,5 @@ class ComparisonReport(Struct, frozen=True):
     record_shown: tuple[datetime, ...] = ()
     suggested: tuple[datetime, ...] = ()
     wordings_opened: tuple[int, int] = (0, 0)
-    parts: tuple[ComparisonPart, ...] = ()
+    parts: Mapping[str, Any] = {}
     cannot_tell: CannotTell | None = None
-
-    def part(self, name: str) -> Any:
-        """Return the feature's comparison of this name; ``None`` where there is none."""
-        return next((part.value for part in self.parts if part.name == name), None)

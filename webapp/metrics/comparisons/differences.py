@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, groupby
 from math import comb, erfc, sqrt
 from statistics import fmean, stdev
-from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from webapp.metrics.comparisons.significance import (
     KEPT,
@@ -100,12 +100,9 @@ def sign_test(one: int, other: int) -> float:
     >>> sign_test(0, 5)  # 2 x 1/32
     0.0625
     """
-    if min(one, other) < 0:
-        raise ValueError("counts are 0 or more")
     n = one + other
-    tail = sum(comb(n, i) for i in range(min(one, other) + 1))
-    ways: int = 2**n
-    return min(1.0, 2 * tail / ways)
+    tail: float = sum(comb(n, i) for i in range(min(one, other) + 1)) / 2**n
+    return min(1.0, 2 * tail)
 
 
 MOST_EXACT = 50
@@ -146,29 +143,29 @@ def signed_rank(differences: Iterable[float]) -> SignedRank | None:
     if not rounded:
         return None
     kept = [difference for difference in rounded if difference]
-    sizes = Counter(abs(difference) for difference in kept)
-    doubled = _doubled_ranks(sizes)
+    sizes = Counter(map(abs, kept))
+    doubled, below = {}, 0  # twice the mid-rank of each size, which is a whole number
+    for size in sorted(sizes):
+        doubled[size] = 2 * below + sizes[size] + 1
+        below += sizes[size]
     ranks = [doubled[abs(difference)] for difference in kept]
     positive = sum(rank for rank, difference in zip(ranks, kept, strict=True) if difference > 0)
-    smaller = min(positive, sum(ranks) - positive)
-    exact = len(kept) <= MOST_EXACT
+    smaller, n = min(positive, sum(ranks) - positive), len(kept)
+    if n <= MOST_EXACT:
+        p = _exact(ranks, smaller)
+    else:
+        ties = sum(count**3 - count for count in sizes.values())
+        deviation = sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties / 48)
+        distance = max(0.0, n * (n + 1) / 4 - smaller / 2 - 0.5)
+        p = erfc(distance / deviation / sqrt(2))
     return SignedRank(
-        n=len(kept),
-        zeros=len(rounded) - len(kept),
+        n=n,
+        zeros=len(rounded) - n,
         positive=positive / 2,
         negative=(sum(ranks) - positive) / 2,
-        p=_exact(ranks, smaller) if exact else _approximate(sizes, smaller / 2),
-        exact=exact,
+        p=p,
+        exact=n <= MOST_EXACT,
     )
-
-
-def _doubled_ranks(sizes: Counter[float]) -> dict[float, int]:
-    """Twice the mid-rank of each size, which is a whole number."""
-    found, below = {}, 0
-    for size in sorted(sizes):
-        found[size] = 2 * below + sizes[size] + 1
-        below += sizes[size]
-    return found
 
 
 def _exact(ranks: Sequence[int], smaller: int) -> float:
@@ -179,14 +176,6 @@ def _exact(ranks: Sequence[int], smaller: int) -> float:
             ways[total] += ways[total - rank]
     share: float = 2 * sum(ways) / 2 ** len(ranks)
     return min(1.0, share)
-
-
-def _approximate(sizes: Counter[float], smaller: float) -> float:
-    n = sizes.total()
-    ties = sum(count**3 - count for count in sizes.values())
-    deviation = sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties / 48)
-    distance = n * (n + 1) / 4 - smaller
-    return erfc(max(0.0, distance - 0.5) / deviation / sqrt(2)) if distance else 1.0
 
 
 SMALL = 50
@@ -208,42 +197,56 @@ PAIRED = (
 """The figures paired by question: a headline figure, and whether false negatives count as 0."""
 
 
-class Difference(Struct, frozen=True):
-    """One figure of two runs, first minus second, over the questions both have a value for.
+class PairedValues(Struct, frozen=True):
+    """The values of one figure in two runs, question by question; runs by their ids.
 
-    ``false_negatives_at_zero``: an empty list that should have had results counts as 0, as
-    it has no precision. ``mean`` is over the `n` pairs, ``first_value`` minus ``second_value``
-    over the same questions; ``headline`` is the difference of the two runs' headline figures
-    (``None`` where no headline counts false negatives that way).
-    ``p`` belongs to ``test``, ``p_holm`` is corrected over the run pairs of this figure. Wins
-    are questions where the first run's value is larger. ``signed_rank`` is Wilcoxon's test of
-    the same differences, ``None`` for successes, and ``signed_rank_p_holm`` its p corrected alike.
-    ``deviation`` is the standard deviation of the differences, ``None`` of fewer than two.
-    Without pairs everything but the counts is ``None``. ``measure`` explains a figure that is none
-    of the headline figures.
+    ``headline`` is the difference of the two runs' figures, ``None`` where no figure counts false
+    negatives that way; ``binary`` values are 0 or 1. ``false_negatives_at_zero``: an empty list
+    that should have had results counts as 0, as it has no precision. ``measure`` explains a figure
+    that is none of the headline figures.
     """
 
     figure: str
-    false_negatives_at_zero: bool
     first: str
     second: str
-    n: int
-    mean: float | None
-    interval: Interval
+    values: tuple[tuple[float, float], ...]
     headline: float | None
+    false_negatives_at_zero: bool = False
+    binary: bool = False
+    measure: Measure | None = None
+
+    @property
+    def differences(self) -> list[float]:
+        """First minus second, by question."""
+        return [one - other for one, other in self.values]
+
+
+class Difference(PairedValues, frozen=True, kw_only=True):
+    """One figure of two runs, first minus second, over the questions both have a value for.
+
+    ``p`` belongs to ``test``, ``p_holm`` is corrected over the run pairs of this figure.
+    ``signed_rank`` is Wilcoxon's test of the same differences, ``None`` for successes, and
+    ``signed_rank_p_holm`` its p corrected alike. ``mean``, ``first_value`` and ``second_value``
+    are over the ``n`` questions, ``deviation`` is the standard deviation of the differences. Wins
+    are questions where the first run's value is larger. Without pairs all but the counts is
+    ``None``.
+    """
+
+    interval: Interval
     test: str
     exact: bool
     p: float | None
     p_holm: float | None
+    signed_rank: SignedRank | None
+    signed_rank_p_holm: float | None
+    n: int
+    mean: float | None
+    first_value: float | None
+    second_value: float | None
+    deviation: float | None
     wins: int
     ties: int
     losses: int
-    signed_rank: SignedRank | None = None
-    signed_rank_p_holm: float | None = None
-    measure: Measure | None = None
-    deviation: float | None = None
-    first_value: float | None = None
-    second_value: float | None = None
 
     @property
     def reverses_headline(self) -> bool:
@@ -256,44 +259,17 @@ class Difference(Struct, frozen=True):
         return self.n < SMALL
 
 
-class RunDifferences(Protocol):
-    """The part of a comparison of runs that the sentences about its differences need."""
+class RunDifferences(Struct, frozen=True, kw_only=True):
+    """Differences of runs, those of one figure together, and what sentences about them need.
 
-    @property
-    def settings(self) -> Resampling:
-        """How often and from which seed was drawn."""
-
-    @property
-    def differences(self) -> tuple[Difference, ...]:
-        """Every difference, those of one figure together."""
-
-    def name(self, run: str) -> str:
-        """The name of a run by its id."""
-
-    def is_partial(self, run: str) -> bool:
-        """Whether a run's figures can still move."""
-
-
-class PairedValues(Struct, frozen=True):
-    """The values of one figure in two runs, question by question; runs by their ids.
-
-    ``headline`` is the difference of the two figures; ``binary`` values are 0 or 1. ``measure``
-    explains a figure that is none of the headline figures.
+    ``settings`` say how often and from which seed was drawn. ``names`` has the name of each run by
+    its id, ``partial`` the ids of those whose figures can still move.
     """
 
-    figure: str
-    first: str
-    second: str
-    values: tuple[tuple[float, float], ...]
-    headline: float | None
-    at_zero: bool = False
-    binary: bool = False
-    measure: Measure | None = None
-
-    @property
-    def differences(self) -> list[float]:
-        """First minus second, by question."""
-        return [one - other for one, other in self.values]
+    settings: Resampling
+    differences: tuple[Difference, ...]
+    names: Mapping[str, str]
+    partial: frozenset[str]
 
 
 def differences(
@@ -305,32 +281,62 @@ def differences(
 
     `headlines` has the headline figures of each run by its id.
     """
-    return tested(
-        [
-            _pairs(figure, at_zero, first, second, headlines)
-            for figure, at_zero in PAIRED
-            for first, second in combinations(runs, 2)
-        ],
-        settings,
-    )
+    pairs = []
+    for figure, at_zero in PAIRED:
+        for one, other in combinations(runs, 2):
+            headline = None
+            if not at_zero or figure == "mrr_answerable":
+                figures = headlines[one.run][figure], headlines[other.run][figure]
+                headline = headline_difference(*figures)
+            values = paired_values(figure, one, other, at_zero=at_zero)
+            binary, both = figure == "success_rate", tuple(values.values())
+            pairs.append(PairedValues(figure, one.run, other.run, both, headline, at_zero, binary))
+    return tested(pairs, settings)
 
 
 def tested(pairs: Sequence[PairedValues], settings: Resampling) -> tuple[Difference, ...]:
     """The difference of each pair of runs; Holm's correction is over the pairs of one figure.
 
-    The pairs of one figure follow each other.
+    The pairs of one figure follow each other. Successes are compared by the exact McNemar test.
     """
     samples = tuple(tuple(pair.differences) for pair in pairs)
     binary = tuple(pair.binary for pair in pairs)
     intervals, randomised = _drawn(samples, binary, settings)
-    tests = [_test(*found) for found in zip(pairs, randomised, strict=True)]
-    ranked = [None if pair.binary else signed_rank(pair.differences) for pair in pairs]
-    corrected = _corrected(pairs, [test.p if test else None for test in tests])
-    ranks_corrected = _corrected(pairs, [test.p if test else None for test in ranked])
-    return tuple(
-        _difference(*found)
-        for found in zip(pairs, intervals, tests, corrected, ranked, ranks_corrected, strict=True)
-    )
+    found = []
+    for pair, sample, interval, test in zip(pairs, samples, intervals, randomised, strict=True):
+        signs = [round(difference, 9) for difference in sample]
+        wins, losses = sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs)
+        p = sign_test(wins, losses) if pair.binary else test.p
+        found.append(
+            Difference(
+                **asdict(pair),
+                interval=interval,
+                test=MCNEMAR if pair.binary else RANDOMISATION,
+                exact=bool(sample) and (pair.binary or test.exact),
+                p=p if sample else None,
+                p_holm=None,
+                signed_rank=None if pair.binary else signed_rank(sample),
+                signed_rank_p_holm=None,
+                n=len(sample),
+                mean=fmean(sample) if sample else None,
+                first_value=fmean(one for one, _ in pair.values) if sample else None,
+                second_value=fmean(other for _, other in pair.values) if sample else None,
+                deviation=stdev(sample) if len(sample) > 1 else None,
+                wins=wins,
+                ties=len(sample) - wins - losses,
+                losses=losses,
+            )
+        )
+    return tuple(_corrected(found))
+
+
+def _corrected(found: Sequence[Difference]) -> Iterator[Difference]:
+    for _, group in groupby(found, key=lambda one: (one.figure, one.false_negatives_at_zero)):
+        together = list(group)
+        p_values = holm([one.p for one in together])
+        ranked = holm([one.signed_rank.p if one.signed_rank else None for one in together])
+        for one, p_holm, ranked_p in zip(together, p_values, ranked, strict=True):
+            yield replace(one, p_holm=p_holm, signed_rank_p_holm=ranked_p)
 
 
 @lru_cache(maxsize=KEPT)
@@ -342,110 +348,18 @@ def _drawn(
     return mean_intervals(samples, settings), randomisation_tests(turned, settings)
 
 
-def _corrected(
-    pairs: Sequence[PairedValues], p_values: Sequence[float | None]
-) -> list[float | None]:
-    found: list[float | None] = []
-    for _, together in groupby(pairs, key=lambda pair: (pair.figure, pair.at_zero)):
-        start = len(found)
-        found += holm(p_values[start : start + len(list(together))])
-    return found
-
-
-def _pairs(
-    figure: str,
-    at_zero: bool,
-    first: ComparedRun,
-    second: ComparedRun,
-    headlines: Mapping[str, Mapping[str, float | None]],
-) -> PairedValues:
-    return PairedValues(
-        figure=figure,
-        first=first.run,
-        second=second.run,
-        values=tuple(paired_values(figure, first, second, at_zero=at_zero).values()),
-        headline=_headline(figure, at_zero, headlines[first.run], headlines[second.run]),
-        at_zero=at_zero,
-        binary=figure == "success_rate",
-    )
-
-
 def paired_values(
     figure: str, first: ComparedRun, second: ComparedRun, *, at_zero: bool = False
 ) -> dict[int, tuple[float, float]]:
     """Return the two values of each question that has one in both runs, by its position."""
-    theirs = {query.position: query for query in second.queries}
-    found = {}
-    for query in first.queries:
-        other = theirs.get(query.position)
-        if other is None:
-            continue
-        one = value_of(query, figure, false_negatives_at_zero=at_zero)
-        two = value_of(other, figure, false_negatives_at_zero=at_zero)
-        if one is not None and two is not None:
-            found[query.position] = (one, two)
-    return found
-
-
-def _headline(
-    figure: str, at_zero: bool, one: Mapping[str, float | None], other: Mapping[str, float | None]
-) -> float | None:
-    """The difference of two headline figures, where one counts false negatives that way."""
-    if at_zero and figure != "mrr_answerable":
-        return None
-    return headline_difference(one[figure], other[figure])
+    one, other = (
+        {q.position: value_of(q, figure, false_negatives_at_zero=at_zero) for q in run.queries}
+        for run in (first, second)
+    )
+    both = ((place, value, other.get(place)) for place, value in one.items())
+    return {place: (x, y) for place, x, y in both if x is not None and y is not None}
 
 
 def headline_difference(one: float | None, other: float | None) -> float | None:
     """The difference of two figures, ``None`` where one has no value."""
     return None if one is None or other is None else one - other
-
-
-def _test(pairs: PairedValues, randomised: Randomisation) -> Randomisation | None:
-    """The p-value of `pairs`: exact McNemar for success, else the randomisation test's."""
-    if not pairs.values:
-        return None
-    if not pairs.binary:
-        return randomised
-    wins, _, losses = _counts(pairs)
-    return Randomisation(sign_test(wins, losses), exact=True)
-
-
-def _counts(pairs: PairedValues) -> tuple[int, int, int]:
-    signs = [round(difference, 9) for difference in pairs.differences]
-    wins, losses = sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs)
-    return wins, len(signs) - wins - losses, losses
-
-
-def _difference(
-    pairs: PairedValues,
-    interval: Interval,
-    test: Randomisation | None,
-    p_holm: float | None,
-    ranked: SignedRank | None,
-    ranked_p_holm: float | None,
-) -> Difference:
-    wins, ties, losses = _counts(pairs)
-    return Difference(
-        figure=pairs.figure,
-        false_negatives_at_zero=pairs.at_zero,
-        first=pairs.first,
-        second=pairs.second,
-        n=len(pairs.values),
-        mean=fmean(pairs.differences) if pairs.values else None,
-        interval=interval,
-        headline=pairs.headline,
-        test=MCNEMAR if pairs.binary else RANDOMISATION,
-        exact=test is not None and test.exact,
-        p=test.p if test else None,
-        p_holm=p_holm,
-        wins=wins,
-        ties=ties,
-        losses=losses,
-        signed_rank=ranked,
-        signed_rank_p_holm=ranked_p_holm,
-        measure=pairs.measure,
-        deviation=stdev(pairs.differences) if len(pairs.values) > 1 else None,
-        first_value=fmean(one for one, _ in pairs.values) if pairs.values else None,
-        second_value=fmean(other for _, other in pairs.values) if pairs.values else None,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+Columns = tuple[tuple[float | None, ...], ...]
+"""A sample: one value per question in each column, ``None`` where it has none."""
 
 KEPT = 16
 """So many sets of intervals are kept: a page, its pictures and its reports ask for the same."""
@@ -221,18 +224,14 @@ def randomisation_tests(
     >>> randomisation_tests([[0.2, 0.4, 0.6]], Resampling())  # 2 of the 8 signs: all +, all -
     (Randomisation(p=0.25, exact=True),)
     """
-    distinct = _distinct(samples)
-    hits = [0] * len(distinct)
-    for size, arrays in _by_size(distinct).items():
-        observed = {place: abs(values.sum()) - TIE for place, values in arrays.items()}
+    hits: Counter[Columns] = Counter()
+    single = [(tuple(sample),) for sample in samples]
+    for size, tables in _by_size(single).items():
+        observed = {key: abs(values.sum()) - TIE for key, (values,) in tables.items()}
         for turned in signs(size, resampling):
-            for place, values in arrays.items():
-                hits[place] += int((abs(weighed(turned, values)) >= observed[place]).sum())
-    tests = {
-        sample: _p_value(count, len(sample), resampling)
-        for count, sample in zip(hits, distinct, strict=True)
-    }
-    return tuple(tests[tuple(sample)] for sample in samples)
+            for key, (values,) in tables.items():
+                hits[key] += int((abs(weighed(turned, values)) >= observed[key]).sum())
+    return tuple(_p_value(hits[key], len(key[0]), resampling) for key in single)
 
 
 def mean_intervals(
@@ -246,22 +245,7 @@ def mean_intervals(
     >>> mean_intervals([[0.5, 0.5], [1.0]], Resampling(resamples=100))
     (Interval(lower=0.5, upper=0.5, left_out=0), Interval(lower=None, upper=None, left_out=0))
     """
-    import numpy as np
-
-    distinct = _distinct(samples)
-    means: dict[int, list[Floats]] = defaultdict(list)
-    for size, arrays in _by_size(distinct).items():
-        if size < MIN_UNITS:
-            continue
-        for times in times_drawn(size, resampling):
-            for place, values in arrays.items():
-                means[place].append(weighed(times, values) / size)
-    intervals = {
-        sample: percentiles(np.concatenate(means[place]), resampling)
-        for place, sample in enumerate(distinct)
-        if place in means
-    }
-    return tuple(intervals.get(tuple(sample), NO_INTERVAL) for sample in samples)
+    return weighted_mean_intervals([1.0], [[sample] for sample in samples], resampling)
 
 
 def weighted_mean_intervals(
@@ -277,21 +261,21 @@ def weighted_mean_intervals(
     """
     import numpy as np
 
-    sums: dict[int, list[Floats]] = defaultdict(list)
-    for size, places in _places_by_size(len(sample[0]) for sample in samples).items():
+    keys = [tuple(map(tuple, sample)) for sample in samples]
+    found = dict.fromkeys(keys, NO_INTERVAL)
+    for size, tables in _by_size(keys).items():
         if size < MIN_UNITS:
             continue
-        tables = {place: np.array(samples[place], dtype=np.float64) for place in places}
+        sums: dict[Columns, list[Floats]] = defaultdict(list)
         for times in times_drawn(size, resampling):
-            for place, columns in tables.items():
+            for key, columns in tables.items():
                 total = np.zeros(len(times))
                 for weight, values in zip(weights, columns, strict=True):
                     total += weight * _mean_of_known(times, values)
-                sums[place].append(total)
-    return tuple(
-        percentiles(np.concatenate(sums[place]), resampling) if place in sums else NO_INTERVAL
-        for place in range(len(samples))
-    )
+                sums[key].append(total)
+        for key, parts in sums.items():
+            found[key] = percentiles(np.concatenate(parts), resampling)
+    return tuple(found[key] for key in keys)
 
 
 def _mean_of_known(times: Floats, values: Floats) -> Floats:
@@ -339,25 +323,13 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(adjusted)
 
 
-def _distinct(samples: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
-    """Each different sample once: two figures often have the same values in every question."""
-    return [*dict.fromkeys(map(tuple, samples))]
-
-
-def _by_size(samples: Sequence[Sequence[float]]) -> dict[int, dict[int, Floats]]:
-    """The samples by their size, each under its place among them."""
+def _by_size(samples: Iterable[Columns]) -> dict[int, dict[Columns, Floats]]:
+    """The samples by their size, each once: two figures often have the same values."""
     import numpy as np
 
-    return {
-        size: {place: np.asarray(samples[place], dtype=np.float64) for place in places}
-        for size, places in _places_by_size(map(len, samples)).items()
-    }
-
-
-def _places_by_size(sizes: Iterable[int]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = defaultdict(list)
-    for place, size in enumerate(sizes):
-        found[size].append(place)
+    found: dict[int, dict[Columns, Floats]] = defaultdict(dict)
+    for sample in samples:
+        found[len(sample[0])][sample] = np.array(sample, dtype=np.float64)
     return found
 
 

@@ -23,8 +23,8 @@ from msgspec.structs import replace
 
 from webapp.i18n import mark
 from webapp.metrics.comparisons.differences import (
-    Difference,
     PairedValues,
+    RunDifferences,
     headline_difference,
     tested,
 )
@@ -409,23 +409,13 @@ class CheckedContender(Struct, frozen=True):
         return {query_id: n for query_id, n in waiting.items() if n}
 
 
-class ConstraintComparison(Struct, frozen=True):
+class ConstraintComparison(RunDifferences, frozen=True, kw_only=True):
     """Runs compared under the gold questions in force, in the order given."""
 
     gold: str
     version: int
     threshold: Fraction
-    settings: Resampling
     contenders: tuple[CheckedContender, ...]
-    differences: tuple[Difference, ...]
-
-    def name(self, run: str) -> str:
-        """The name of a run by its id; raises ``KeyError``."""
-        return {contender.run: contender.name for contender in self.contenders}[run]
-
-    def is_partial(self, run: str) -> bool:
-        """Whether a run has cards that wait for a person; raises ``KeyError``."""
-        return {contender.run: bool(contender.pending) for contender in self.contenders}[run]
 
 
 def compare_constraints(
@@ -450,6 +440,8 @@ def compare_constraints(
         settings=settings,
         contenders=tuple(contenders),
         differences=tested(pairs, settings),
+        names={one.run: one.name for one in contenders},
+        partial=frozenset(one.run for one in contenders if one.pending),
     )
 
 
@@ -469,7 +461,7 @@ def _pairs(
         second=second.run,
         values=tuple(values),
         headline=None if at_zero else headline_difference(one, other),
-        at_zero=at_zero,
+        false_negatives_at_zero=at_zero,
         binary=figure == "query_success_rate",
         measure=PAIRED_CONSTRAINTS[figure, at_zero],
     )

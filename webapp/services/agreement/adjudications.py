@@ -7,10 +7,11 @@ decided votes), then the one with more votes, then the order of the questions.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 
 from msgspec import Struct
 from sqlalchemy import func, select
@@ -130,28 +131,91 @@ class Docket(Struct, frozen=True):
         A settled dispute keeps its place, so nothing is skipped by a reader who settles them one
         after the other. Behind the last one the list begins anew.
         """
-        places = {one.thing_id: place for place, one in enumerate(self.disputes, start=1)}
-        found = tuple(one for one in self.disputes if (one.settlement is not None) is settled)
-        begin = 0 if after is None else places.get(after, 0)
-        behind = tuple(one for one in found if places[one.thing_id] > begin)
+        things = [one.thing_id for one in self.disputes]
+        begin = things.index(after) + 1 if after in things else 0
+        found, behind = (
+            tuple(one for one in part if (one.settlement is not None) is settled)
+            for part in (self.disputes, self.disputes[begin:])
+        )
         return behind or found
 
 
 def docket(session: Session, study: Study) -> Docket:
     """Return every dispute of the study, the most disputed first, and the settled ones."""
     cast = reports.votes(session, study, in_study(study))
-    settled = _settled(session)
+    settlements = session.execute(
+        select(Adjudication, Rater.name).join(Rater, Rater.id == Adjudication.rater_id)
+    )
+    settled = {
+        row.judged_thing_id: Settlement(row.verdict, row.reason, name, row.at)
+        for row, name in settlements
+    }
     wanted = {
         thing: by_rater
         for thing, by_rater in cast.items()
         if thing in settled or reports.is_disputed(by_rater.values())
     }
-    found = _disputes(session, study, wanted, settled)
-    return Docket(
-        disputes=tuple(found),
-        counts=reports.label_counts(cast, settled),
-        names_shown=names_shown(session, study),
+    is_shown = names_shown(session, study)
+    names = {rater.id: rater.name for rater in studies.raters(session, study)}
+    notes = _notes(session, study)
+
+    def votes(thing: JudgedThing, by_rater: Votes) -> Iterator[Vote]:
+        """Yield the votes in an order that reveals no rater, unless names are shown."""
+        drawn = {
+            rater: pool.draw(study.order_secret, Purpose.VOTES, thing.id, rater)
+            for rater in by_rater
+        }
+        ordered = sorted(by_rater, key=None if is_shown else drawn.__getitem__)
+        for number, rater in enumerate(ordered, start=1):
+            given = notes.get((thing.question_id, rater), ())
+            texts = (text for run_id, text in given if thing.run_id in {None, run_id})
+            name = names[rater] if is_shown else None
+            yield Vote(number, name, by_rater[rater], tuple(dict.fromkeys(texts)))
+
+    rows = session.execute(
+        select(JudgedThing, Question)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(JudgedThing.id.in_(list(wanted)))
     )
+    disputes = [
+        Dispute(
+            thing_id=thing.id,
+            position=question.position,
+            question=question.text,
+            category=question.category,
+            earlier=pages.of_question(session, thing.run_id, thing.question_id),
+            card=None if thing.card is None else from_row(thing.card),
+            votes=tuple(votes(thing, wanted[thing.id])),
+            tally=dict(Counter(sorted(wanted[thing.id].values())).most_common()),
+            disputed=reports.is_disputed(wanted[thing.id].values()),
+            settlement=settled.get(thing.id),
+        )
+        for thing, question in rows
+    ]
+    return Docket(
+        tuple(sorted(disputes, key=_urgency)), reports.label_counts(cast, settled), is_shown
+    )
+
+
+def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
+    """Return the sort key of the docket: the closest vote, then the most votes."""
+    given = [vote.verdict for vote in dispute.votes]
+    decided = reports.decided(given).total()
+    return reports.margin(given), -decided, dispute.position, dispute.thing_id
+
+
+def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tuple[str, str]]]:
+    """Return run and text of all notes, by question and rater."""
+    rows = session.execute(
+        select(Query.question_id, QueryRating.rater_id, Query.run_id, QueryRating.notes)
+        .join(Query, Query.id == QueryRating.query_key)
+        .where(in_study(study), QueryRating.notes != "")
+        .order_by(Query.id)
+    )
+    found: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
+    for question_id, rater_id, run_id, text in rows:
+        found[question_id, rater_id].append((run_id, text))
+    return found
 
 
 def open_disputes(session: Session, study: Study) -> int:
@@ -224,103 +288,6 @@ def show_names(session: Session, rater: Rater, *, shown: bool, now: datetime) ->
         studies.log(session, rater.study, NAMES_SHOWN, rater.name, old, new, now)
 
 
-def _settled(session: Session) -> dict[int, Settlement]:
-    rows = session.execute(
-        select(Adjudication, Rater.name).join(Rater, Rater.id == Adjudication.rater_id)
-    )
-    return {
-        row.judged_thing_id: Settlement(row.verdict, row.reason, name, row.at) for row, name in rows
-    }
-
-
-def _disputes(
-    session: Session,
-    study: Study,
-    cast: Mapping[int, Votes],
-    settled: Mapping[int, Settlement],
-) -> list[Dispute]:
-    """Return the judged things on which the votes `cast` were given, in the docket's order."""
-    rows = session.execute(
-        select(JudgedThing, Question)
-        .join(Question, Question.id == JudgedThing.question_id)
-        .where(JudgedThing.id.in_(list(cast)))
-    )
-    witnesses = _Witnesses.of(session, study)
-    found = [
-        Dispute(
-            thing_id=thing.id,
-            position=question.position,
-            question=question.text,
-            category=question.category,
-            earlier=pages.of_question(session, thing.run_id, thing.question_id),
-            card=None if thing.card is None else from_row(thing.card),
-            votes=witnesses.votes(thing, cast[thing.id]),
-            tally=dict(Counter(sorted(cast[thing.id].values())).most_common()),
-            disputed=reports.is_disputed(cast[thing.id].values()),
-            settlement=settled.get(thing.id),
-        )
-        for thing, question in rows
-    ]
-    return sorted(found, key=_urgency)
-
-
-def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
-    """Return the sort key of the docket: the closest vote, then the most votes."""
-    given = [vote.verdict for vote in dispute.votes]
-    decided = reports.decided(given).total()
-    return reports.margin(given), -decided, dispute.position, dispute.thing_id
-
-
-class _Witnesses(Struct, frozen=True):
-    """The study's raters as the adjudicator may know them, with their notes."""
-
-    secret: str
-    names: Mapping[int, str]
-    shown: bool
-    notes: Mapping[tuple[int, int], Collection[tuple[str, str]]]
-
-    @classmethod
-    def of(cls, session: Session, study: Study) -> _Witnesses:
-        names = {rater.id: rater.name for rater in studies.raters(session, study)}
-        return cls(study.order_secret, names, names_shown(session, study), _notes(session, study))
-
-    def votes(self, thing: JudgedThing, cast: Votes) -> tuple[Vote, ...]:
-        """Return the votes in an order that reveals no rater, unless names are shown."""
-        ordered = sorted(cast, key=None if self.shown else lambda rater: self._key(thing, rater))
-        return tuple(
-            Vote(
-                number=number,
-                name=self.names[rater_id] if self.shown else None,
-                verdict=cast[rater_id],
-                notes=self._notes(thing, rater_id),
-            )
-            for number, rater_id in enumerate(ordered, start=1)
-        )
-
-    def _key(self, thing: JudgedThing, rater_id: int) -> bytes:
-        return pool.draw(self.secret, Purpose.VOTES, thing.id, rater_id)
-
-    def _notes(self, thing: JudgedThing, rater_id: int) -> tuple[str, ...]:
-        """Return the rater's notes on the answers in which the thing may have been listed."""
-        given = self.notes.get((thing.question_id, rater_id), ())
-        texts = (text for run_id, text in given if thing.run_id in {None, run_id})
-        return tuple(dict.fromkeys(texts))
-
-
-def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tuple[str, str]]]:
-    """Return run and text of all notes, by question and rater."""
-    rows = session.execute(
-        select(Query.question_id, QueryRating.rater_id, Query.run_id, QueryRating.notes)
-        .join(Query, Query.id == QueryRating.query_key)
-        .where(in_study(study), QueryRating.notes != "")
-        .order_by(Query.id)
-    )
-    found: dict[tuple[int, int], list[tuple[str, str]]] = defaultdict(list)
-    for question_id, rater_id, run_id, text in rows:
-        found[question_id, rater_id].append((run_id, text))
-    return found
-
-
 def _locked(
     session: Session, study: Study, thing_id: int
 ) -> tuple[JudgedThing, Adjudication | None]:
@@ -346,3 +313,19 @@ def _told(session: Session, settled: Adjudication) -> str:
     """Return a settlement as the log keeps it."""
     by = session.get_one(Rater, settled.rater_id).name
     return f"{settled.verdict} ({by}): {settled.reason}"
+
+
+def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
+    """Settle two of three disputes of the demo as most raters see them; the rest are to try."""
+    reasons = (
+        "Semua yang diminta terlihat pada kartu.",
+        "Harganya di luar batas yang diminta.",
+        "Halaman iklannya menyebutkan hal yang diminta.",
+    )
+    owner = studies.raters(session, study)[0]
+    disputes = sorted(docket(session, study).open, key=lambda one: one.thing_id)
+    for number, dispute in enumerate(disputes):
+        if number % 3:
+            verdict, reason = next(iter(dispute.tally)), reasons[number % len(reasons)]
+            at = now + timedelta(days=2, minutes=number)
+            adjudicate(session, owner, dispute.thing_id, verdict, reason, at)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from sqlalchemy import func, select
@@ -22,7 +22,6 @@ from webapp.records import Card, QueryState, Relevance
 from webapp.services.judging import verdicts
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.judged_things import from_row
-from webapp.services.judging.verdicts import Verdicts
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study.question_sets import is_put_to_raters
@@ -58,35 +57,35 @@ class NothingToCompare(Refused):
 class DifferentQuestions(Refused):
     """The runs belong to different question sets; `only` has the questions that not all share.
 
-    It maps the run's name to (position, question) of each.
+    It maps the run's name to (position, question) of each. `asked` has all of them by name, under
+    keys that are equal for equal questions.
     """
 
     message = mark("These runs were asked different questions: %(name)s")
     remedy = CHOOSE
     status = 422
 
-    def __init__(self, only: Mapping[str, tuple[tuple[int, str], ...]]) -> None:
+    def __init__(self, asked: Mapping[str, Mapping[Any, tuple[int, str]]]) -> None:
+        shared = set.intersection(*map(set, asked.values()))
+        self.only = {
+            name: tuple(entry for key, entry in found.items() if key not in shared)
+            for name, found in asked.items()
+        }
         alone = (
-            f"{name}: {', '.join(str(position) for position, _ in asked)}"
-            for name, asked in only.items()
-            if asked
+            f"{name}: {', '.join(str(position) for position, _ in entries)}"
+            for name, entries in self.only.items()
+            if entries
         )
         super().__init__("; ".join(alone))
-        self.only = only
 
 
-class Candidate(Struct, frozen=True):
-    """A run that may be compared: its labels, its question set, and whether it is rated.
+class Candidate(NamedTuple):
+    """A run that may be compared, and how many of its readable queries are complete.
 
-    ``done`` of ``of`` readable queries are complete for the rater who has got furthest.
+    ``done`` of ``of`` are for the rater who has got furthest.
     """
 
-    run: str
-    search_method: str | None
-    llm: str | None
-    timestamp: str | None
-    question_set: int
-    imported_at: datetime
+    run: Run
     done: int
     of: int
 
@@ -114,16 +113,7 @@ def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
     counted = select(Query.run_id, func.count()).where(readable).group_by(Query.run_id)
     of = dict(session.execute(counted).all())
     return tuple(
-        Candidate(
-            run=run.id,
-            search_method=run.search_method,
-            llm=run.llm,
-            timestamp=run.timestamp,
-            question_set=run.question_set_id,
-            imported_at=run.imported_at,
-            done=furthest.get(run.id, 0),
-            of=of.get(run.id, 0),
-        )
+        Candidate(run, furthest.get(run.id, 0), of.get(run.id, 0))
         for run in runs.in_order(session, study)
     )
 
@@ -135,15 +125,15 @@ def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
     label its newest complete run, else its newest, in the study's order. Raises
     ``NothingToCompare``.
     """
-    varying, _ = PHASES[phase]
     everything = candidates(session, study)
-    newest_first = sorted(everything, key=lambda run: run.imported_at, reverse=True)
-    groups = _groups(newest_first, phase)
-    best = max(groups, key=lambda group: len({getattr(run, varying) for run in group}), default=[])
-    chosen = _newest_of_each(best, varying)
-    if len(chosen) < FEWEST:
+    newest_first = sorted(everything, key=lambda one: one.run.imported_at, reverse=True)
+    best: dict[str | None, list[Candidate]] = {}
+    for group in _groups(newest_first, phase):
+        best = max(best, group, key=len)
+    if len(best) < FEWEST:
         raise NothingToCompare(phase)
-    return tuple(run.run for run in everything if run in chosen)
+    chosen = {next((one for one in same if one.complete), same[0]).run.id for same in best.values()}
+    return tuple(one.run.id for one in everything if one.run.id in chosen)
 
 
 def phases_of(session: Session, study: Study) -> tuple[int, ...]:
@@ -151,11 +141,8 @@ def phases_of(session: Session, study: Study) -> tuple[int, ...]:
     everything = candidates(session, study)
     return tuple(
         phase
-        for phase, (varying, _) in PHASES.items()
-        if any(
-            len({getattr(run, varying) for run in group}) >= FEWEST
-            for group in _groups(everything, phase)
-        )
+        for phase in PHASES
+        if any(len(group) >= FEWEST for group in _groups(everything, phase))
     )
 
 
@@ -168,26 +155,27 @@ def comparable(session: Session, study: Study, run_ids: Sequence[str]) -> list[R
     if len(chosen) < FEWEST:
         raise NothingToCompare
     if len({run.question_set_id for run in chosen}) > 1:
-        raise DifferentQuestions(_only(chosen, names_of(chosen)))
+        names = names_of(chosen)
+        asked = {
+            names[run.id]: {one.key: (one.position, one.text) for one in run.question_set.questions}
+            for run in chosen
+        }
+        raise DifferentQuestions(asked)
     return chosen
 
 
 def names_of(compared: Sequence[Run]) -> dict[str, str]:
     """Return a name for each run by its id: the shortest labels that tell all apart."""
-    unknown = gettext("not stated")
-    names = {run.id: run.id for run in compared}
+    names: dict[str, str] = {}
     for parts in DISTINCTIONS:
-        stated = {run.id: [_said(run, part) or unknown for part in parts] for run in compared}
-        names = {run: " · ".join(found) for run, found in stated.items()}
+        for run in compared:
+            stated = [getattr(run, part) for part in parts]
+            if parts[0] == "search_method":
+                stated[0] = labels.method(stated[0])
+            names[run.id] = " · ".join(said or gettext("not stated") for said in stated)
         if len(set(names.values())) == len(compared):
             break
     return names
-
-
-def _said(run: Run, part: str) -> str | None:
-    """Return a part of a run's name: its search method in words, the rest as it is."""
-    said: str | None = getattr(run, part)
-    return labels.method(said) if part == "search_method" else said
 
 
 def phase_of(compared: Sequence[Run]) -> int | None:
@@ -199,59 +187,28 @@ def phase_of(compared: Sequence[Run]) -> int | None:
     return None
 
 
-def _groups(everything: Iterable[Candidate], phase: int) -> list[list[Candidate]]:
-    """The runs that share a question set and the label that the phase holds fixed."""
-    _, shared = PHASES[phase]
-    groups: dict[tuple[int, str | None], list[Candidate]] = {}
-    for run in everything:
-        groups.setdefault((run.question_set, getattr(run, shared)), []).append(run)
+def _groups(everything: Iterable[Candidate], phase: int) -> list[dict[str | None, list[Candidate]]]:
+    """The runs of a question set and of the label that the phase holds fixed, by the other one."""
+    varying, shared = PHASES[phase]
+    groups: dict[object, dict[str | None, list[Candidate]]] = {}
+    for one in everything:
+        group = groups.setdefault((one.run.question_set_id, getattr(one.run, shared)), {})
+        group.setdefault(getattr(one.run, varying), []).append(one)
     return list(groups.values())
 
 
-def _newest_of_each(group: Iterable[Candidate], varying: str) -> list[Candidate]:
-    """Return the run of each label from those of a group, the newest first."""
-    by_label: dict[str | None, list[Candidate]] = {}
-    for run in group:
-        by_label.setdefault(getattr(run, varying), []).append(run)
-    return [next((r for r in same if r.complete), same[0]) for same in by_label.values()]
+class Side(Struct, frozen=True):
+    """One run's answer to the question; ``answer`` is ``None`` where it was not run.
 
-
-def _only(
-    compared: Sequence[Run], names: Mapping[str, str]
-) -> dict[str, tuple[tuple[int, str], ...]]:
-    """Return the questions of each run's set that the other sets do not all have."""
-    texts = {
-        run.id: {one.key: (one.position, one.text) for one in run.question_set.questions}
-        for run in compared
-    }
-    shared = set.intersection(*(set(found) for found in texts.values()))
-    return {
-        names[run]: tuple(entry for key, entry in found.items() if key not in shared)
-        for run, found in texts.items()
-    }
-
-
-class ShownResult(Struct, frozen=True):
-    """One card of a list with its verdict; ``elsewhere`` are its ranks in the other lists.
-
-    By the name of the run; the same judged thing, so the verdict is the same one.
+    ``results`` are the cards of its list with rank, verdict, and the ranks of the same judged
+    thing in the other lists by the names of their runs.
     """
 
-    rank: int
-    card: Card
-    relevance: Relevance | None
-    elsewhere: tuple[tuple[str, int], ...]
-
-
-class Side(Struct, frozen=True):
-    """One run's answer to the question; ``answer`` is ``None`` where it was not run."""
-
-    run: str
     name: str
-    answer: ComparedQuery | None
-    response: str
-    notes: str
-    results: tuple[ShownResult, ...]
+    answer: ComparedQuery | None = None
+    response: str = ""
+    notes: str = ""
+    results: tuple[tuple[int, Card, Relevance | None, list[tuple[str, int]]], ...] = ()
 
 
 class ComparedQuestion(Struct, frozen=True):
@@ -278,79 +235,55 @@ def find(
     """
     compared = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
     names = names_of(compared)
-    positions = _positions(session, list(names))
+    places = (
+        select(Question.position, is_put_to_raters(Question.id))
+        .join(Query)
+        .where(Query.run_id.in_(names))
+        .distinct()
+    )
+    positions = {place: bool(is_asked) for place, is_asked in session.execute(places)}
     if position not in positions:
         raise UnknownQuery(" ".join(names), position)
     asked = [place for place, is_asked in positions.items() if is_asked]
     at = Question.position == position
     scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
     said = reports.verdicts_under(session, study, scope, rule)
-    queries = session.scalars(select(Query).where(scope)).all()
-    by_run = {query.run_id: query for query in queries}
-    sides = _sides(session, study, scope, names, by_run, said)
-    question = queries[0].question
-    return ComparedQuestion(
-        position=position,
-        question=question.text,
-        category=question.category,
-        sides=sides,
-        previous=max((place for place in asked if place < position), default=None),
-        next=min((place for place in asked if place > position), default=None),
-        is_asked=positions[position],
-    )
-
-
-def _positions(session: Session, run_ids: Sequence[str]) -> dict[int, bool]:
-    """Return the positions of the runs' questions, with whether raters are asked them."""
-    rows = (
-        select(Question.position, is_put_to_raters(Question.id))
-        .join(Query)
-        .where(Query.run_id.in_(run_ids))
-        .distinct()
-    )
-    return {position: bool(is_asked) for position, is_asked in session.execute(rows)}
-
-
-def _sides(
-    session: Session,
-    study: Study,
-    scope: verdicts.Scope,
-    names: dict[str, str],
-    by_run: dict[str, Query],
-    said: Verdicts,
-) -> tuple[Side, ...]:
+    queries = {query.run_id: query for query in session.scalars(select(Query).where(scope))}
+    asked_queries = verdicts.asked_queries(session, scope)
+    judged = {one.run_id: said.judgments(one) for one in asked_queries}
     ranks: dict[int, list[tuple[str, int]]] = {}
     shown: dict[str, list[Result]] = {run: [] for run in names}
-    found = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
-    for result, run in session.execute(found):
+    results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
+    for result, run in session.execute(results):
         ranks.setdefault(result.judged_thing_id, []).append((names[run], result.rank))
         shown[run].append(result)
-    answers = {
-        asked.run_id: ComparedQuery(
-            position=by_run[asked.run_id].question.position,
-            query_id=asked.query_id,
-            question=by_run[asked.run_id].question.text,
-            category=by_run[asked.run_id].question.category,
-            summary=summarise(said.judgments(asked), cannot_tell=study.cannot_tell),
-        )
-        for asked in verdicts.asked_queries(session, scope)
-    }
-    return tuple(
-        Side(
-            run=run,
-            name=name,
-            answer=answers.get(run),
-            response=by_run[run].response if run in by_run else "",
-            notes=said.notes.get(by_run[run].id, "") if run in by_run else "",
+    question = next(iter(queries.values())).question
+    sides = {run: Side(name) for run, name in names.items()}
+    for run, query in queries.items():
+        summary = summarise(judged[run], cannot_tell=study.cannot_tell)
+        sides[run] = Side(
+            name=names[run],
+            answer=ComparedQuery(
+                position, query.query_id, question.text, question.category, summary
+            ),
+            response=query.response,
+            notes=said.notes.get(query.id, ""),
             results=tuple(
-                ShownResult(
-                    rank=result.rank,
-                    card=from_row(result.card),
-                    relevance=said.relevance(result.judged_thing_id),
-                    elsewhere=tuple(e for e in ranks[result.judged_thing_id] if e[0] != name),
+                (
+                    result.rank,
+                    from_row(result.card),
+                    said.relevance(result.judged_thing_id),
+                    [e for e in ranks[result.judged_thing_id] if e[0] != names[run]],
                 )
                 for result in shown[run]
             ),
         )
-        for run, name in names.items()
+    return ComparedQuestion(
+        position=position,
+        question=question.text,
+        category=question.category,
+        sides=tuple(sides.values()),
+        previous=max((place for place in asked if place < position), default=None),
+        next=min((place for place in asked if place > position), default=None),
+        is_asked=positions[position],
     )

@@ -57,10 +57,10 @@ def report(
         other_rules=judged.under_other_rules(rule),
     )
     tell(3, 4)
-    parts = [
-        part.compared(session, study, chosen, names, rule=rule, settings=settings)
-        for part in part_modules()
-    ]
+    parts = {
+        name: part.compared(session, study, chosen, names, rule=rule, settings=settings)
+        for name, part in part_modules().items()
+    }
     tell(4, 4)
     seen = assignments.exposure(session, study)
     return ComparisonReport(
@@ -77,7 +77,7 @@ def report(
         wordings_opened=assignments.wordings_opened(session, run_ids),
         record_shown=tuple(time.since for time in seen.record_shown),
         suggested=tuple(time.since for time in seen.suggested),
-        parts=tuple(part for part in parts if part is not None),
+        parts={name: part for name, part in parts.items() if part is not None},
     )
 
 
@@ -206,9 +206,14 @@ def _is_rated(run: ComparedRun) -> bool:
     return any(query.summary.judged_count or query.summary.empty_outcome for query in run.queries)
 
 
-def part_modules() -> tuple[ModuleType, ...]:
-    """Return the modules whose parts a comparison has beside its figures."""
+def part_modules() -> dict[str, ModuleType]:
+    """Return the modules whose parts a comparison has beside its figures, by the parts' names."""
     from webapp.services.gold import constraints
     from webapp.services.planning import machine_help, samples, settled
 
-    return constraints, settled, samples, machine_help
+    return {
+        "constraints": constraints,
+        "settled": settled,
+        "sample": samples,
+        "machine_help": machine_help,
+    }

@@ -19,7 +19,7 @@ from webapp.metrics.comparisons.comparisons import ComparisonReport, compare
 from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
-from webapp.metrics.judging.figures import QueryRow, RunReport
+from webapp.metrics.judging.figures import RunReport
 from webapp.records import Blindness, Problem
 from webapp.services.comparisons.chosen_runs import (
     FEWEST,
@@ -43,29 +43,32 @@ class RatedCsv(Struct, frozen=True):
     label: str | None = None
 
 
-class RatedComparison(Struct, frozen=True):
-    """The comparison of rated CSVs, and the problems of their lines."""
-
-    report: ComparisonReport
-    problems: tuple[Problem, ...]
-
-
 def compare_files(
     files: Sequence[RatedCsv],
     *,
     phase: int | None = None,
     settings: Resampling | None = None,
-) -> RatedComparison:
-    """Return the comparison of `files`, paired by question number and text.
+) -> tuple[ComparisonReport, list[Problem]]:
+    """Return the comparison of `files`, paired by question number and text, and their problems.
 
     With a `phase` the names are those of its search methods or LLMs. Raises what ``read`` raises.
     """
     found = read(files)
     stated = [file.label or method_name(file.name) for file in files]
-    runs = tuple(
-        _run(name, label, report, phase)
+    varying = PHASES[phase][0] if phase else None
+    runs = [
+        ComparedRun(
+            run=name,
+            name=name,
+            search_method=label if varying == "search_method" else None,
+            llm=label if varying == "llm" else None,
+            queries=tuple(
+                ComparedQuery(row.query_id, row.query_id, row.question, row.category, row.summary)
+                for row in sorted(report.rows, key=lambda row: row.query_id)
+            ),
+        )
         for (name, report), label in zip(_named(files, found).items(), stated, strict=True)
-    )
+    ]
     comparison = compare(runs, rule=csv_ratings.RULE, settings=settings)
     stable = stability(runs)
     problems = [problem for one in found.values() for problem in one.problems]
@@ -74,7 +77,7 @@ def compare_files(
     if len(ways) > 1:
         other, name = sorted(ways.values(), key=[*found].index)
         problems.append(warning("csv_cannot_tell_differs", name, {"other": other}))
-    return RatedComparison(
+    return (
         ComparisonReport(
             study="",
             phase=phase,
@@ -87,7 +90,7 @@ def compare_files(
             files=tuple(found),
             cannot_tell=next(iter(ways)) if len(ways) == 1 else None,
         ),
-        tuple(problems),
+        problems,
     )
 
 
@@ -154,22 +157,6 @@ def _apart(names: Sequence[str]) -> list[str]:
     return given
 
 
-def _run(name: str, label: str, report: RunReport, phase: int | None) -> ComparedRun:
-    varying = PHASES[phase][0] if phase else None
-    return ComparedRun(
-        run=name,
-        name=name,
-        search_method=label if varying == "search_method" else None,
-        llm=label if varying == "llm" else None,
-        queries=tuple(map(_query, sorted(report.rows, key=lambda row: row.query_id))),
-    )
-
-
-def _query(row: QueryRow) -> ComparedQuery:
-    """Return a question without verdicts: the file has counts only."""
-    return ComparedQuery(row.query_id, row.query_id, row.question, row.category, row.summary)
-
-
 def _same_questions(reports: Mapping[str, RunReport]) -> None:
     """Raise ``DifferentQuestions`` unless every file asks the longest one's, or a part of them."""
     with_texts = all(any(row.question.strip() for row in r.rows) for r in reports.values())
@@ -184,12 +171,5 @@ def _same_questions(reports: Mapping[str, RunReport]) -> None:
         for name, report in reports.items()
     }
     longest = max(asked.values(), key=len)
-    if all(set(found) <= set(longest) for found in asked.values()):
-        return
-    shared = set.intersection(*map(set, asked.values()))
-    raise DifferentQuestions(
-        {
-            name: tuple(entry for key, entry in found.items() if key not in shared)
-            for name, found in asked.items()
-        }
-    )
+    if not all(set(found) <= set(longest) for found in asked.values()):
+        raise DifferentQuestions(asked)

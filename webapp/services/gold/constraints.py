@@ -35,13 +35,12 @@ from webapp.importers.gold import listed_properties
 from webapp.importers.runs.property_particulars import identity
 from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.agreement.report import VerdictByHand
-from webapp.metrics.comparisons.comparisons import ComparisonPart
 from webapp.metrics.comparisons.significance import Bootstrap, Resampling
 from webapp.metrics.gold.constraint_rules import CardFacts, Check, Outcome
 from webapp.metrics.gold.constraints import (
-    PART,
     CardEvaluation,
     CheckedContender,
+    ConstraintComparison,
     ConstraintReport,
     GoldQuestion,
     MissingRule,
@@ -367,7 +366,7 @@ def compared(
     *,
     rule: Rule | None = None,  # noqa: ARG001 (no verdict of a rater is in these figures)
     settings: Resampling | None = None,
-) -> ComparisonPart | None:
+) -> ConstraintComparison | None:
     """Return `runs` of one question set compared; ``None`` where it has no gold questions."""
     held = gold.in_force(session, runs[0].question_set_id)
     if held is None:
@@ -387,14 +386,13 @@ def compared(
                 from_text=found.from_text,
             )
         )
-    comparison = compare_constraints(
+    return compare_constraints(
         contenders,
         gold=held.version.name,
         version=held.version.number,
         threshold=held.threshold,
         settings=settings,
     )
-    return ComparisonPart(PART, comparison)
 
 
 INTERVALS = Bootstrap(resamples=1000)

@@ -19,11 +19,10 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
-from webapp.metrics.comparisons.comparisons import ComparisonPart
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QuerySummary, summarise
-from webapp.metrics.planning.assisted import PART, HelpedFigure, MachineHelp, assisted_mean
+from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, assisted_mean
 from webapp.metrics.planning.sampling import ValueRange
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs
@@ -118,7 +117,7 @@ def compared(
     *,
     rule: Rule,
     settings: Resampling | None = None,  # noqa: ARG001 (nothing is drawn)
-) -> ComparisonPart | None:
+) -> MachineHelp | None:
     """Return `runs` with the help of the machine that judged most, as a part of their comparison.
 
     ``None`` without a sample, without a machine, or where the rule is the machine itself.
@@ -129,7 +128,7 @@ def compared(
     helping = machines(session, study, runs)
     if not helping:
         return None
-    return ComparisonPart(PART, of_runs(session, study, runs, rule, helping[0]))
+    return of_runs(session, study, runs, rule, helping[0])
 
 
 class OtherQuestions(Refused):

@@ -19,12 +19,10 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
-from webapp.metrics.comparisons.comparisons import ComparisonPart
 from webapp.metrics.comparisons.differences import ComparedQuery, value_of
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
 from webapp.metrics.planning import sampling as draws
 from webapp.metrics.planning.sampling import (
-    PART,
     DrawnQuestion,
     QuestionSample,
     SampledFigure,
@@ -269,10 +267,9 @@ def compared(
     *,
     rule: Rule,
     settings: Resampling | None = None,
-) -> ComparisonPart | None:
+) -> QuestionSample | None:
     """Return the figures of `runs` over all questions, as a part of their comparison.
 
     ``None`` where all questions are asked.
     """
-    found = of_runs(session, study, runs[0].question_set_id, runs, rule, settings)
-    return None if found is None else ComparisonPart(PART, found)
+    return of_runs(session, study, runs[0].question_set_id, runs, rule, settings)

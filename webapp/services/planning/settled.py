@@ -17,7 +17,6 @@ from webapp.db.engine import tables
 from webapp.db.tables.judging import Adjudication, Judgment, Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.metrics.comparisons.comparisons import ComparisonPart
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning import settled as metrics
 from webapp.metrics.planning.settled import (
@@ -26,7 +25,6 @@ from webapp.metrics.planning.settled import (
     CUTOFF,
     NOT_RELEVANT,
     OPEN,
-    PART,
     RELEVANT,
     PooledLists,
     SettledOrders,
@@ -67,10 +65,10 @@ def compared(
     *,
     rule: Rule,
     settings: Resampling | None = None,  # noqa: ARG001 (nothing is drawn)
-) -> ComparisonPart:
+) -> SettledOrders:
     """Return the settled orders as a part of a comparison of `runs`."""
     named = {run.id: names[run.id] for run in runs}
-    return ComparisonPart(PART, settled_orders(session, study, runs, named, rule))
+    return settled_orders(session, study, runs, named, rule)
 
 
 def settled_orders(

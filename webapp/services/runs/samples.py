@@ -84,7 +84,7 @@ def load_demo(session: Session, folder: Path, now: datetime) -> Study:
 
     A feature makes its part by its own services from the files in ``demo`` of `folder`.
     """
-    from webapp.services.agreement import demo as agreement
+    from webapp.services.agreement import adjudications as agreement
     from webapp.services.evaluations import demo as evaluations
     from webapp.services.gold import demo as gold
     from webapp.services.machine_judges import demo as machine_judges

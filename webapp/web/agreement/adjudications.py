@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
-from msgspec import Struct
+from typing import Any
+
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from wtforms import BooleanField, Form
 
 from webapp.i18n import gettext
 from webapp.services.agreement import adjudications
-from webapp.services.agreement.adjudications import MOST_REASON, Dispute, Docket, ReasonMissing
-from webapp.services.runs.reports import LabelCounts
+from webapp.services.agreement.adjudications import MOST_REASON, Docket, ReasonMissing
 from webapp.web.frame import access, htmx
 from webapp.web.frame.forms import (
     LONGEST_ANSWER,
@@ -39,53 +39,12 @@ class NamesForm(Form):
     shown = BooleanField()
 
 
-class SettlementMistake(Struct, frozen=True):
-    """The reason why a settlement cannot be stored."""
-
-    thing_id: int
-    text: str
-
-
-class AdjudicationPage(Struct, frozen=True):
-    """A portion of the disputes, open or settled.
-
-    ``after`` is the judged thing behind which the portion begins, ``last`` that behind which the
-    next one does; each is ``None`` where there is none.
-    """
-
-    disputes: tuple[Dispute, ...]
-    show_settled: bool
-    after: int | None
-    last: int | None
-    n_open: int
-    n_settled: int
-    counts: LabelCounts
-    names_shown: bool
-    most_reason: int
-    mistake: SettlementMistake | None = None
-    clicked: bool = False
-
-
-class SettledDispute(Struct, frozen=True):
-    """One dispute after a click, and the counts that it changed."""
-
-    dispute: Dispute
-    show_settled: bool
-    after: int | None
-    n_open: int
-    n_settled: int
-    counts: LabelCounts
-    most_reason: int
-    mistake: SettlementMistake | None = None
-    clicked: bool = True
-
-
 @blueprint.get("/")
 def show() -> str:
     """List the open disputes, the most disputed first, or the settled ones."""
     with access.reading() as (session, rater):
         docket = adjudications.docket(session, rater.study)
-    return render_template("agreement/adjudications/page.html", **htmx.names(_page(docket)))
+    return render_template("agreement/adjudications/page.html", **_page(docket))
 
 
 @blueprint.post("/<int:thing_id>")
@@ -98,7 +57,7 @@ def settle(thing_id: int) -> Response:
             adjudications.adjudicate(session, rater, thing_id, verdict, reason, access.now())
         except ReasonMissing:  # the form says so at its field
             session.rollback()
-            return _answer(thing_id, SettlementMistake(thing_id, gettext(REQUIRED)))
+            return _answer(thing_id, gettext(REQUIRED))
         session.commit()
     return _answer(thing_id)
 
@@ -123,49 +82,47 @@ def show_names() -> Response:
     return redirect(url_for("adjudications.show"), 303)  # type: ignore[return-value]
 
 
-def _answer(thing_id: int, mistake: SettlementMistake | None = None) -> Response:
+def _answer(thing_id: int, mistake: str = "") -> Response:
     """Answer with the parts a click changed, or send a browser without a script back."""
-    if mistake is None and not htmx.wants_part():
+    if not mistake and not htmx.wants_part():
         settled, after = _place()
         address = url_for("adjudications.show", settled=1 if settled else None, after=after)
         return redirect(address, 303)  # type: ignore[return-value]
     with access.reading() as (session, rater):
         docket = adjudications.docket(session, rater.study)
-    status = 200 if mistake is None else 422
-    if not htmx.wants_part():
-        page = htmx.names(_page(docket, mistake))
-        return make_response(render_template("agreement/adjudications/page.html", **page), status)
-    show_settled, after = _place()
-    clicked = SettledDispute(
-        dispute=next(one for one in docket.disputes if one.thing_id == thing_id),
-        show_settled=show_settled,
-        after=after,
-        n_open=len(docket.open),
-        n_settled=len(docket.settled),
-        counts=docket.counts,
-        most_reason=MOST_REASON,
-        mistake=mistake,
+    page = _page(docket) | {"mistake": mistake, "mistaken": thing_id}
+    if htmx.wants_part():
+        page |= {
+            "dispute": next(one for one in docket.disputes if one.thing_id == thing_id),
+            "clicked": True,
+        }
+    return htmx.respond(
+        "agreement/adjudications/page.html",
+        "agreement/adjudications/_clicked.html",
+        page,
+        422 if mistake else 200,
     )
-    part = "agreement/adjudications/_clicked.html"
-    return htmx.respond(part, part, clicked, status)
 
 
-def _page(docket: Docket, mistake: SettlementMistake | None = None) -> AdjudicationPage:
+def _page(docket: Docket) -> dict[str, Any]:
+    """Return what the templates read: a portion of the open or settled disputes."""
     show_settled, after = _place()
     listed = docket.listed(settled=show_settled, after=after)
     shown = listed[:PORTION]
-    return AdjudicationPage(
-        disputes=shown,
-        show_settled=show_settled,
-        after=after,
-        last=shown[-1].thing_id if len(listed) > PORTION else None,
-        n_open=len(docket.open),
-        n_settled=len(docket.settled),
-        counts=docket.counts,
-        names_shown=docket.names_shown,
-        most_reason=MOST_REASON,
-        mistake=mistake,
-    )
+    return {
+        "disputes": shown,
+        "show_settled": show_settled,
+        "after": after,
+        "last": shown[-1].thing_id if len(listed) > PORTION else None,
+        "n_open": len(docket.open),
+        "n_settled": len(docket.settled),
+        "counts": docket.counts,
+        "names_shown": docket.names_shown,
+        "most_reason": MOST_REASON,
+        "mistake": "",
+        "mistaken": None,
+        "clicked": False,
+    }
 
 
 def _place() -> tuple[bool, int | None]:

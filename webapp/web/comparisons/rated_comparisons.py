@@ -5,6 +5,8 @@ The files wait beside the study, as those of an import do, while their compariso
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from msgspec.structs import replace
 from wtforms import Form
@@ -75,7 +77,7 @@ def picture(kind: str, end: str) -> Response:
 
 
 def _report(files: list[RatedCsv]) -> ComparisonReport:
-    return rated_comparisons.compare_files(files, phase=_phase()).report
+    return rated_comparisons.compare_files(files, phase=_phase())[0]
 
 
 def _files() -> list[RatedCsv]:
@@ -114,18 +116,17 @@ def _address(files: list[RatedCsv]) -> Address:
 def _page(files: list[RatedCsv], notice: str = "") -> str:
     address = _address(files)
     report: ComparisonReport | None = None
-    problems: tuple[Problem, ...] = ()
+    problems: Sequence[Problem] = ()
     different: dict[str, tuple[tuple[int, str], ...]] = {}
     try:
-        found = rated_comparisons.compare_files(files, phase=_phase())
-        report, problems = found.report, found.problems
+        report, problems = rated_comparisons.compare_files(files, phase=_phase())
     except NothingToCompare:
         if files:
             notice = gettext("A comparison needs two rated CSVs. Drop them together.")
     except DifferentQuestions as refused:
         different = dict(refused.only)
     except ImportRefused as refused:
-        problems = tuple(refused.problems)
+        problems = refused.problems
         notice = gettext("A file cannot be used, so nothing is compared.")
     tokens = list(dict.fromkeys(request.args.getlist("file"))) if files else []
     return render_template(
