@@ -70,28 +70,6 @@ def test_a_figure_that_the_counts_leave_open_is_named_with_its_question(
     assert "vector.csv, line 3: the counts leave precision_at_5 open" in done.stderr
 
 
-def test_rated_files_of_other_questions_are_refused_with_the_questions_that_differ(
-    tmp_path: Path, two: tuple[Path, Path]
-) -> None:
-    other = rated(tmp_path, "5,4,1,,,,,4,", "5,3,1,,,,,3,", "5,2,2,,,,,2,", name="other.csv")
-    other.write_text(other.read_text("utf-8").replace("rumah 2", "ruko 2"), "utf-8")
-
-    done = relevansi(tmp_path / "i", "compare", "--input", two[0], other)
-
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "asked different questions: Hybrid: 2; other: 2" in done.stderr
-
-
-def test_a_rated_file_with_fewer_questions_is_said_to_lack_them(
-    tmp_path: Path, two: tuple[Path, Path]
-) -> None:
-    short = rated(tmp_path, "5,4,1,,,,,4,", "5,3,1,,,,,3,", name="short.csv")
-
-    done = relevansi(tmp_path / "i", "compare", "--input", two[0], short)
-
-    assert "short was not asked question 3" in done.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

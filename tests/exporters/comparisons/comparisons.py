@@ -1,4 +1,4 @@
-"""Comparisons written the way one reads them: letters judge the results, see ``verdicts``."""
+"""Comparisons written the way one reads them: letters judge the results."""
 
 from __future__ import annotations
 
@@ -6,56 +6,36 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from functools import cache
 
-from tests.metrics.judging.verdicts import empty, failed, listed, unreadable, verdicts
+from msgspec.structs import replace
+
+from tests.metrics.comparisons.compared import compared
 from webapp.metrics.comparisons.comparisons import ComparisonReport, RaterShare, compare
-from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
+from webapp.metrics.comparisons.differences import ComparedRun
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
-from webapp.metrics.judging.queries import QuerySummary
-from webapp.records import Blindness, EmptyOutcome, GivenOn
+from webapp.records import Blindness, GivenOn
 
 DAY = date(2026, 1, 23)
 QUICK = Resampling(resamples=200, seed=7)
 CATEGORIES = ("location_simple", "location_price")
-CORRECT_EMPTY = empty(EmptyOutcome.CORRECT_EMPTY, 0)
-FALSE_NEGATIVE = empty(EmptyOutcome.FALSE_NEGATIVE, 0)
-UNCLASSIFIED = empty()
-FAILED = failed(0)
-UNREADABLE = unreadable()
+CORRECT_EMPTY, FALSE_NEGATIVE, UNCLASSIFIED, FAILED, UNREADABLE = "cfe!~"
+GRADES = {CORRECT_EMPTY: 0, FALSE_NEGATIVE: 0, FAILED: 0, UNCLASSIFIED: None, UNREADABLE: None}
+LETTERS = str.maketrans("RNU", "10?")
 
-Judged = str | QuerySummary | None
-"""The letters of a list, an answer without results, or a question that was not run."""
-
-
-def query(
-    position: int, judged: str | QuerySummary, *, category: str = "", question: str = ""
-) -> ComparedQuery:
-    """One compared query; categories take turns unless one is given."""
-    letters = judged if isinstance(judged, str) else ""
-    summary = listed(judged, quality=4) if isinstance(judged, str) else judged
-    return ComparedQuery(
-        position=position,
-        query_id=position,
-        question=question or f"cari rumah {position}",
-        category=category or CATEGORIES[(position - 1) % len(CATEGORIES)],
-        summary=summary,
-        verdicts=verdicts(letters),
-    )
+Judged = str | None
+"""The letters of a list, a sign for an answer without results, or a question that was not run."""
 
 
 def run(run_id: str, *judged: Judged, name: str = "") -> ComparedRun:
-    """A run whose questions were judged so, in set order."""
-    return ComparedRun(
-        run=run_id,
-        name=name or run_id,
-        search_method=run_id,
-        llm="openai",
-        queries=tuple(
-            query(position, answer)
-            for position, answer in enumerate(judged, 1)
-            if answer is not None
-        ),
+    """A run whose questions were judged so, in set order; categories take turns."""
+    found = compared(
+        run_id,
+        *(None if row is None else row.translate(LETTERS) for row in judged),
+        qualities=[GRADES.get(row or "", 4) for row in judged],
+        categories=[CATEGORIES[number % len(CATEGORIES)] for number in range(len(judged))],
     )
+    queries = (replace(one, question=f"cari rumah {one.position}") for one in found.queries)
+    return replace(found, name=name or run_id, llm="openai", queries=tuple(queries))
 
 
 def comparison_report(

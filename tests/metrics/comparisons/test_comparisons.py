@@ -1,9 +1,39 @@
+"""Runs are paired by question: means, tests, wins and what is missing, by hand."""
+
 from __future__ import annotations
 
 import pytest
+from scipy import stats  # type: ignore[import-untyped]
 
 from tests.metrics.comparisons.compared import QUICK, compared, differences_of
 from webapp.metrics.comparisons.comparisons import compare
+from webapp.metrics.comparisons.differences import (
+    MCNEMAR,
+    SMALL,
+    Difference,
+    counted,
+    ranked,
+    value_of,
+)
+
+
+def test_a_figure_averages_the_number_it_has_for_a_question() -> None:
+    (listed, false_negative, failed, unreadable) = compared("a", "10", "f", "!", "~").queries
+
+    assert counted(listed, "mean_precision_at_5") == 0.5
+    assert [counted(query, "coverage") for query in (listed, false_negative, failed)] == [1, 0, 0]
+    assert counted(unreadable, "coverage") is None
+    assert counted(listed, "original_composite") is None  # it averages no numbers of questions
+
+
+def test_a_false_negative_is_at_zero_only_where_that_is_asked_for() -> None:
+    (false_negative, correct) = compared("a", "f", "c").queries
+
+    figure = "mean_precision_at_5"
+    assert ranked({"a": 0.1 + 0.2, "b": 0.3, "c": None}) == (("a", "b"),)
+    assert value_of(false_negative, figure, false_negatives_at_zero=False) is None
+    assert value_of(false_negative, figure, false_negatives_at_zero=True) == 0.0
+    assert value_of(correct, figure, false_negatives_at_zero=True) is None
 
 
 def test_what_a_run_lacks_is_said_and_a_question_not_run_is_in_no_pair() -> None:
@@ -24,38 +54,80 @@ def test_what_a_run_lacks_is_said_and_a_question_not_run_is_in_no_pair() -> None
     assert not found.contenders[1].missing.partial
     assert found.questions[4].answers[0] is None
     assert differences_of(found, "success_rate")[0].n == 2  # questions 1 and 3
+    assert [line.spread for line in found.questions] == [0.0, None, None, None, None]
+    bare = compare([compared("a", ".", "!"), compared("b", "1", "0")], rule="majority")
+    assert [contender.rated for contender in bare.contenders] == [False, True]
+    assert bare.order("mean_precision_at_5") == (("b",),)
 
 
-def test_a_run_that_nobody_judged_is_not_rated_even_where_calls_failed() -> None:
-    found = compare([compared("a", ".", "!"), compared("b", "1", "0")], rule="majority")
-
-    assert [contender.rated for contender in found.contenders] == [False, True]
-    assert found.order("mean_precision_at_5") == (("b",),)
-
-
-def test_questions_stand_in_set_order_with_how_far_the_runs_lie_apart() -> None:
-    runs = [compared("a", "10", "f", "c"), compared("b", "11", "1", "c")]
-
-    found = compare(runs, rule="majority", settings=QUICK)
-
-    assert [line.position for line in found.questions] == [1, 2, 3]
-    assert [line.spread for line in found.questions] == [0.5, 1.0, None]
+def difference(figure: str, *rows: tuple[str, str], at_zero: bool = False) -> Difference:
+    """Return what two runs with these rows differ by in one figure."""
+    first = compared("a", *(row[0] for row in rows))
+    second = compared("b", *(row[1] for row in rows))
+    found = differences_of(compare([first, second], rule="majority", settings=QUICK), figure)
+    (one,) = [entry for entry in found if entry.false_negatives_at_zero == at_zero]
+    return one
 
 
-def test_categories_have_their_own_figures() -> None:
-    categories = ["price", "place", "price"]
+@pytest.mark.parametrize(
+    ("figure", "rows", "at_zero", "counts", "mean", "headline"),
+    [
+        (  # (1 - 0.5) and (1 - 1) over 2; (1 + .5 + 0 + 1) / 4 against (.5 + 1) / 2
+            "mean_precision_at_5",
+            [("11", "10"), ("10", "c"), ("00", "0."), ("1", "1")],
+            False,
+            (2, 1, 1, 0),
+            0.25,
+            0.625 - 0.75,
+        ),
+        (  # (1 - 0) and (0 - 0) over 2
+            "mean_precision_at_5",
+            [("11", "f"), ("10", "c"), ("f", "f")],
+            True,
+            (2, 1, 1, 0),
+            0.5,
+            None,
+        ),
+        ("mrr_answerable", [("01", "f"), ("1", "1")], True, (2, 1, 1, 0), 0.25, 0.25),
+        ("mean_precision_at_5", [("1", "c"), ("c", "1")], False, (0, 0, 0, 0), None, 0.0),
+    ],
+)
+def test_a_pair_is_a_question_where_both_have_a_value(
+    figure: str,
+    rows: list[tuple[str, str]],
+    at_zero: bool,
+    counts: tuple[int, ...],
+    mean: float | None,
+    headline: float | None,
+) -> None:
+    found = difference(figure, *rows, at_zero=at_zero)
+
+    assert (found.n, found.wins, found.ties, found.losses) == counts
+    assert (found.mean, found.headline) == (mean, headline)
+    assert (found.p is None) == (found.p_holm is None) == (found.n == 0)
+    assert found.small == (found.n < SMALL)
+
+
+def test_success_is_tested_by_exact_mcnemar() -> None:
+    rows = [("1", "0")] * 6 + [("0", "1")] * 1 + [("1", "1")] * 3 + [("c", "c"), ("!", "1")]
+
+    found = difference("success_rate", *rows)
+
+    # 6 against 1 + 1 failed: the binomial of the 8 discordant questions.
+    assert (found.n, found.wins, found.ties, found.losses) == (12, 6, 4, 2)
+    assert found.p == pytest.approx(stats.binomtest(6, 8).pvalue, abs=1e-12)
+    assert (found.test, found.exact) == (MCNEMAR, True)
+
+
+def test_holm_is_over_the_run_pairs_of_one_figure() -> None:
     runs = [
-        compared("a", "1", "0", "0", categories=categories),
-        compared("b", "1", "1", "1", categories=categories),
+        compared("a", *["1"] * 8),
+        compared("b", *["0"] * 8),
+        compared("c", *["1"] * 7, "0"),
     ]
 
-    found = compare(runs, rule="majority", settings=QUICK)
+    found = differences_of(compare(runs, rule="majority", settings=QUICK), "success_rate")
 
-    assert found.categories == ("price", "place")
-    assert found.contenders[0].categories["price"]["mean_precision_at_5"].value == 0.5
-
-
-@pytest.mark.parametrize("names", [[], ["a"], ["a", "a"]])
-def test_a_comparison_takes_two_different_runs(names: list[str]) -> None:
-    with pytest.raises(ValueError, match="two runs or more"):
-        compare([compared(name, "1") for name in names], rule="majority")
+    # 8:0 gives 2/256, 1:0 gives 1, 0:7 gives 2/128; times 3, then 2, then 1.
+    assert [entry.p for entry in found] == [2 / 256, 1.0, 2 / 128]
+    assert [entry.p_holm for entry in found] == [6 / 256, 1.0, 4 / 128]

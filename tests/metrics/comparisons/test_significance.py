@@ -1,11 +1,22 @@
+"""Intervals and tests are those of scipy, and every draw is the seed's."""
+
 from __future__ import annotations
+
+import random
+import warnings
+from collections import Counter
+from math import nan
 
 import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped]
 
+from webapp.metrics.comparisons import significance
+from webapp.metrics.comparisons.differences import MOST_EXACT, SignedRank, sign_test, signed_rank
 from webapp.metrics.comparisons.significance import (
     NO_INTERVAL,
+    Bootstrap,
+    Interval,
     Randomisation,
     Resampling,
     holm,
@@ -71,23 +82,6 @@ def test_a_sample_s_p_is_the_same_beside_others_of_its_size_and_of_another() -> 
     assert together == (one_test(one), one_test(small), one_test(other))
 
 
-def test_a_drawn_p_is_never_zero() -> None:
-    # All of 40 differences on one side: 1 sign pattern in 2^39, so no draw hits it.
-    assert one_test([1.0] * 40).p == 1 / 10_001
-
-
-@pytest.mark.parametrize("differences", [[], [0.0], [0.0, 0.0, 0.0], [0.0] * 40])
-def test_no_difference_speaks_against_nothing(differences: list[float]) -> None:
-    assert one_test(differences).p == 1.0
-
-
-def test_sums_that_differ_by_rounding_alone_are_equal() -> None:
-    # 0.1 + 0.2 and 0.3: of the 8 signs, all + and all - reach 0.6; so does no other.
-    assert one_test([0.1, 0.2, 0.3]).p == 0.25
-    # +0.3 -0.1 -0.2 = 0 is as near to 0 as the observed sum: every sign pattern counts.
-    assert one_test([0.3, -0.1, -0.2]).p == 1.0
-
-
 @pytest.mark.parametrize("size", [8, 30, 200])
 def test_the_interval_is_scipys_within_chance(size: int) -> None:
     values = [float(x) for x in np.random.default_rng(size).normal(0.1, 0.3, size)]
@@ -108,27 +102,19 @@ def test_the_interval_is_scipys_within_chance(size: int) -> None:
     assert ours.left_out == 0
 
 
-def test_the_same_seed_gives_the_same_interval_and_another_one_another() -> None:
-    values = [float(x) for x in np.random.default_rng(2).normal(size=30)]
-
-    once, again = mean_intervals([values, values], SETTINGS)
-
-    assert once == again == mean_intervals([values], SETTINGS)[0]
-    assert once != mean_intervals([values], Resampling(seed=1))[0]
-
-
-def test_many_questions_are_drawn_in_parts_and_still_all() -> None:
-    values = sample(20_000, seed=3)
-
-    (found,) = mean_intervals([values], Resampling(resamples=200))
-
-    error = float(np.std(values)) / 20_000**0.5
-    assert found.lower == pytest.approx(np.mean(values) - 1.96 * error, abs=error)
-    assert found.upper == pytest.approx(np.mean(values) + 1.96 * error, abs=error)
-
-
-def test_one_value_or_none_has_no_interval() -> None:
-    assert [(i.lower, i.upper) for i in mean_intervals([[], [0.5]], SETTINGS)] == [(None, None)] * 2
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    [
+        ([1.0] * 40, 1 / 10_001),  # 1 sign pattern in 2^39: no draw hits it, and p is never 0
+        ([], 1.0),
+        ([0.0, 0.0, 0.0], 1.0),
+        ([0.0] * 40, 1.0),
+        ([0.1, 0.2, 0.3], 0.25),  # of the 8 signs, all + and all - reach 0.6; no other does
+        ([0.3, -0.1, -0.2], 1.0),  # a sum of 0 but for rounding: every sign pattern counts
+    ],
+)
+def test_a_p_worked_out_by_hand(differences: list[float], p: float) -> None:
+    assert one_test(differences).p == p
 
 
 def test_a_weighted_mean_is_over_the_questions_that_have_a_value() -> None:
@@ -139,13 +125,7 @@ def test_a_weighted_mean_is_over_the_questions_that_have_a_value() -> None:
     assert [found.lower, found.upper] == pytest.approx([0.8, 0.8])
     assert found.left_out == pytest.approx(10_000 / 27, rel=0.2)  # thrice the second: (1/3)^3
     assert none == NO_INTERVAL
-
-
-def test_percentiles_are_numpys_and_leave_out_what_is_no_number() -> None:
-    found = percentiles(np.array([*range(41), np.nan]), SETTINGS)
-
-    assert [found.lower, found.upper] == pytest.approx([1.0, 39.0])  # 0.025 x 40, 0.975 x 40
-    assert found.left_out == 1
+    assert mean_intervals([[], [0.5]], SETTINGS) == (NO_INTERVAL, NO_INTERVAL)
 
 
 def test_holm_by_hand() -> None:
@@ -154,3 +134,131 @@ def test_holm_by_hand() -> None:
     assert holm([0.5, 0.6]) == (1.0, 1.0)
     assert holm([None, 0.02, None]) == (None, 0.02, None)
     assert holm([]) == ()
+
+
+@pytest.mark.parametrize("at_once", [30, 250])
+def test_many_units_are_drawn_as_the_library_draws_them(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw, population = random.Random(20260301), 40 * "a" + 7 * "b" + 53 * "c"
+    drawn = [Counter(draw.choices(population, k=100)) for _ in range(150)]
+
+    monkeypatch.setattr(significance, "DRAWS_AT_ONCE", at_once)
+    times = significance.resample([40, 7, 53], Bootstrap(resamples=150))
+
+    assert times.tolist() == [[one[kind] for kind in "abc"] for one in drawn]
+    assert significance.resample([1], Bootstrap()).shape == (0, 1)  # under two units
+
+
+def test_each_resample_draws_as_many_places_as_there_are() -> None:
+    (rows,) = significance.times_drawn(5, Resampling(resamples=200))
+    words = np.random.PCG64(20260301).random_raw(3)
+    halves = [half for word in words.tolist() for half in (word & 0xFFFFFFFF, word >> 32)]
+
+    assert rows.shape == (200, 5)
+    assert set(rows.sum(axis=1)) == {5}
+    places = Counter(half * 5 >> 32 for half in halves[:5])  # 32 bits give one of 5 places
+    assert rows[0].tolist() == [places[place] for place in range(5)]
+
+
+def test_signs_are_all_tried_where_they_are_few_and_drawn_where_they_are_many() -> None:
+    (every,) = significance.signs(3, Resampling(resamples=8))
+    (drawn,) = significance.signs(3, Resampling(resamples=7))
+    bits = int(np.random.PCG64(20260301).random_raw(1)[0])
+    first = bits.to_bytes(8, "little")[0]
+
+    assert len({tuple(row) for row in every.tolist()}) == 8
+    assert drawn.shape == (7, 3)
+    assert drawn[0].tolist() == [1 - 2 * (first >> place & 1) for place in (7, 6, 5)]
+
+
+@pytest.mark.parametrize("draw", [significance.times_drawn, significance.signs])
+def test_chunks_draw_what_one_piece_draws(draw: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Resampling(resamples=300)
+    whole = np.concatenate(list(draw(20, settings)))  # type: ignore[operator]
+    monkeypatch.setattr(significance, "DRAWS_AT_ONCE", 64 * 20)
+    pieces = list(draw(20, settings))  # type: ignore[operator]
+
+    assert len(pieces) == 5  # 4 x 64 and 44 rows
+    assert np.array_equal(np.concatenate(pieces), whole)
+
+
+def test_items_of_one_unit_are_counted_together() -> None:
+    unit_of = np.array([0, 1, 1, 2])
+    times = significance.item_times(unit_of, 3, Bootstrap(resamples=50, seed=3))
+    first = np.random.default_rng(3).integers(0, 4, (50, 4))[0]
+
+    assert times.shape == (50, 3)
+    assert set(times.sum(axis=1)) == {4}
+    assert times[0].tolist() == [(unit_of[first] == unit).sum() for unit in range(3)]
+
+
+def test_resamples_without_an_estimate_are_left_out_and_counted() -> None:
+    found = percentiles(np.array([nan, 3.0, 1.0, 2.0, nan]), Bootstrap(confidence=0.5))
+
+    # Of 1, 2, 3 a quarter lies at position 0.5 and three quarters at 1.5.
+    assert found == Interval(1.5, 2.5, left_out=2)
+    assert percentiles(np.array([nan] * 3), Bootstrap()) == Interval(None, None, 3)
+
+
+def differences(n: int, seed: int, *, steps: int | None = None) -> list[float]:
+    """Differences of the kind two runs have; `steps` of them make ties and zeros."""
+    draw = random.Random(seed)
+    if steps is None:
+        return [draw.uniform(-1, 1) + 0.2 for _ in range(n)]
+    return [draw.randint(-steps, steps + 1) / steps for _ in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        # Sizes 0.2 0.2 0.4: ranks 1.5 1.5 3; sums at most 1.5 in 3 of 8 signs.
+        ([0.2, -0.2, 0.4, 0.0, 0.0], SignedRank(3, 2, 4.5, 1.5, 0.75, exact=True)),
+        ([0.3, -(0.1 + 0.2)], SignedRank(2, 0, 1.5, 1.5, 1.0, exact=True)),
+        ([0.0, 1e-12], SignedRank(0, 2, 0.0, 0.0, 1.0, exact=True)),
+        ([], None),
+    ],
+)
+def test_signed_ranks_by_hand(given: list[float], found: SignedRank | None) -> None:
+    assert signed_rank(given) == found
+
+
+@pytest.mark.parametrize(
+    ("n", "steps"), [(1, None), (12, None), (MOST_EXACT, None), (4, 3), (11, 3)]
+)
+def test_the_signed_rank_test_is_scipys_exact_one(n: int, steps: int | None) -> None:
+    """With ties, scipy tries all 2^n signs of the mid-ranks, zeros left out."""
+    for seed in range(5):
+        values = differences(n, seed, steps=steps)
+        kept = [value for value in values if value]
+        ours = signed_rank(values)
+        assert ours is not None
+        assert ours.zeros == len(values) - len(kept)
+        if kept:
+            method = stats.PermutationMethod(n_resamples=2**n) if steps else "exact"
+            theirs = stats.wilcoxon(kept, method=method)
+            assert ours.exact
+            assert ours.p == pytest.approx(theirs.pvalue, abs=1e-9)
+            assert min(ours.positive, ours.negative) == theirs.statistic or steps
+
+
+@pytest.mark.parametrize("steps", [None, 4])
+def test_of_many_it_is_scipys_approximation_with_both_corrections(steps: int | None) -> None:
+    for seed in range(5):
+        values = differences(80, seed, steps=steps)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = stats.wilcoxon(
+                values, zero_method="wilcox", correction=True, method="asymptotic"
+            )
+        ours = signed_rank(values)
+        assert ours is not None
+        assert not ours.exact
+        assert ours.p == pytest.approx(theirs.pvalue, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 20, 21, 44, 301])
+def test_the_sign_test_is_the_exact_binomial_test_of_scipy(n: int) -> None:
+    for one in range(n + 1):
+        expected = stats.binomtest(one, n).pvalue if n else 1.0
+        assert sign_test(one, n - one) == pytest.approx(expected, abs=1e-12)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -24,7 +21,6 @@ from webapp.services.agreement.adjudications import (
     UnfitVerdict,
     UnknownThing,
 )
-from webapp.services.exports import exports
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports, reports, runs
@@ -147,9 +143,8 @@ def test_a_settlement_decides_under_the_rule_and_majority_where_it_is_silent(
     assert settled.rows[0].summary.not_relevant_count == 2  # b d
 
 
-@pytest.mark.usefixtures("run_id")
 def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
-    session: Session, study: Study, raters: list[Rater]
+    session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
     disputed = thing(session, "d")
     adjudications.adjudicate(session, raters[0], disputed, NO, "a shop", NOW)
@@ -158,6 +153,10 @@ def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
     assert settled.settlement is not None
     assert (settled.settlement.verdict, settled.settlement.reason) == ("1", "a house")
     assert (settled.settlement.by, settled.settlement.at) == ("Budi", NOW)
+    assert settled.disputed
+    for rater in raters[::2]:
+        events.judge(session, rater, run_id, 1, 4, NO, click(f"again {rater.id}", minute=5))
+    assert not adjudications.docket(session, study).settled[0].disputed  # they agree by now
     adjudications.withdraw(session, raters[0], disputed, NOW)
     session.flush()
 
@@ -190,31 +189,6 @@ def test_a_settlement_needs_a_reason_and_a_verdict_of_its_kind(
         adjudications.adjudicate(session, raters[0], disputed, "correct_empty", "why", NOW)
 
 
-def test_the_long_csv_says_where_each_label_comes_from(
-    session: Session, study: Study, raters: list[Rater], run_id: str
-) -> None:
-    adjudications.adjudicate(session, raters[0], thing(session, "d"), NO, "a shop", NOW)
-
-    def origins(rule: str) -> list[tuple[str, str]]:
-        chosen = reports.rule_of(session, study, rule)
-        file = exports.long_csv(session, study, run_id, chosen)
-        rows = csv.DictReader(io.StringIO(file.data.decode()))
-        return [(row["relevance"], row["provenance"]) for row in rows]
-
-    assert origins("adjudicated") == [
-        ("1", "unanimous"),
-        ("1", "majority"),
-        ("", "open"),
-        ("0", "adjudicated"),
-        ("1", "majority"),
-        ("unsure", "unanimous"),
-        ("1", "unanimous"),
-        ("", "open"),
-    ]
-    assert origins("majority")[3] == ("", "open")
-    assert {origin for _, origin in origins("rater Ani")} == {""}
-
-
 def test_emptiness_is_settled_like_a_card(
     session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
@@ -229,16 +203,6 @@ def test_emptiness_is_settled_like_a_card(
     rule = reports.rule_of(session, study, "adjudicated")
     report = reports.report(session, study, run_id, rule)
     assert report.rows[1].summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
-
-
-def test_a_settlement_stays_when_raters_come_to_agree_and_says_so(
-    session: Session, study: Study, raters: list[Rater], run_id: str
-) -> None:
-    adjudications.adjudicate(session, raters[0], thing(session, "b"), NO, "why", NOW)
-    events.judge(session, raters[3], run_id, 1, 2, YES, click("again", minute=5))
-    (settled,) = adjudications.docket(session, study).settled
-
-    assert not settled.disputed
 
 
 def test_a_follow_up_is_shown_with_its_conversation(

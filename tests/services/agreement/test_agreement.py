@@ -19,7 +19,7 @@ from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import agreement as study_agreement
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports, runs
+from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
@@ -136,15 +136,6 @@ def test_quality_is_an_order(
     expected = agreement(table, scale=Scale.ORDINAL, labels=range(6), bootstrap=FEW)
     assert quality.overall == expected
     assert quality.cannot_tell is None
-
-
-@pytest.mark.usefixtures("run_id")
-def test_a_deleted_runs_own_judgments_are_compared_no_more(
-    session: Session, study: Study, run_id: str
-) -> None:
-    runs.delete_run(session, study, run_id, NOW)
-
-    assert of(report(session, study), ItemKind.CARDS).n_items == 0
 
 
 @pytest.mark.usefixtures("run_id")

@@ -10,7 +10,6 @@ from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare
 from webapp.services.runs import runs
@@ -34,19 +33,6 @@ def test_the_default_of_a_phase_is_the_newest_complete_run_of_each_method(
     assert chosen_runs.phases_of(session, study) == (1,)
     with pytest.raises(NothingToCompare):
         chosen_runs.of_phase(session, study, 2)
-
-
-def test_an_answer_that_nobody_can_read_keeps_no_run_from_being_complete(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    run_id = stored(
-        session, study, "api", query(1, card("a")), query(2, state=QueryState.UNREADABLE)
-    )
-    judge(session, rater, run_id, "1")
-
-    (found,) = chosen_runs.candidates(session, study)
-
-    assert (found.done, found.of, found.complete) == (1, 1, True)
 
 
 def test_the_best_method_s_run_serves_both_phases(session: Session, study: Study) -> None:

@@ -6,14 +6,13 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.metrics.comparisons.compared import differences_of
 from tests.services.comparisons.stored_runs import judge, stored
 from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import VariedPart
-from webapp.records import QueryState, Relevance
+from webapp.records import Relevance
 from webapp.services.agreement import adjudications
 from webapp.services.comparisons import comparisons
 from webapp.services.runs import reports
@@ -49,19 +48,6 @@ def test_a_verdict_serves_every_run_that_showed_the_property(
     assert second.missing.incomplete == (2,)  # its empty list is not classified
     assert [share.judgments for share in report.raters] == [4]  # same, a, b, c
     assert report.judged_until == NOW
-
-
-def test_a_question_that_a_run_was_not_asked_is_in_no_pair(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    whole = stored(session, study, "api", query(1, card("a")), query(2, card("b")))
-    part = stored(session, study, "hybrid", query(1, card("a")))
-    judge(session, rater, whole, "1", "1")
-
-    report = comparisons.report(session, study, [whole, part], Rule("majority"), settings=QUICK)
-
-    assert report.comparison.contenders[1].missing.not_run == (2,)
-    assert differences_of(report.comparison, "success_rate")[0].n == 1
 
 
 def test_each_rater_is_left_out_and_every_other_rule_tried(
@@ -105,18 +91,3 @@ def test_an_adjudicated_verdict_counts_in_every_run(
 
     verdicts = [c.run.queries[0].verdicts for c in merged.comparison.contenders]
     assert verdicts == [(YES, None), (NO, YES)]
-
-
-def test_a_failed_call_is_counted_and_shown_apart(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    first = stored(session, study, "api", query(1, state=QueryState.FAILED))
-    second = stored(session, study, "hybrid", query(1, card("a")))
-    judge(session, rater, second, "1")
-
-    found = comparisons.report(session, study, [first, second], Rule("majority"), settings=QUICK)
-
-    assert found.comparison.contenders[0].missing.failed == (1,)
-    assert not found.comparison.contenders[0].rated
-    (success,) = differences_of(found.comparison, "success_rate")
-    assert (success.n, success.mean) == (1, -1.0)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.metrics.comparisons.compared import differences_of
-from webapp.importers.runs.problems import ImportRefused
 from webapp.records import Blindness
 from webapp.services.comparisons import rated_comparisons
-from webapp.services.comparisons.chosen_runs import DifferentQuestions, NothingToCompare
+from webapp.services.comparisons.chosen_runs import DifferentQuestions
 from webapp.services.comparisons.rated_comparisons import RatedCsv
 
 HEADER = (
@@ -79,16 +78,6 @@ def test_files_of_one_name_are_told_apart_by_their_paths_and_at_last_by_a_number
 )
 def test_a_method_is_read_from_the_file_s_name_else_from_its_folder(path: str, name: str) -> None:
     assert rated_comparisons.method_name(path) == name
-
-
-def test_one_file_is_compared_with_nothing() -> None:
-    with pytest.raises(NothingToCompare):
-        rated_comparisons.compare_files([HYBRID])
-
-
-def test_a_file_without_a_line_that_can_be_used_is_refused() -> None:
-    with pytest.raises(ImportRefused):
-        rated_comparisons.compare_files([HYBRID, rated("empty.csv")])
 
 
 def test_a_file_may_lack_questions_of_the_longest_but_have_no_others() -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query
 from tests.web.conftest import made_once, stored
 from webapp.db.engine import Database
-from webapp.db.tables.people import Rater
 from webapp.exporters.comparisons.files import FORMATS
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.judging import events
@@ -58,13 +55,6 @@ def address(pair: tuple[str, ...], **other: str) -> str:
     return "?" + "&".join(named)
 
 
-def test_before_there_are_two_runs_the_page_says_what_it_needs(client: FlaskClient) -> None:
-    page = client.get("/comparisons/")
-
-    assert page.status_code == 200
-    assert "A comparison needs two runs of one question set." in page.text
-
-
 def test_the_first_phase_with_runs_is_shown_at_once(
     client: FlaskClient, pair: tuple[str, str]
 ) -> None:
@@ -74,6 +64,8 @@ def test_the_first_phase_with_runs_is_shown_at_once(
     assert page == client.get(f"/comparisons/{address(pair)}").text
     assert page == client.get("/comparisons/?phase=1").text
     assert page == client.get("/comparisons/?phase=2").text  # there is none
+    parts = address(pair, part="categories", figure="success_rate")
+    assert 'id="table-category_success_rate"' in client.get(f"/comparisons/{parts}").text
 
 
 def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple[str, str]) -> None:
@@ -83,33 +75,11 @@ def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple
     # P@5 of api: (1/2 + 1/1) / 2; of hybrid 1/1 over one list. Success 2/2 and 1/2.
     first_row = re.findall(r'<span class="value">([^<]+)', summary)[:2]
     assert first_row == ["0.75", "1.00"]
+    answer = page[page.index('id="answer"') : page.index('id="choice"')]
+    assert "Neither api nor Hybrid is ahead on Precision@5, MRR or Success rate." in answer
     differences = client.get(f"/comparisons/{address(pair, part='differences')}").text
     assert "Hybrid is 0.50 higher than api" in differences  # question 1: 1 against 1/2
     assert "Small: with 1 to 2 pairs of questions" in differences
-
-
-def test_the_comparison_begins_with_its_answer(client: FlaskClient, pair: tuple[str, str]) -> None:
-    page = client.get(f"/comparisons/{address(pair)}").text
-    answer = page[page.index('id="answer"') : page.index('id="choice"')]
-
-    # One pair cannot be significant: of two permutations each has p = 1.
-    found = [unescape(said) for said in re.findall(r"<p[^>]*>(.*?)</p>", answer)]
-    assert found[0] == "Neither api nor Hybrid is ahead on Precision@5, MRR or Success rate."
-    assert found[1].startswith(
-        "They cannot be told apart in tests at 5% after Holm's correction over 1 to 2 questions"
-    )
-    assert len(found) == 2
-
-
-def test_without_a_verdict_the_answer_is_what_is_missing(
-    client: FlaskClient, web_database: Database
-) -> None:
-    runs = [stored(web_database, [query(1, card("a"))], method=one) for one in ("api", "hybrid")]
-    page = client.get(f"/comparisons/{address(tuple(runs))}").text
-
-    assert "Nothing can be concluded yet: no two runs share a rated question." in page
-    assert "api is not rated" in page
-    assert "Start rating" in page
 
 
 def test_every_file_has_the_figures_of_the_page(client: FlaskClient, pair: tuple[str, str]) -> None:
@@ -145,21 +115,6 @@ def test_both_lists_of_a_question_stand_side_by_side(
     assert "false negative" in client.get(f"/comparisons/questions/2{address(pair)}").text
 
 
-def test_the_category_table_shows_the_figure_that_was_chosen(
-    client: FlaskClient, pair: tuple[str, str]
-) -> None:
-    assert (
-        "Success rate by category"
-        in client.get(
-            f"/comparisons/{address(pair, part='categories', figure='success_rate')}"
-        ).text
-    )
-    assert (
-        "Precision@5 by category"
-        in client.get(f"/comparisons/{address(pair, part='categories', figure='nonsense')}").text
-    )
-
-
 def test_questions_that_moved_come_first_unless_the_order_is_asked_for(
     client: FlaskClient, pair: tuple[str, str]
 ) -> None:
@@ -171,18 +126,6 @@ def test_questions_that_moved_come_first_unless_the_order_is_asked_for(
 
     assert positions(moved) == ["2", "1"]  # 1 against 0, then 1 against 1/2
     assert positions(in_order) == ["1", "2"]
-
-
-def test_runs_of_different_questions_are_refused_with_what_differs(
-    client: FlaskClient, web_database: Database, pair: tuple[str, str]
-) -> None:
-    other = stored(web_database, [query(1, card("z"), text="Quite another")], method="other")
-
-    page = client.get(f"/comparisons/{address((pair[0], other))}").text
-
-    assert "These runs were asked different questions" in page
-    assert "Quite another" in page
-    assert client.get(f"/comparisons/report.json{address((pair[0], other))}").status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -205,16 +148,6 @@ def test_what_is_not_there_is_said_without_a_traceback(
     assert "Traceback" not in page.text
 
 
-def test_a_run_that_nobody_judged_loses_to_none(
-    client: FlaskClient, web_database: Database, pair: tuple[str, str]
-) -> None:
-    unrated = stored(web_database, [query(1, card("x")), query(2, card("y"))], method="vector")
-
-    page = client.get(f"/comparisons/{address((*pair, unrated))}").text
-
-    assert "vector is not rated: it has no figures yet and loses to no other run." in page
-
-
 def test_figures_of_more_than_three_runs_stand_in_blocks_on_a_phone(
     client: FlaskClient, web_database: Database, pair: tuple[str, str]
 ) -> None:
@@ -227,32 +160,14 @@ def test_figures_of_more_than_three_runs_stand_in_blocks_on_a_phone(
         assert f'class="figures compared wide" id="table-{table}"' in many
 
 
-def add_ani(session: Session) -> Rater:
-    """Add a second rater to the study."""
-    study = studies.current(session)
-    assert study is not None
-    return studies.add_rater(session, study, "Ani", NOW)
-
-
-def test_the_rule_is_whose_verdicts_count(
-    client: FlaskClient, web_database: Database, pair: tuple[str, str]
-) -> None:
-    with web_database.writing() as session:
-        add_ani(session)
-        session.commit()
-
-    page = client.get(f"/comparisons/{address(pair, rule='rater Ani')}").text
-
-    assert "Ani alone" in page
-    assert "api is not rated" in page
-
-
 def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
     client: FlaskClient, web_database: Database, pair: tuple[str, str]
 ) -> None:
     """The owner found the card relevant, Ani did not: the two votes have no majority."""
     with web_database.writing() as session:
-        ani = add_ani(session)
+        study = studies.current(session)
+        assert study is not None
+        ani = studies.add_rater(session, study, "Ani", NOW)
         events.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
         session.commit()
 
@@ -262,3 +177,18 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
     assert "1 dispute waits for a decision." in merged
     assert 'href="/adjudications/"' in merged.partition("1 dispute waits")[2][:300]
     assert "dispute waits" not in alone
+    own = client.get(f"/comparisons/{address(pair, rule='rater Ani')}").text
+    assert "Ani alone" in own
+    assert "Nothing can be concluded yet" in own
+
+
+def test_runs_of_different_questions_are_refused_with_what_differs(
+    client: FlaskClient, web_database: Database, pair: tuple[str, str]
+) -> None:
+    other = stored(web_database, [query(1, card("z"), text="Quite another")], method="other")
+
+    page = client.get(f"/comparisons/{address((pair[0], other))}").text
+
+    assert 'id="different"' in page
+    assert "Quite another" in page
+    assert client.get(f"/comparisons/report.json{address((pair[0], other))}").status_code == 422
