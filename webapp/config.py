@@ -115,7 +115,6 @@ def is_checkout(folder: Path) -> bool:
 
 
 def sqlite_url(path: Path) -> str:
-    """The database URL of the SQLite file `path`."""
     return f"sqlite:///{path.as_posix()}"
 
 

@@ -75,7 +75,6 @@ def place(label: str | None) -> int:
 
 
 def category(label: str) -> str:
-    """Return a category in words, in the language in force."""
     return gettext(CATEGORIES[label]) if label in CATEGORIES else label
 
 
@@ -106,7 +105,6 @@ def cannot_tell(setting: CannotTell | None) -> str:
 
 
 def field(name: str) -> str:
-    """Return in words which kind of judgment a field holds."""
     return gettext(FIELDS[name])
 
 

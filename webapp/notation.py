@@ -43,7 +43,6 @@ _ratios: ContextVar[str] = ContextVar("ratios", default=DECIMALS)
 
 
 def ratios() -> str:
-    """Return how ratios are written in this context: ``DECIMALS`` or ``PERCENT``."""
     return _ratios.get()
 
 
@@ -90,7 +89,6 @@ def four(value: Fraction | float | None, unit: str = RATIO) -> str:
 
 
 def scale(value: float, unit: str = RATIO) -> str:
-    """Return a value at an axis, as short as it can be."""
     return percent(value) if _in_percent(unit) else number(value)
 
 
@@ -106,7 +104,6 @@ def _decimals(value: str, places: int, mark: str) -> str:
 
 
 def decimal_mark() -> str:
-    """Return the sign before the decimals."""
     return _mark(language())
 
 
@@ -195,7 +192,6 @@ def _points(said: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, without needless decimals."""
     return f"{number(round(100 * share, 2))}%"
 
 
@@ -279,7 +275,6 @@ def seconds(milliseconds: float) -> str:
 
 
 def size(square_metres: float) -> str:
-    """Return an area, with no line break before its unit."""
     return f"{number(square_metres)}{UNBROKEN}m²"
 
 
@@ -301,7 +296,6 @@ def money(amount: float) -> str:
 
 
 def rupiah(amount: int) -> str:
-    """Return an amount in full, in one line."""
     return f"Rp{UNBROKEN}{number(amount)}"
 
 

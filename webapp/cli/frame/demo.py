@@ -86,7 +86,6 @@ def prepared_demo(*, fresh: bool = False) -> Settings:
 
 
 def kept() -> Path:
-    """Return the file of the study that is restored."""
     return resource("seeds") / "demo" / "study.sqlite.xz"
 
 

@@ -90,7 +90,6 @@ def write_json(
 
 
 def say(line: str, *, err: bool = False) -> None:
-    """Print one line for people."""
     click.echo(shown(line), err=err)
 
 
@@ -115,12 +114,10 @@ class TerminalTable:
         )
 
     def left(self, *headings: str) -> None:
-        """Add columns of text."""
         for heading in headings:
             self.table.add_column(_text([heading]), overflow="fold")
 
     def right(self, *headings: str) -> None:
-        """Add columns of numbers."""
         for heading in headings:
             self.table.add_column(_text([heading]), justify="right", overflow="fold")
 
@@ -129,7 +126,6 @@ class TerminalTable:
         self.table.add_row(*(_text([cell] if isinstance(cell, str) else cell) for cell in cells))
 
     def section(self) -> None:
-        """Draw a line below the last row."""
         self.table.add_section()
 
 
@@ -158,15 +154,12 @@ class Bar:
         self._task = task
 
     def at(self, done: int, of: int | None = None) -> None:
-        """Show that `done` of all are done, of `of` where that was not known before."""
         self._progress.update(self._task, completed=done, total=of)
 
     def advance(self, further: int = 1, *, name: str = "") -> None:
-        """Show that `further` more are done, and the `name` of what is being done."""
         self._progress.update(self._task, advance=further, description=shown(name))
 
     def say(self, line: str) -> None:
-        """Print one line above the bar."""
         self._progress.console.print(_text([line]), soft_wrap=True)
 
     def stop(self) -> None:

@@ -148,7 +148,6 @@ class Canvas:
     def line(
         self, start: Point, end: Point, *, stroke: str, width: float = 1, dash: str = ""
     ) -> None:
-        """Draw a straight line."""
         places = dict(zip(("x1", "y1", "x2", "y2"), (*start, *end), strict=True))
         mark = self._mark("line", places | {"stroke-width": width}, stroke=stroke)
         if dash:
@@ -169,7 +168,6 @@ class Canvas:
             offset += step
 
     def shape(self, points: Sequence[Point], *, fill: str = "", stroke: str = "") -> None:
-        """Draw a closed shape through `points`."""
         outline = {"stroke-width": 1.5} if stroke else {}
         mark = self._mark("polygon", outline, fill or "none", stroke)
         mark.set("points", " ".join(f"{_number(x)},{_number(y)}" for x, y in points))
@@ -177,7 +175,6 @@ class Canvas:
     def dot(
         self, centre: Point, *, radius: float = 4.5, fill: str = "accent", stroke: str = "accent"
     ) -> None:
-        """Draw a circle."""
         places = {"cx": centre[0], "cy": centre[1], "r": radius, "stroke-width": 1.5}
         self._mark("circle", places, fill or "none", stroke)
 
@@ -267,12 +264,10 @@ FONT = "Arimo"
 
 
 def svg_file(picture: Picture) -> bytes:
-    """Return the picture as an SVG file."""
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{picture.markup}\n'.encode()
 
 
 def png_file(picture: Picture) -> bytes:
-    """Return the picture as a PNG file."""
     import resvg_py  # this and the PDF writer are loaded when somebody asks for such a file
 
     picture.svg.set("font-family", FONT)

@@ -19,11 +19,9 @@ _RUNNABLE = re.compile("'*[=+\\-@\\t\\r\\n\uff1d\uff0b\uff0d\uff20]")
 
 
 class CsvStyle(StrEnum):
-    """How a CSV file is written; the columns are the same in both.
+    """How a CSV file is written: with commas and decimal points, or as an Excel opens it.
 
-    ``PLAIN`` has commas, decimal points and no byte order mark. ``EXCEL`` has ``;``, the mark,
-    and the decimal sign of the language in force, by which an Indonesian Excel opens it with
-    its columns apart, its letters right and its numbers as numbers.
+    ``EXCEL`` has ``;``, a byte order mark and the decimal sign of the language in force.
     """
 
     PLAIN = "plain"
@@ -56,11 +54,10 @@ def neutralised(text: str) -> str:
 
 
 def cell_text(cell: Cell, style: CsvStyle = CsvStyle.PLAIN) -> str:
-    """`cell` as the file has it: numbers in their shortest form, nothing as blank.
+    """`cell` as the file has it: numbers in their shortest form, nothing as blank, lines with LF.
 
-    Line ends inside a text become LF, the only one in the file. A text that begins like a formula
-    is led by an apostrophe, and so is a part that would become such a cell if the file were split
-    at another separator than its own.
+    A text that begins like a formula is led by an apostrophe, and so is a part that would become
+    such a cell if the file were split at another separator than its own.
     """
     if cell is None:
         return ""

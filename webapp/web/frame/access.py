@@ -71,8 +71,6 @@ class OpenedElsewhere(Exception):
 
 
 class NotFromHere(Refused):
-    """The request did not come straight from this machine, and nobody can sign in yet."""
-
     message = mark("Only this computer may open these pages")
     remedy = mark(
         "There is no password yet, so only the computer that runs Relevansi is answered. "

@@ -55,7 +55,6 @@ def figures() -> Response:
 
 @blueprint.get("/screenshots/<name>")
 def picture(name: str) -> Response:
-    """Return a picture of a guide."""
     return send_from_directory(resource("docs") / "screenshots", name)
 
 

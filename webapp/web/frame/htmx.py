@@ -47,7 +47,6 @@ def names(context: Struct | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attached(data: bytes | str, media_type: str, name: str) -> Response:
-    """Return `data` as a file to take away."""
     response = Response(data, content_type=media_type)
     response.headers.set("Content-Disposition", "attachment", filename=name)
     return response

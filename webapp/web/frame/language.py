@@ -38,7 +38,6 @@ def begin() -> None:
 
 
 def chosen() -> str:
-    """Return the language to answer in."""
     if request.cookies.get(COOKIE) in i18n.LANGUAGES:
         return request.cookies[COOKIE]
     languages = request.headers.get("Accept-Language", "")
@@ -53,13 +52,11 @@ def _preferred(languages: str) -> str:
 
 @blueprint.route("/language", methods=["GET", "POST"])
 def switch() -> Response:
-    """Set the language and go back to where the reader was."""
     return _kept(COOKIE, request.values.get("to"), i18n.LANGUAGES)
 
 
 @ratios_blueprint.post("/ratios", endpoint="switch")
 def switch_ratios() -> Response:
-    """Keep how ratios are written and go back to where the reader was."""
     return _kept(RATIOS_COOKIE, request.form.get("to"), WAYS)
 
 

@@ -38,7 +38,6 @@ def line(text: str | None) -> str:
 
 
 def is_long(text: str) -> bool:
-    """Whether `text` is cut unless all of it is asked for."""
     return len(text) > MOST_SHOWN
 
 

@@ -138,7 +138,6 @@ def sign_in() -> str:
 
 
 def make_known() -> None:
-    """Know this browser again when the owner signs in next."""
     g.is_to_be_known = True
 
 

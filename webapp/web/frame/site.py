@@ -43,7 +43,6 @@ KINDS = {".js": "text/javascript", ".css": "text/css"}
 
 @joined_files.get("/static/joined/<path:name>", endpoint="show")
 def joined_file(name: str) -> Response:
-    """Return a joined file."""
     body = joined_text(name)
     return Response(body, content_type=f"{KINDS[Path(name).suffix]}; charset=utf-8")
 
