@@ -79,19 +79,6 @@ def test_without_a_network_the_build_stops_with_the_reason_and_the_remedy(
     assert "\n" not in str(stop.value)
 
 
-@pytest.mark.parametrize(
-    ("answer", "usable"), [("11.19.1\n", True), ("6.14.18\n", False), ("", False)]
-)
-def test_only_an_npm_that_reads_the_lock_file_is_used(
-    monkeypatch: pytest.MonkeyPatch, answer: str, *, usable: bool
-) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _name: "npm")
-    done = subprocess.CompletedProcess([], 0 if answer else 127, answer, "")
-    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: done)
-
-    assert (hatch_build.system_npm() is not None) == usable
-
-
 LOCKS = ("requirements.txt", "requirements-dev.txt")
 
 

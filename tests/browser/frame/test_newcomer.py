@@ -70,20 +70,6 @@ def test_a_form_that_was_sent_is_busy_and_is_not_sent_twice(
     page.wait_for_function("window.sent === 2")
 
 
-def test_a_refused_file_says_why_and_stores_nothing(
-    empty_server: Server, page: Page, tmp_path: Path
-) -> None:
-    wrong = tmp_path / "belanja.json"
-    wrong.write_text('{"daftar": ["beras", "telur"]}', "utf-8")
-    page.goto(empty_server.url)
-    _choose(page, wrong)
-    expect(page.locator(".report")).to_contain_text("belanja.json")
-    expect(page.locator(".report")).to_contain_text("Berkas ini tidak dapat diimpor.")
-    expect(page.locator(".problems .error")).not_to_have_count(0)
-    expect(page.locator('button[value="store"]')).to_have_count(0)
-    assert _runs(empty_server) == []
-
-
 def _drop(page: Page, server: Server, file: Path) -> None:
     page.goto(server.url)
     files = page.evaluate_handle(DROP, [file.name, file.read_text("utf-8")])

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from pypdf import PdfReader
 
-from tests.browser.axe import PHONES
 from tests.browser.pages import Study, visit
 from tests.browser.server import Server
 
@@ -133,24 +132,6 @@ def test_the_questions_of_a_run_stand_in_blocks_and_are_still_a_table(
     expect(table.locator("tbody tr").first).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 800})
     assert len(tops(table)) == 1
-
-
-def test_verdicts_grades_and_outcomes_are_large_enough_for_a_thumb(
-    study: Study, open_tab: Callable[..., Page]
-) -> None:
-    phone = open_tab(viewport=PHONE, has_touch=True, reduced_motion="reduce")
-    for name, targets in (
-        ("rating: cards", ".verdict button[aria-pressed], .scale label, #walk .way"),
-        ("rating: empty list", "#outcome button"),
-    ):
-        visit(phone, study, name)
-        for width in PHONES:
-            phone.set_viewport_size({"width": width, "height": 844})
-            boxes = [one.bounding_box() for one in phone.locator(targets).all()]
-            assert boxes
-            for box in boxes:
-                assert box is not None
-                assert min(box["width"], box["height"]) >= 44, (name, width, box)
 
 
 def test_a_new_link_is_copied_and_shared_by_a_button(

@@ -6,14 +6,10 @@ import gc
 import time
 import tracemalloc
 from io import BytesIO
-from urllib.parse import urlencode
 
 import pytest
 from flask import Flask, request
 from flask.testing import FlaskClient
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.test import create_environ, run_wsgi_app
 
@@ -25,7 +21,6 @@ from webapp.web.frame.session_cookie import LIFETIME
 
 PAGES = ("/", "/runs/import", "/study/", "/healthz", "/nothing")
 TYPED = "application/x-www-form-urlencoded"
-MULTIPART = b'--cut\r\nContent-Disposition: form-data; name="card"\r\n\r\na\r\n--cut--\r\n'
 AT_HOME = {"REMOTE_ADDR": "127.0.0.1", "HTTP_HOST": "127.0.0.1:8800"}
 FROM_AFAR = {**AT_HOME, "HTTP_X_FORWARDED_FOR": "192.0.2.7"}
 HOUR = 3_600
@@ -218,32 +213,6 @@ def test_files_are_taken_from_the_owner_alone(app: Flask, client: FlaskClient) -
         with app.test_request_context("/", environ_overrides=posted(b"", **sender, **files)):
             app.preprocess_request()
             assert request.max_content_length == most
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(said=st.lists(st.tuples(st.text(max_size=20), st.text(max_size=40))))
-def test_whatever_is_typed_arrives(app: Flask, said: list[tuple[str, str]]) -> None:
-    sent: MultiDict[str, str] = MultiDict()
-    for name, text in said:
-        sent.add(*(one.encode(errors="replace").decode() for one in (name, text)))
-
-    found = read(app, posted(urlencode(list(sent.items(multi=True))).encode()))
-
-    assert found == sent.to_dict(flat=False)
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "fields"),
-    [
-        (MULTIPART, "multipart/form-data; boundary=cut", {"card": ["a"]}),
-        (b"card=a", f"{TYPED};charset=UTF-8", {"card": ["a"]}),
-        (b"card=a", "text/plain", {}),
-    ],
-)
-def test_a_form_of_another_kind_is_read_too(
-    app: Flask, body: bytes, kind: str, fields: dict[str, list[str]]
-) -> None:
-    assert read(app, posted(body, CONTENT_TYPE=kind)) == fields
 
 
 @pytest.mark.parametrize("length", ["", "-1", "\xb2", "six", "9" * 5_000])

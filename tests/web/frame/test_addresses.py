@@ -6,21 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from webapp.config import resource, sqlite_url
-from webapp.db.engine import Database
-from webapp.services.runs import samples
-from webapp.web.frame import access
-
 FIRST_PAGE = """
 import sys
 from pathlib import Path
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 
-folder = Path(sys.argv[1])
-app = create_app(Settings(sqlite_url(folder / "first.sqlite"), folder))
+file = Path(sys.argv[1])
+app = create_app(Settings(sqlite_url(file), file.parent, is_demo=True))
 assert app.test_client().get("/").status_code == 200
 print(*sys.modules)
 
@@ -59,21 +52,11 @@ def fresh(code: str, folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.fixture(scope="module", name="loaded")
-def _loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    folder = tmp_path_factory.mktemp("first")
-    database = Database(sqlite_url(folder / "first.sqlite"))
-    database.prepare()
-    with database.writing() as session:
-        samples.load(session, resource("seeds"), access.now())
-        session.commit()
-    database.close()
-    return set(fresh(FIRST_PAGE, folder))
-
-
-def test_the_first_page_waits_for_no_library_it_does_without(loaded: set[str]) -> None:
+def test_the_first_page_waits_for_no_library_it_does_without(demo_file: Path) -> None:
     of_other_pages = {"alembic", "httpx", "markdown_it", "numpy", "openpyxl", "pandas", "scipy",
                       "segno", "reportlab", "resvg_py", "svglib"}  # fmt: skip
+
+    loaded = set(fresh(FIRST_PAGE, demo_file))
 
     assert of_other_pages & loaded == set()
     assert [word for word in loaded if word.startswith("built:")] == []  # how files are read

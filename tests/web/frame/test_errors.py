@@ -10,7 +10,6 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import event, text
-from waitress.adjustments import Adjustments
 from werkzeug.test import TestResponse
 
 from tests.web.conftest import PART, WAYS
@@ -66,12 +65,6 @@ def test_an_error_page_leads_back_home_and_to_the_runs(
     assert re.findall(r'href="([^"]+)"', actions) == [*([back] if back else []), "/", "/runs/"]
 
 
-def test_the_longest_address_a_server_takes_is_nowhere(client: FlaskClient) -> None:
-    digits = "%D9%A1" * (Adjustments.max_request_header_size // 6)
-
-    assert client.get(f"/offline/{digits}").status_code == 404
-
-
 def test_a_file_too_large_is_said(app: Flask, client: FlaskClient) -> None:
     app.config["MAX_CONTENT_LENGTH"] = 2**20
 
@@ -95,12 +88,6 @@ def test_a_fault_of_ours_shows_no_traceback(
     assert answer.status_code == 500
     assert "secret" not in answer.text
     assert "Traceback" not in answer.text
-
-
-def test_a_typed_form_larger_than_any_text_is_refused_unread(client: FlaskClient) -> None:
-    answer = client.post("/study/", data={"name": "%" * 2_000_000})
-
-    assert answer.status_code == 413
 
 
 def test_a_click_on_a_full_disk_is_refused_and_taken_once_there_is_room(

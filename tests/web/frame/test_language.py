@@ -13,9 +13,9 @@ from tests.importers.runs.cards import cards
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
 from webapp.db.engine import Database
-from webapp.i18n import language, speaking
+from webapp.i18n import language
 from webapp.importers.runs.prices import Price, read_price
-from webapp.notation import full_price, period, price, short_rupiah
+from webapp.notation import full_price, period, price
 from webapp.records import Card
 
 
@@ -74,54 +74,32 @@ def test_a_language_that_is_not_there_is_refused(client: FlaskClient, wanted: st
     assert client.get(f"/language?to={wanted}").status_code == 400
 
 
-@pytest.fixture(name="pair")
-def _pair(client: FlaskClient, web_database: Database) -> tuple[str, str]:
-    found = []
-    for method, verdicts, quality in (("api", "10", "4"), ("hybrid", "11", "5")):
+def test_ratios_are_written_as_the_reader_chose_and_files_keep_decimals(
+    client: FlaskClient, web_database: Database
+) -> None:
+    runs = []
+    for method, verdicts in (("api", "10"), ("hybrid", "11")):
         cards = [card(f"{method}-{rank}") for rank in (1, 2)]
-        run_id = stored(web_database, [query(1, *cards)], method=method)
-        address = f"/runs/{run_id}/queries/1"
+        runs.append(stored(web_database, [query(1, *cards)], method=method))
         for rank, verdict in enumerate(verdicts, start=1):
-            client.post(f"{address}/results/{rank}/judgment", data={"relevance": verdict})
-        client.post(f"{address}/rating", data={"quality": quality})
-        found.append(run_id)
-    return found[0], found[1]
-
-
-def test_ratios_are_written_as_the_reader_chose(client: FlaskClient, pair: tuple[str, str]) -> None:
-    first, second = pair
-    run = f"/runs/{first}"
-    comparison = f"/comparisons/?runs={first}&runs={second}&part=differences"
-    files = [f"{run}/export.csv", f"{run}/report.md", f"{run}/metrics.json"]
-    files += [
-        f"/comparisons/{name}?runs={first}&runs={second}"
-        for name in ("report.markdown", "report.html", "intervals.svg")
-    ]
+            address = f"/runs/{runs[-1]}/queries/1/results/{rank}/judgment"
+            client.post(address, data={"relevance": verdict})
+    run, pair = f"/runs/{runs[0]}", "&".join(f"runs={run_id}" for run_id in runs)
+    files = [f"{run}/export.csv", f"{run}/report.md", f"/comparisons/report.html?{pair}"]
     before = {address: client.get(address).data for address in files}
     assert "0.50" in client.get(run).text
 
-    answer = client.post(
-        "/ratios", data={"to": "percent"}, headers={"Referer": f"http://localhost{run}"}
-    )
+    referer = {"Referer": f"http://localhost{run}"}
+    answer = client.post("/ratios", data={"to": "percent"}, headers=referer)
 
     assert (answer.status_code, answer.location) == (303, run)
     page = client.get(run).text
-    assert 'value="percent" class="quiet" aria-current="true">94%<' in page
     assert "50%" in page
-    assert "4.00" in page
     assert "0.50" not in page
-    compared = client.get(comparison).text
+    compared = client.get(f"/comparisons/?{pair}&part=differences").text
     assert "−50 points" in compared  # precision 1/2 and 2/2
-    assert "−1.00" in compared
-    assert "−100" not in compared
     assert "−0.50" not in compared
-    assert ">0.5<" not in compared
-    client.post("/language", data={"to": "id"})
-    assert "50%" in client.get(run).text
-    assert "−50 poin" in client.get(comparison).text
-    client.post("/language", data={"to": "en"})
     assert {address: client.get(address).data for address in files} == before
-
     client.post("/ratios", data={"to": "decimals"})
     assert "0.50" in client.get(run).text
 
@@ -153,30 +131,15 @@ def test_a_range_is_printed_as_it_is_meant(low: int, high: int | None, printed: 
     assert price(Card(title="Rumah", price=low, price_max=high)) == " – ".join(unbroken)
 
 
-def test_english_prices_name_their_unit_in_full() -> None:
-    with speaking("en"):
-        shown = [short_rupiah(one) for one in (850_000_000, 1_125_000_000, 1_250_000_000_000)]
-
-    assert [one.replace("\xa0", " ") for one in shown] == [
-        "Rp 850 million",
-        "Rp 1.125 billion",
-        "Rp 1.25 trillion",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("day", "hour", "minute", "shown"),
-    [
+def test_a_period_names_its_day_once() -> None:
+    first = datetime(2026, 8, 12, 9, 5, 10).astimezone()
+    for day, hour, minute, shown in (
         (12, 9, 5, "12 Agu 2026, 09:05"),
         (12, 10, 40, "12 Agu 2026, 09:05 – 10:40"),
         (13, 9, 5, "12 Agu 2026, 09:05 – 13 Agu 2026, 09:05"),
-    ],
-)
-def test_a_period_names_its_day_once(day: int, hour: int, minute: int, shown: str) -> None:
-    first = datetime(2026, 8, 12, 9, 5, 10).astimezone()
-    last = datetime(2026, 8, day, hour, minute, 50).astimezone()
-
-    assert period(first, last).replace("\xa0", " ") == shown
+    ):
+        last = datetime(2026, 8, day, hour, minute, 50).astimezone()
+        assert period(first, last).replace("\xa0", " ") == shown
 
 
 @given(cards().filter(lambda card: card.price))

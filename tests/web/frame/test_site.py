@@ -120,14 +120,6 @@ def test_a_script_comes_after_all_that_it_imports_and_each_file_once(client: Fla
     assert order[-2:] == ["rating.js", "links.js"]
 
 
-def test_styles_count_in_the_order_of_their_names(client: FlaskClient) -> None:
-    style = client.get("/static/joined/frame/doors.css+rating/rating.css")
-
-    names = ("vendor/modern-normalize.css", "frame/app.css", "frame/doors.css", "rating/rating.css")
-    alone = [(resource("static") / name).read_text("utf-8").strip() for name in names]
-    assert (style.mimetype, style.text) == ("text/css", "\n".join(alone))
-
-
 @pytest.mark.parametrize(
     "name",
     [
