@@ -209,34 +209,28 @@ class _Page(HTMLParser):
             self.words.append(data)
 
 
-def difference(frozen: Any, made: Any, place: str = "") -> str | None:
-    if isinstance(frozen, dict) and isinstance(made, dict) and frozen.keys() == made.keys():
-        pairs = [(f"{place}.{key}", frozen[key], made[key]) for key in frozen]
-    elif isinstance(frozen, list) and isinstance(made, list) and len(frozen) == len(made):
-        pairs = [(f"{place}[{i}]", *both) for i, both in enumerate(zip(frozen, made, strict=True))]
-    elif _is_equal(frozen, made):
-        return None
+def difference(frozen: Any, made: Any) -> str | None:
+    """Return the first place where two outputs differ, and both values; None where none does."""
+    was, now = dict(_leaves(frozen)), dict(_leaves(made))
+    for place in (*was, *(now.keys() - was)):
+        one, other = was.get(place), now.get(place)
+        figures = [value for value in (one, other) if isinstance(value, float)]
+        if len(figures) == 2 and math.isclose(*figures, rel_tol=1e-9, abs_tol=1e-9):
+            continue
+        if type(one) is not type(other) or one != other:
+            return f"{place}: {one!r} became {other!r}"
+    return None
+
+
+def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the values in an output, and how many there are of each, by their places."""
+    if isinstance(value, dict | list):
+        yield f"{place} length", len(value)
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, inner in pairs:
+            yield from _leaves(inner, f"{place}.{key}")
     else:
-        return f"{place}: {_told(frozen, made)}"
-    return next(filter(None, (difference(was, now, where) for where, was, now in pairs)), None)
-
-
-def _is_equal(frozen: Any, made: Any) -> bool:
-    if isinstance(frozen, float) and isinstance(made, float):
-        return math.isclose(frozen, made, rel_tol=1e-9, abs_tol=1e-9)
-    return type(frozen) is type(made) and bool(frozen == made)
-
-
-def _told(frozen: Any, made: Any) -> str:
-    if isinstance(frozen, dict) and isinstance(made, dict):
-        return (
-            f"only before {sorted(frozen - made.keys())}, only now {sorted(made - frozen.keys())}"
-        )
-    if isinstance(frozen, list) and isinstance(made, list):
-        at = next((i for i, both in enumerate(zip(frozen, made)) if both[0] != both[1]), None)  # noqa: B905
-        at = min(len(frozen), len(made)) if at is None else at
-        return f"[{at}]: {frozen[at : at + 3]!r} became {made[at : at + 3]!r}"
-    return f"{frozen!r} became {made!r}"
+        yield place, value
 
 
 def _hash(made: Any, folder: Path) -> str:

@@ -30,6 +30,6 @@ def test_a_difference_is_found_and_named() -> None:
     was = {"a": [1.0, {"b": "x"}], "c": None}
 
     assert frozen.difference(was, {"a": [1.0 + 1e-12, {"b": "x"}], "c": None}) is None
-    assert frozen.difference(was, {"a": [1.0, {"b": "y"}], "c": None}) == ".a[1].b: 'x' became 'y'"
-    assert frozen.difference(was, {"a": [1, {"b": "x"}], "c": None}) == ".a[0]: 1.0 became 1"
-    assert frozen.difference({"a": 1}, {}) == ": only before ['a'], only now []"
+    assert frozen.difference(was, {"a": [1.0, {"b": "y"}], "c": None}) == ".a.1.b: 'x' became 'y'"
+    assert frozen.difference(was, {"a": [1, {"b": "x"}], "c": None}) == ".a.0: 1.0 became 1"
+    assert frozen.difference({"a": 1}, {}) == " length: 1 became 0"

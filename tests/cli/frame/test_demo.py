@@ -27,57 +27,38 @@ def _file(demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     return Path(shutil.copy(demo_file, tmp_path / "demo.sqlite"))
 
 
-def set_version(file: Path, version: str) -> None:
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = ?", (version,))
+def version(file: Path) -> str | None:
+    with closing(Database(sqlite_url(file))) as opened:
+        return opened.version()
 
 
-def test_the_demo_of_this_version_opens_without_a_word(
-    file: Path, capsys: pytest.CaptureFixture[str]
+def test_the_demo_of_this_version_opens_without_a_word_and_another_names_the_switch(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = file.read_bytes()
 
     prepared_demo()
-
     assert capsys.readouterr().err == ""
-    assert file.read_bytes() == before
-
-
-def test_a_demo_of_an_older_version_is_upgraded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RELEVANSI_INSTANCE", str(tmp_path))
-    opened = Database(sqlite_url(tmp_path / "demo.sqlite"))
-    opened.upgrade("0017")
-    opened.close()
-
-    prepared_demo()
-
-    again = Database(sqlite_url(tmp_path / "demo.sqlite"))
-    assert again.version() == HEAD
-    again.close()
-
-
-def test_a_demo_of_a_newer_version_is_made_anew_by_the_switch_it_names(file: Path) -> None:
-    set_version(file, "9999")
-    with pytest.raises(click.ClickException, match="relevansi demo --fresh"):
-        prepared_demo()
-
-    prepared_demo(fresh=True)
-    opened = Database(sqlite_url(file))
-    assert opened.version() == HEAD
-    opened.close()
-
-
-@pytest.mark.usefixtures("file")
-def test_a_demo_of_another_study_is_kept_and_the_switch_for_a_new_one_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setattr(demo, "mark", lambda: 7)
-
     prepared_demo()
 
     assert "relevansi demo --fresh" in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+def test_a_demo_of_an_older_version_is_upgraded_and_a_newer_one_made_anew(file: Path) -> None:
+    file.unlink()
+    with closing(Database(sqlite_url(file))) as opened:
+        opened.upgrade("0017")
+    prepared_demo()
+    assert version(file) == HEAD
+
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(click.ClickException, match="relevansi demo --fresh"):
+        prepared_demo()
+    prepared_demo(fresh=True)
+    assert version(file) == HEAD
 
 
 def rows(file: Path) -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.judging import JudgedThing, Judgment
+from webapp.db.tables.people import LogEntry
 from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Study
 from webapp.services.planning import rules, samples
@@ -41,4 +42,5 @@ def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
             JudgedThing.question_id.in_(drawn),
         )
     )
+    session.execute(delete(LogEntry).where(LogEntry.action == "set rating rule"))  # drawn by nobody
     session.flush()
