@@ -119,13 +119,13 @@ def make(file: Path) -> None:
     def token(n: int | None = None) -> str:
         return urlsafe_b64encode(drawn.randbytes(n or 32)).rstrip(b"=").decode()
 
-    with (
-        mock.patch.object(secrets, "token_hex", lambda n=None: drawn.randbytes(n or 32).hex()),
-        mock.patch.object(secrets, "token_urlsafe", token),
-        closing(Database(sqlite_url(file))) as database,
-    ):
+    with closing(Database(sqlite_url(file))) as database:
         database.prepare()
-        with database.writing() as session:
+        with (
+            mock.patch.object(secrets, "token_hex", lambda n=None: drawn.randbytes(n or 32).hex()),
+            mock.patch.object(secrets, "token_urlsafe", token),
+            database.writing() as session,
+        ):
             samples.load_demo(session, resource("seeds"), BEGUN_AT)
             session.commit()
 
