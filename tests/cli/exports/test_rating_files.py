@@ -100,15 +100,6 @@ def test_a_refusal_says_in_json_what_would_change(tmp_path: Path, rated: Path) -
     assert "--rater Ani" in done.stderr
 
 
-def test_two_files_of_one_new_rater_come_in_together(tmp_path: Path, rated: Path) -> None:
-    found = document(
-        relevansi(tmp_path / "i", "import", HYBRID, rated, other_file(tmp_path), "--json")
-    )
-
-    assert [said["stored"] for said in found["ratings"]] == [True, True]
-    assert [said["rater_is_new"] for said in found["ratings"]] == [True, False]
-
-
 def test_the_rater_can_be_named_and_the_run_has_to_be_there(tmp_path: Path, rated: Path) -> None:
     done = relevansi(tmp_path / "i", "import", rated)
     assert (done.returncode, done.stdout) == (1, "")

@@ -112,11 +112,6 @@ def test_the_simulated_power_is_near_that_of_the_t_test_and_repeats() -> None:
     assert found == simulated_power(differences, 30, 0.5, seed=7)
 
 
-def test_without_a_difference_the_simulated_power_is_the_level() -> None:
-    found = simulated_power([-0.4, -0.2, 0.0, 0.2, 0.4], 20, 0.0, seed=1)
-    assert found == pytest.approx(0.05, abs=4 * 0.05 * 0.95 / 500**0.5 + 0.02)
-
-
 EFFORT = RatingEffort(things=10.0, answers=3.0, raters=3, times=2, pace=6.0)
 DIFFERENCES = [0.2, -0.2, 0.6, 0.2, 0.0, 0.4]
 
@@ -149,8 +144,3 @@ def test_an_entered_deviation_counts_instead_of_the_pair() -> None:
     # statsmodels: 30 questions, see above.
     assert (found.needed, found.deviation, found.spread) == (30, 0.28, None)
     assert (found.simulated, found.needed_upper, found.curve[0].upper) == (None, None, None)
-
-
-def test_without_a_pair_and_a_deviation_nothing_is_planned() -> None:
-    found = plan(RatingPlanWish("mrr", 0.15), EFFORT, has=30)
-    assert (found.deviation, found.needed, found.shows, found.curve) == (None, None, None, ())

@@ -145,39 +145,6 @@ def test_a_thing_that_moves_nothing_can_be_judged_either_way(
                 assert after.high[0] == pytest.approx(before.high[0], abs=1e-12)
 
 
-def test_a_card_that_both_runs_list_turns_out_the_same_in_both() -> None:
-    """Both list a alone: whatever it is, the runs are equal. One lists b beside it."""
-    same = Answer(QueryState.RESULTS, (1,))
-    more = Answer(QueryState.RESULTS, (1, 2))
-    lists = pooled([(same, same), (same, more)], 3)
-    states = np.array([[ABSENT, OPEN, ABSENT], [ABSENT, OPEN, OPEN]], np.int8)
-
-    found = reach(lists, states, "mean_precision_at_5", 0, 1)
-
-    # The card of both weighs 1 and 1/2, the other one 0 and 1/2.
-    assert found.low.tolist() == [0.0, -0.5]
-    assert found.high.tolist() == [0.0, 0.5]
-    assert found.moving.tolist() == [[False, False, False], [False, True, True]]
-
-
-def test_the_first_relevant_card_alone_decides_the_reciprocal_rank() -> None:
-    """First: a, b; second: b, a with b open, a relevant: 1 - 1/2 or 1 - 1."""
-    lists = pooled([(Answer(QueryState.RESULTS, (1, 2)), Answer(QueryState.RESULTS, (2, 1)))], 3)
-    found = reach(lists, np.array([[ABSENT, RELEVANT, OPEN]], np.int8), "mrr", 0, 1)
-    assert (found.low[0], found.high[0]) == (0.0, 0.5)
-
-
-def test_an_unclassified_empty_list_leaves_success_open_and_precision_without_a_pair() -> None:
-    lists = pooled([(Answer(QueryState.EMPTY), Answer(QueryState.RESULTS, (1,)))], 2)
-    states = np.array([[OPEN, RELEVANT]], np.int8)
-
-    success = reach(lists, states, "success_rate", 0, 1)
-    precision = reach(lists, states, "mean_precision_at_5", 0, 1)
-
-    assert (success.low[0], success.high[0]) == (-1.0, 0.0)
-    assert (precision.low[0], precision.high[0], precision.pairs[0]) == (0.0, 0.0, False)
-
-
 P5 = "mean_precision_at_5"
 
 
@@ -234,10 +201,3 @@ def test_what_can_still_move_is_counted_for_open_orders_alone() -> None:
     assert (settled.open_cards, settled.next_ones, settled.judged) == (0, (), 2)
     three = pooled([(lists(1), lists(2), lists(1))], 3)
     assert len(so_far(three, states[:1], "abc").orders) == 12  # three pairs, four figures
-
-
-def test_runs_without_a_common_question_have_no_order_to_settle() -> None:
-    found = pooled([(lists(1), Answer(QueryState.UNREADABLE))], 2)
-    order = order_of(found, np.array([[ABSENT, OPEN]], np.int8))
-    assert (order.low, order.high, order.n, order.ahead) == (None, None, 0, None)
-    assert order.settled

@@ -144,20 +144,6 @@ def test_it_is_taken_while_others_write_and_holds_one_moment(
     assert count(other) == held[-1]
 
 
-def test_a_file_that_is_there_is_overwritten_only_when_told(
-    database: Database, tmp_path: Path
-) -> None:
-    file = tmp_path / "study.backup"
-    file.write_bytes(b"mine")
-    with pytest.raises(backups.BackupExists):
-        backups.back_up(database, file, NOW)
-    assert file.read_bytes() == b"mine"
-
-    backups.back_up(database, file, NOW, replace=True)
-
-    assert backups.read(file).created_at == NOW
-
-
 def test_a_database_with_rows_is_kept_beside_when_it_is_replaced(
     database: Database, other: Database, tmp_path: Path
 ) -> None:

@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.demo import study_of
 from tests.services.planning.helped import (
     BY_MACHINE,
     BY_PEOPLE,
@@ -29,9 +28,9 @@ from webapp.i18n import speaking
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, Unassisted, assisted_mean
 from webapp.metrics.planning.sampling import ValueRange
-from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.comparisons import comparisons
 from webapp.services.planning import machine_help
-from webapp.services.runs import reports, runs
+from webapp.services.runs import reports
 
 TwoRuns: TypeAlias = tuple[Run, Run]
 
@@ -205,23 +204,6 @@ def test_neither_enters_the_figures_of_the_other(
     judge(session, mesin, runs[0], BY_MACHINE)
 
     assert reports.report(session, study, runs[0].id, rule) == before
-
-
-def test_a_machine_helps_on_a_sample_that_was_drawn_before_people_judged(
-    demo_session: Session,
-) -> None:
-    study = study_of(demo_session)
-    ids = chosen_runs.of_phase(demo_session, study, 1)
-    compared = [runs.find(demo_session, study, one) for one in ids]
-    machine, *_ = machine_help.machines(demo_session, study, compared)
-    rule = reports.rule_of(demo_session, study)
-
-    found = machine_help.of_runs(demo_session, study, compared, rule, machine)
-
-    assert found.is_valid
-    assert (found.machine_open, {one.waiting for one in found.figures}) == (0, {0})
-    assert all(one.found.alone for one in found.figures)
-    assert sum(one.found.assisted is not None for one in found.figures) > 20
 
 
 @pytest.mark.parametrize("sample", [True, False])

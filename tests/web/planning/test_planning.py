@@ -176,24 +176,6 @@ def test_what_cannot_be_drawn_is_refused(client: FlaskClient, runs: tuple[str, s
     assert client.post(f"{PAGE}/1/sample", data=wish).status_code == 409
 
 
-def test_what_was_not_drawn_is_missing_on_no_page(
-    client: FlaskClient, runs: tuple[str, str]
-) -> None:
-    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
-    run_id = runs[0]
-    table = client.get(f"/runs/{run_id}").text
-    assert "4 questions are not asked" in table
-    assert table.count("not put to raters · not counted") == 4
-    assert "Over 0 complete of 2 questions" in table
-    assert "6 questions (2 in the sample)" in client.get("/runs/").text
-    figures = client.get(f"/runs/{run_id}/metrics.json").json
-    assert figures is not None
-    (asked, left_out) = figures["queries"], figures["not_asked"]
-    assert (len(asked), len(left_out), figures["n_queries"]) == (2, 4, 2)
-    rated = client.get(f"/runs/{run_id}/export.csv").text.splitlines()
-    assert [int(line.split(",")[0]) for line in rated[1:]] == [one["query_id"] for one in asked]
-
-
 def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
     client: FlaskClient, web_database: Database
 ) -> None:
@@ -219,21 +201,6 @@ def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
     following = f"/runs/{run_id}/queries/{inside[1]}"
     assert f'rel="next" data-walk aria-keyshortcuts="l" href="{following}"' in page
     assert f'href="/runs/{run_id}/queries/{inside[0]}' in client.get("/runs/").text  # go on there
-
-
-def test_a_blind_study_opens_a_question_outside_the_sample_for_its_owner(
-    client: FlaskClient, runs: tuple[str, str]
-) -> None:
-    client.post(f"{PAGE}/1/sample", data={"kind": "fixed", "size": "2"})
-    figures = client.get(f"/runs/{runs[0]}/metrics.json").json
-    assert figures is not None
-    (inside, other) = (one["query_id"] for one in figures["queries"])
-    outside = figures["not_asked"][0]
-    shown = client.get(f"/comparisons/questions/{outside}", query_string={"runs": [*runs]}).text
-    assert "This question was not drawn into the sample" in shown
-    page = client.get(f"/comparisons/questions/{inside}", query_string={"runs": [*runs]}).text
-    assert "This question was not drawn into the sample" not in page
-    assert f'rel="next" href="/comparisons/questions/{other}?' in page
 
 
 def rated(database: Database, *, sample: bool = False, left: int = 0) -> None:
