@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.judged_runs import HYBRID
 from tests.cli.rated_files import rated
-from tests.cli.relevansi import Stream, document, relevansi
+from tests.cli.relevansi import document, relevansi
 from tests.services.exports.offline_files import change
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.ratings import FORMAT
@@ -352,29 +352,19 @@ def test_a_file_filled_in_by_hand_has_figures_and_says_which_it_lacks_and_why(
     assert "MRR has no value for question 3: There are no results to measure." in shown
 
 
-@pytest.mark.parametrize(("typed", "code"), [("\n", 0), ("n\n", 2)])
-def test_on_a_terminal_the_newest_rated_csv_is_offered_and_not_taken_silently(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
+def test_without_a_file_the_newest_rated_csv_of_the_folder_is_taken_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rated(tmp_path / "data" / "evaluation", "5,2,1,,,,,4,", name="evaluation_rated_20260125.csv")
     monkeypatch.chdir(tmp_path)
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    monkeypatch.setattr("sys.stdin", Terminal(typed))
-    monkeypatch.setattr(Stream, "isatty", lambda _: True)
+    assert relevansi(tmp_path / "i", "metrics").returncode == 2  # there is none
+    tree = tmp_path / "data" / "evaluation"
+    rated(tree / "hybrid", "5,5,1,,,,,4,", name="evaluation_rated_20260123.csv")
+    rated(tree / "api_only", "5,2,1,,,,,4,", name="evaluation_rated_20260125.csv")
 
     done = relevansi(tmp_path / "i", "metrics", "--format", "json")
 
-    assert done.returncode == code
+    assert document(done)["figures"]["mean_precision_at_5"]["value"] == 0.4
     assert "evaluation_rated_20260125.csv is the newest rated CSV here." in done.stderr
-    assert "Compute its figures? [Y/n]" in done.stderr
-    if code == 0:
-        assert document(done)["figures"]["mean_precision_at_5"]["value"] == 0.4
-    else:
-        assert (done.stdout, "--run or --input" in done.stderr) == ("", True)
 
 
 def test_a_page_to_rate_on_takes_nobodys_verdicts(tmp_path: Path, run_id: str) -> None:

@@ -74,7 +74,6 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
 
 @contextmanager
 def _opened() -> Iterator[Database]:
-    """Yield the configured database as it is, neither made nor upgraded."""
     settings = Settings.from_environment()
     private_folder(settings.instance)
     opened = Database(settings.database_url)
@@ -86,7 +85,6 @@ def _opened() -> Iterator[Database]:
 
 @contextmanager
 def _naming_server() -> Iterator[None]:
-    """Name the server that has the database open, where one is known."""
     try:
         yield
     except DatabaseInUse as refused:
@@ -169,7 +167,6 @@ def move_command(database_url: str) -> None:
 
 
 def _other(old: str, new: str) -> str:
-    """Return the address to move to: SQLite or PostgreSQL, but not the database in use."""
     try:
         url = make_url(new)
         is_known = url.get_backend_name() in ENGINES and bool(url.database)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import click
@@ -19,7 +19,6 @@ from webapp.cli.frame.output import (
     TerminalTable,
     printed,
     say,
-    shown,
     steps,
     write,
     write_files,
@@ -74,8 +73,7 @@ def metrics_command(
 ) -> None:
     """Print the figures of a run, or recompute those of a rated CSV.
 
-    Without --run and --input the newest data/evaluation/**/evaluation_rated_*.csv is offered,
-    or taken where there is no terminal to ask on.
+    Without --run and --input the newest data/evaluation/**/evaluation_rated_*.csv is taken.
     """
     if explain:
         write(measures_markdown().encode(), output)
@@ -106,12 +104,7 @@ def metrics_command(
 
 
 def _newest_rated(folder: Path) -> Path | None:
-    """Return the newest rated CSV below `folder` as the original scripts lay it down.
-
-    The newest is the one with the latest day and time in its name; of those with the same, the
-    one that was changed last. On a terminal the user is asked whether to take it, else it is
-    named.
-    """
+    """Return the newest rated CSV below `folder`, by its name and then its time, and name it."""
     found = (folder / "data" / "evaluation").rglob("evaluation_rated_*.csv")
     newest = max(
         (path for path in found if path.is_file()),
@@ -121,9 +114,6 @@ def _newest_rated(folder: Path) -> Path | None:
     if newest is None:
         return None
     told = gettext("%(file)s is the newest rated CSV here.", file=newest)
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        offer = shown(f"{told} {gettext('Compute its figures?')}")
-        return newest if click.confirm(offer, default=True, err=True) else None
     say(f"relevansi: {told}", err=True)
     return newest
 
@@ -148,7 +138,6 @@ def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -
 
 
 def _table(report: RunReport) -> Iterator[TerminalTable | str]:
-    """Yield the headline figures as a table, then why figures have no value."""
     whole = totals(report)
     table = TerminalTable(f"{report.run} ({labels.rule(report.rule)})")
     (name, *numbers), rows = metrics_tables.figure_table(whole)
@@ -180,7 +169,6 @@ FORMATS: Mapping[str, Callable[[RunReport], bytes]] = {
     "markdown": lambda report: metrics_tables.metrics_markdown(report).encode(),
     "csv": metrics_tables.metrics_csv,
 }
-"""How a report is written, beside JSON."""
 
 
 PACK, PAGE = "proof-pack", "html"
@@ -238,22 +226,19 @@ def export_command(
                 "used."
             )
         )
-    style = {"style": CsvStyle.EXCEL} if excel else {}
     notes: Sequence[str] = ()
     with options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
         if file_format == PACK:
             data = _pack(session, study, run_id, chosen)
-        elif run_id is None:
-            raise AssertionError  # said above
         elif file_format == PAGE:
             with page_maker(create_app) as made:
-                data = made(session, study, run_id, chosen)
+                data = made(session, study, run_id or "", chosen)
             if studies.is_blind(session, study):
                 notes = [gettext("The study is blind: the file names neither method, LLM nor run.")]
         else:
-            make = {**exports.FORMATS, **CSV_FORMATS}[file_format]
-            file = make(session, study, run_id, chosen, **style)
+            make = partial(CSV_FORMATS[file_format], style=CsvStyle.EXCEL) if excel else None
+            file = (make or exports.FORMATS[file_format])(session, study, run_id or "", chosen)
             data, notes = file.data, file.notes
     for note in notes:
         say(f"relevansi: {note}", err=True)
@@ -339,7 +324,6 @@ def export_tree_command(
 
 
 def _write(files: Mapping[Path, bytes]) -> None:
-    """Write all of the files or none, nor a new folder."""
     parents = {parent for path in files for parent in path.parents}
     made = sorted((parent for parent in parents if not parent.exists()), reverse=True)
     try:
@@ -405,7 +389,6 @@ def check_command(paths: Sequence[Path]) -> None:
 
 
 def _compared(sources: SourceComparison) -> Iterator[str]:
-    """Yield how the given files compare with the recorded ones."""
     if sources.equal:
         yield ngettext(
             "Equal: %(n)s source file has the SHA-256 that was recorded.",

@@ -27,7 +27,6 @@ question_set_option = click.option(
 
 
 def _question_set(session: Session, study: Study, number: int | None) -> QuestionSet:
-    """Return the question set with this number, counted from 1; without a number the newest."""
     from webapp.services.planning import rules
 
     sets = rules.question_sets(session, study)
@@ -97,7 +96,6 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
 
 
 def _print(section: Section, *further: str) -> None:
-    """Print the sentences of a section, what is said `further`, and its tables."""
     parts: list[TerminalTable | str] = [*section.sentences, *further]
     for made in section.tables:
         table = TerminalTable(made.title)

@@ -102,7 +102,6 @@ def _notes(row: QueryRow, cannot_tell: CannotTell | None) -> str:
 
 
 def _unsure_words(row: QueryRow, cannot_tell: CannotTell | None) -> str:
-    """The ranks that were marked "cannot tell" in words, empty when there are none."""
     ranks = [n for n, verdict in enumerate(row.verdicts, 1) if verdict is Relevance.UNSURE]
     if len(ranks) != row.summary.unsure_count:
         raise ValueError(f"the row of query {row.query_id} lacks its verdicts")

@@ -239,7 +239,6 @@ def _category_table(categories: Mapping[str, Totals]) -> str:
 
 
 def _with_n(figure: Figure) -> str:
-    """The value, and behind one that can still move how many questions it is over."""
     value = _number(figure.value)
     return value if figure.value is None or not figure.so_far else f"{value} ({_n(figure)})"
 
@@ -249,7 +248,6 @@ def _number(value: float | None) -> str:
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table whose columns after the first are numbers, set to the right."""
     rule = ["---", *["---:"] * (len(header) - 1)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
 
@@ -348,7 +346,6 @@ def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:
 
 
 def _meanings() -> Iterator[str]:
-    """Yield a paragraph for each headline figure: its meaning, its denominator, its reading."""
     formula, denominator = gettext("Formula"), gettext("Denominator")
     for figure in HEADLINES:
         measure = measure_of(figure)

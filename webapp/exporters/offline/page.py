@@ -186,7 +186,6 @@ def _answers(environment: Environment, run: OfflineRun) -> Iterator[str]:
 
 
 def _body(environment: Environment, run: OfflineRun, code: str) -> str:
-    """The page in one language, without the indentation of its templates."""
     with speaking(code):
         html = environment.get_template("offline/_page.html").render(
             run=run,

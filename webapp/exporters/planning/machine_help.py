@@ -149,7 +149,6 @@ def _basis(found: MachineHelp) -> str:
 
 
 def _warnings(found: MachineHelp) -> Iterator[str]:
-    """Yield why the figures are not valid, or not finished, or of little worth."""
     if found.sampling is None:
         yield gettext(
             "Not valid: no sample was drawn before people judged. The questions that people have "
@@ -185,7 +184,6 @@ def _warnings(found: MachineHelp) -> Iterator[str]:
 
 
 def _table(found: MachineHelp, name: str, heading: str) -> Table:
-    """Return the figures of single runs, or the differences of two: with help, and alone."""
     parts = (gettext("Value"), gettext("Lower"), gettext("Upper"))
     method = gettext(
         "Weight: 0 is a machine that is worth nothing here, 1 one that counts in full. Judging "

@@ -124,7 +124,6 @@ def drawn(found: QuestionSample) -> str:
 
 
 def _table(found: QuestionSample) -> Table:
-    """Return each figure over all questions, of each run and each pair, with its interval."""
     note = gettext("n: questions with a value.")
     if found.settings is not None:
         note = gettext(

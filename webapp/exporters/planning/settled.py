@@ -107,7 +107,6 @@ def _row(found: SettledOrders, one: SettledOrder) -> tuple[Cell, ...]:
 
 
 def _places(positions: tuple[int, ...]) -> str:
-    """Return positions of questions, the first few of many by number."""
     named = ", ".join(map(str, positions[: words.MOST_NAMED]))
     rest = len(positions) - words.MOST_NAMED
     if rest <= 0:

@@ -246,7 +246,6 @@ def restore(
 
 
 def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
-    """Write the database to `content`; return its version and how many rows each table has."""
     if database.is_sqlite:
         sqlite_files.take(Path(database.description), content)
         with _opened(content) as copy:
@@ -356,7 +355,6 @@ def _put_postgres(database: Database, content: Path, about: About, name: str | N
 
 
 def _copy_rows(content: Path, target: Session, about: About) -> None:
-    """Copy every row of `content` into empty tables; raises ``DamagedBackup``."""
     try:
         with _opened(content) as copy, copy.reading() as source:
             moving.move(source, target)
@@ -372,7 +370,6 @@ def _agree(about: About, counts: Mapping[str, int]) -> None:
 
 
 def _unpack(file: Path, about: About, content: Path) -> None:
-    """Write the database in a backup to `content`; raises ``DamagedBackup``."""
     most = min(about.size, max(SMALL, MOST_TIMES_PACKED * file.stat().st_size))
     content.touch(mode=0o600)
     digest, size = sha256(), 0

@@ -197,7 +197,6 @@ def _count_on(target: Session) -> None:
 
 
 def _compare(source: Session, target: Session, table: Table, told: Told) -> MovedTable:
-    """Return a table as both sides hold it; raises ``RowsDiffer`` at the first difference."""
     digest, count = sha256(), 0
     with _rows(source, table) as read, _rows(target, table) as written:
         for here, there in zip_longest(read, written):

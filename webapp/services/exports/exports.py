@@ -239,7 +239,6 @@ def _unasked(session: Session, run_id: str) -> tuple[str, ...]:
 def _results(
     session: Session, study: Study, run_id: str, rule: Rule
 ) -> Iterator[tuple[Row[Any], Relevance | None]]:
-    """Yield every result of a run with its verdict under `rule`, in run and rank order."""
     run = runs.find(session, study, run_id)
     said = reports.verdicts_under(session, study, Query.run_id == run.id, rule)
     wanted = (

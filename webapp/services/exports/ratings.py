@@ -75,7 +75,6 @@ def aimed(
 def _target(
     query: Query | None, read: OfflineRatings, change: RatingChange
 ) -> tuple[Target | None, str, Problem | None]:
-    """Return the target of a change, its card's title, and its problem if any."""
     place = {"file": read.name, "query_id": change.query_id}
     if query is None:
         return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
@@ -307,7 +306,6 @@ def _report(session: Session, study: Study, read: OfflineRatings, now: datetime)
 def _run(
     session: Session, study: Study, read: OfflineRatings, problems: list[Problem]
 ) -> Run | None:
-    """Return the run that was rated; report a problem if there is none, or more than one."""
     same_answers = select(Run).where(Run.study_id == study.id, Run.session_key == read.identity)
     found = session.scalars(same_answers.order_by(Run.id)).all()
     if len(found) == 1:
@@ -363,7 +361,6 @@ def _click(one: AimedChange) -> Click:
 
 
 def _undone(session: Session, who: Rater, event_id: str | None) -> Event | None:
-    """Return the stored event that a change takes back, if nothing else does."""
     event = session.scalar(
         select(Event).where(Event.rater_id == who.id, Event.event_id == event_id)
     )

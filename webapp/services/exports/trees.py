@@ -115,7 +115,6 @@ def is_rated(report: RunReport) -> bool:
 
 
 def _unrated(report: RunReport) -> RunReport:
-    """Return a run without judgments, from which the template is made."""
     rows = []
     for row in report.rows:
         verdicts = (None,) * row.summary.results_count
@@ -128,7 +127,6 @@ def _unrated(report: RunReport) -> RunReport:
 def _comparisons(
     session: Session, study: Study, rule: Rule, rated: dict[str, StoredRun]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the comparison of each phase whose runs are rated."""
     from webapp.exporters.comparisons.files import FORMATS
     from webapp.services.comparisons import comparisons  # brings numpy
 

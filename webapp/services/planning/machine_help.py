@@ -150,7 +150,6 @@ def _helped(
     judged: Mapping[str, _Judged],
     sample: Collection[int] | None,
 ) -> HelpedFigure:
-    """Return one figure of a run, or of two runs' difference."""
     values = _values(figure, judged[first])
     if second is not None:
         others = _values(figure, judged[second])

@@ -78,7 +78,6 @@ def rating_plan(
 def _rated_pairs(
     session: Session, study: Study, compared: Sequence[Run], figure: str
 ) -> Iterator[tuple[tuple[str, str], tuple[float, ...]]]:
-    """Yield the ids of every two runs with their differences, one for each question."""
     if len(compared) < chosen_runs.FEWEST:
         return
     judged = comparisons.judged_runs(session, study, compared, reports.rule_of(session, study))

@@ -247,7 +247,6 @@ def of_runs(
 
 
 def _value(figure: str, position: int, runs: Sequence[Mapping[int, ComparedQuery]]) -> float | None:
-    """Return a question's value, of two runs their difference; ``None`` without one."""
     found = [
         value_of(queries[position], figure, false_negatives_at_zero=False)
         for queries in runs

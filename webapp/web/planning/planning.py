@@ -130,18 +130,17 @@ def back(set_id: int) -> Response:
 
 def _page(session: Session, owner: Rater) -> dict[str, Any]:
     sets = rules.question_sets(session, owner.study)
-    letters = [(one, assignments.set_letter(number)) for number, one in enumerate(sets)]
     wanted = request.args.get("set", type=int)
-    if wanted is not None:
-        chosen = rules.question_set(session, owner.study, wanted)
-    elif sets:
-        chosen = sets[-1]
-    else:
+    if wanted is None and not sets:
         return {"chosen": None, "plan": _plan(session, owner.study, None)}
+    chosen = sets[-1] if wanted is None else rules.question_set(session, owner.study, wanted)
     had = rules.every(session, chosen.id)
     runs = settled.runs_of(session, owner.study, chosen.id)
     return {
-        "sets": [(one.id, letter, len(one.questions)) for one, letter in letters],
+        "sets": [
+            (one.id, assignments.set_letter(number), len(one.questions))
+            for number, one in enumerate(sets)
+        ],
         "chosen": chosen,
         "kinds": {kind: gettext(label) for kind, label in sample_words.KINDS.items()},
         "rule": next((one for one in reversed(had) if one.ended_at is None), None),
@@ -154,10 +153,13 @@ def _page(session: Session, owner: Rater) -> dict[str, Any]:
 
 
 def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> dict[str, Any]:
-    """Return the plan as the request asks for it; a wrong value is named at its field."""
     runs = settled.runs_of(session, study, question_set.id) if question_set else []
     form = PlanForm(request.args)
-    pairs = _pairs(runs)
+    names = chosen_runs.names_of(runs)
+    pairs = {
+        f"{one.id}~{other.id}": f"{names[one.id]} – {names[other.id]}"
+        for one, other in combinations(runs, 2)
+    }
     errors = {} if form.validate() else forms.messages(form)
     if form.pair.data not in {"", *pairs}:
         form.pair.put("")
@@ -185,15 +187,6 @@ def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> d
     }
 
 
-def _pairs(runs: Sequence[Run]) -> dict[str, str]:
-    """Return every two of these runs, to be chosen from: their names by their ids."""
-    names = chosen_runs.names_of(runs)
-    return {
-        f"{one.id}~{other.id}": f"{names[one.id]} – {names[other.id]}"
-        for one, other in combinations(runs, 2)
-    }
-
-
 def _settled(session: Session, study: Study, runs: Sequence[Run]) -> ShownPart | None:
     if len(runs) < 2:
         return None
@@ -214,7 +207,6 @@ def settled_part(session: Session, study: Study) -> ShownPart | None:
 
 
 def _sample(session: Session, study: Study, question_set: QuestionSet) -> dict[str, Any]:
-    """Return the sample with its figures, or what the form that draws one asks."""
     found = samples.of_set(session, study, question_set)
     is_rated = bool(rules.verdicts(session, question_set.id))
     of = len(question_set.questions)
@@ -232,7 +224,6 @@ def _sample(session: Session, study: Study, question_set: QuestionSet) -> dict[s
 
 
 def _helped(session: Session, study: Study, runs: Sequence[Run]) -> dict[str, Any] | None:
-    """Return the help of the machine judge asked for, else of the one that judged most."""
     machines = machine_help.machines(session, study, runs)
     if not machines:
         return None
