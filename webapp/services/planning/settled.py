@@ -139,8 +139,11 @@ def _pooled(session: Session, run_ids: Sequence[str], left_out: frozenset[int]) 
         (*cells[row.id], row.emptiness_id, 0) for row in asked if row.emptiness_id is not None
     ]
     questions, of_run, things, ranks = np.array(found, dtype=np.int64).reshape(-1, 4).T
-    pairs, at_pair = np.unique(np.stack([questions, things]), axis=1, return_inverse=True)
-    columns = np.arange(pairs.shape[1]) - np.searchsorted(pairs[0], pairs[0])
+    pairs, seen, at_pair = np.unique(
+        np.stack([questions, things]), axis=1, return_index=True, return_inverse=True
+    )
+    columns = np.empty_like(seen)  # of each question in the order in which its things were listed
+    columns[np.lexsort((seen, pairs[0]))] = np.arange(seen.size) - np.searchsorted(*pairs[[0, 0]])
     width = int(columns.max(initial=-1)) + 1
     shape = len(positions), len(run_ids), width
     top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
