@@ -14,9 +14,8 @@ import socket
 import subprocess
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +57,8 @@ class CommandRefused(Exception):
 
 
 class Driver(ABC):
+    """One tab of one browser."""
+
     @abstractmethod
     def send(self, command: str, body: Mapping[str, Any], element: str | None = None) -> Any:
         """Send one command, about an element where there is one; return its value."""
@@ -105,9 +106,6 @@ class Driver(ABC):
                 return self.run(f"return {script}", *arguments)
 
         until(lambda: found() == equals, f"{script} is not {equals!r}")
-
-    def expect_settled(self, script: str, *, equals: object) -> None:
-        until(lambda: self.settled(script) == equals, f"{script} is not {equals!r}")
 
     def _element(self, selector: str) -> str:
         found = self.send("element", {"using": "css selector", "value": selector})
@@ -215,24 +213,11 @@ def webkit(folder: Path) -> Iterator[Driver]:
         yield driver
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    programs: Sequence[tuple[str, ...]]
-    packages: tuple[str, ...]
-    started: Callable[[Path], AbstractContextManager[Driver]]
-
-
-ENGINES = {
-    "Firefox": Engine([FIREFOX], ("firefox-esr",), firefox),
-    "WebKitGTK": Engine([WEBKIT, SCREEN], ("webkit2gtk-driver", "xvfb"), webkit),
+ENGINES: dict[str, tuple[Callable[[Path], AbstractContextManager[Driver]], str, bool]] = {
+    "Firefox": (firefox, "firefox-esr", bool(program(FIREFOX))),
+    "WebKitGTK": (webkit, "webkit2gtk-driver xvfb", bool(program(WEBKIT) and program(SCREEN))),
 }
-
-
-def missing(name: str) -> str | None:
-    engine = ENGINES[name]
-    if all(map(program, engine.programs)):
-        return None
-    return f"{name} is not installed: apt-get install {' '.join(engine.packages)}"
+"""How each browser is started, the packages it needs, and whether they are installed."""
 
 
 def _display(ending: ExitStack, screen: str, folder: Path) -> str:

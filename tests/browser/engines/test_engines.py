@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.engines.driver import ENGINES, ENTER, ESCAPE, Driver, missing, until
+from tests.browser.engines.driver import ENGINES, ENTER, ESCAPE, Driver, until
 from tests.browser.plans import stored
 from tests.browser.rating_page import SAVED, UNSAVED
 from tests.browser.server import Server
@@ -38,11 +38,13 @@ for (const kind of ["click", "submit"]) {
 
 @pytest.fixture(name="driver", params=ENGINES)
 def _driver(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Driver]:
-    if why := missing(request.param):
-        (pytest.fail if os.environ.get("RELEVANSI_ALL_ENGINES") else pytest.skip)(why)
+    started, packages, is_there = ENGINES[request.param]
+    if not is_there:
+        stop = pytest.fail if os.environ.get("RELEVANSI_ALL_ENGINES") else pytest.skip
+        stop(f"{request.param} is not installed: apt-get install {packages}")
     folder = tmp_path / "browser"
     folder.mkdir()
-    with ENGINES[request.param].started(folder) as driver:
+    with started(folder) as driver:
         yield driver
 
 
@@ -88,7 +90,7 @@ def types_notes_and_reloads(driver: Driver, run: str) -> None:
 
 
 def rates_without_a_server_and_sends_it_later(driver: Driver, server: Server, run: str) -> None:
-    driver.expect_settled(COPIES, equals=4)
+    until(lambda: driver.settled(COPIES) == 4, "the next pages are not kept")
     server.kill()
     driver.tap('#rank-3 button[value="1"]')
     driver.expect(STATE, "3", equals=UNSAVED)

@@ -18,6 +18,7 @@ from openpyxl import load_workbook
 
 from tests.conftest import copied
 from tests.web.conftest import in_english
+from webapp.web.frame.markdown import render
 
 HOSTILE = {
     "script": "<script>alert(1)</script>",
@@ -37,6 +38,10 @@ HOSTILE = {
     "formula": '=HYPERLINK("http://evil.example";"x")',
     "formula in disguise": "\t=1+1",
     "command": "@SUM(1+1)*cmd|' /C calc'!A0",
+    "frames": "<iframe src='//evil.example'></iframe><form action='//evil.example'><button>x",
+    "links": '[x](JaVaScRiPt:1) [x](vbscript:x) [x](https://a.example "onmouseover=alert(1)")',
+    "picture": "![x](https://evil.example/pixel.png) <style>*{display:none}</style>",
+    "code": "`<script>` &lt;script&gt;alert(1)&lt;/script&gt;",
     "long": "x" * 2**17,
     "long brackets": "[" * 2**17,
     "long tags": "<b>" * 2**15,
@@ -50,6 +55,11 @@ ACTIVE = {"script", "svg", "iframe", "object", "embed", "style", "base", "body",
 ACTIVE |= {"hx-partial", "textarea", "img", "use", "link"}
 VOID = {"meta", "link", "input", "br", "hr", "img", "wbr"}
 PLACES = ("", "/delete", *(f"/queries/{number}" for number in (1, 2, 3, 4)))
+ALIVE = re.compile(
+    r"<(?:script|img|svg|iframe|style|form|button|input|div|section|main|hx-)|"
+    r"<[^>]+\son\w+=|<[^>]+(?:href|src)=[\"']?(?:javascript|data|vbscript):",
+    re.IGNORECASE,
+)
 FORMULA = re.compile(r"^[\t\r\n ]*[=+\-@]")
 
 
@@ -151,6 +161,7 @@ def test_hostile_text_goes_through_and_does_nothing(
 ) -> None:
     run = imported(client, file_with(HOSTILE[name]), "test_results.json")
 
+    assert not ALIVE.search(render(HOSTILE[name]))
     for place in PLACES:
         answer = client.get(run + place)
         assert answer.status_code == 200, place

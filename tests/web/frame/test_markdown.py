@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from time import process_time
 
 import pytest
@@ -13,39 +12,6 @@ from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
 from webapp.db.engine import Database
 from webapp.web.frame.markdown import MOST_IN_A_LINE, intro, line, link, render
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "<svg onload=alert(1)>",
-    "<svg><script>alert(1)</script></svg>",
-    "<iframe src='//evil.example'></iframe>",
-    "<style>*{display:none}</style>",
-    "<form action='//evil.example'><button>x",
-    "[x](javascript:alert(1))",
-    "[x](JaVaScRiPt:alert(1))",
-    "[x](data:text/html,<script>alert(1)</script>)",
-    "[x](vbscript:x)",
-    '[x](https://a.example "onmouseover=alert(1)")',
-    "![x](https://evil.example/pixel.png)",
-    "<a href='javascript:alert(1)'>x</a>",
-    "<hx-partial hx-target='body'>x</hx-partial>",
-    "<b><i><u>unclosed <table><tr>",
-    "</div></details></section></main>",
-    "`<script>`",
-    "&lt;script&gt;alert(1)&lt;/script&gt;",
-    "a\x00<scr\x00ipt>b",
-]
-ALIVE = re.compile(
-    r"<(?:script|img|svg|iframe|style|form|button|input|div|section|main|hx-)|"
-    r"<[^>]+\son\w+=|<[^>]+(?:href|src)=[\"']?(?:javascript|data|vbscript):",
-    re.IGNORECASE,
-)
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_nothing_a_chatbot_writes_comes_alive(text: str) -> None:
-    assert not ALIVE.search(render(text))
 
 
 def test_links_open_apart_and_pictures_load_only_where_they_are_wanted() -> None:
