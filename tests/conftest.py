@@ -72,14 +72,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _seldom_collected() -> None:
+def _quicker() -> Iterator[None]:
+    """Collect garbage seldom, make SQLite's tables by migrations once, and hash passwords cheaply.
+
+    What a test client uploads stays in memory: it never closes the files of large uploads, and the
+    garbage collector finds such a file in a later test, which then fails in its place.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _tables_again() -> Iterator[None]:
     migrate = Database.make_tables
     known: list[str] = []
 
@@ -95,24 +96,12 @@ def _tables_again() -> Iterator[None]:
             known.extend(driver.iterdump())
             known[:] = [line for line in known if line not in {"BEGIN TRANSACTION;", "COMMIT;"}]
 
-    with mock.patch.object(Database, "make_tables", make_tables):
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _uploads_in_memory() -> Iterator[None]:
-    """Keep what a test client uploads in memory: it never closes the files of large uploads.
-
-    The garbage collector finds such a file in a later test, which then fails in its place.
-    """
     in_memory = partial(test.stream_encode_multipart, use_tempfile=False)
-    with mock.patch.object(test, "stream_encode_multipart", in_memory):
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _cheap_passwords() -> Iterator[None]:
-    with mock.patch.object(sign_in, "COST", 2**4):
+    with (
+        mock.patch.object(Database, "make_tables", make_tables),
+        mock.patch.object(test, "stream_encode_multipart", in_memory),
+        mock.patch.object(sign_in, "COST", 2**4),
+    ):
         yield
 
 

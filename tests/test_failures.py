@@ -44,16 +44,3 @@ def test_every_failure_is_of_one_of_four_kinds_and_says_what_and_what_to_do() ->
                 for text in texts:
                     assert text
                     assert "%" not in text
-
-
-def test_a_failure_names_what_it_is_about_and_the_command_line_has_a_remedy_of_its_own() -> None:
-    class NoSuchDoor(Missing):
-        message = "There is no door %(name)s"
-        remedy = "Open the page of the doors."
-        command_remedy = "`doors` lists them."
-
-    failure = NoSuchDoor("7")
-
-    assert failure.sentence() == "There is no door 7"
-    assert failure.advice() == "Open the page of the doors."
-    assert failure.line() == "There is no door 7. `doors` lists them."

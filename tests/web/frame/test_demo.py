@@ -11,7 +11,6 @@ import pytest
 from flask import Flask
 
 from tests.web.conftest import in_english
-from tests.web.places import assert_explained
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.web.features import MENUS
@@ -46,26 +45,6 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
         assert "This is the demo" in page.text, path
         assert "This is the demo" not in empty.text, path
     assert n_empty >= 8
-
-
-@pytest.mark.parametrize(
-    ("path", "says", "leads_to"),
-    [
-        ("/runs/", "Each run of the chatbot will stand here", 'id="files"'),
-        ("/comparisons/", "Here will stand who is ahead on what", "/runs/import"),
-        ("/study/standing", "Here will stand how far each rater is", "/runs/import"),
-        ("/study/assignments/", "Here you will name the questions", "/runs/import"),
-        ("/study/notes/", "Raters read the note of a question", "/runs/import"),
-        ("/agreement", "Here will stand how far the raters agree", ">Invite raters</a>"),
-        ("/adjudications/", "Here you will settle what raters disagree on", "/runs/import"),
-        ("/history/", "Every click will be listed here", ">What needs doing</a>"),
-        ("/rate/", "The questions that are yours will stand here", "/"),
-    ],
-)
-def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
-    app: Flask, path: str, says: str, leads_to: str
-) -> None:
-    assert_explained(app, path, says, leads_to)
 
 
 def _sentences(page: object) -> set[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.web import visitors
 from webapp.config import resource
 
 DOCS = resource("docs")
@@ -78,16 +76,3 @@ def test_links_and_pictures_of_a_guide_lead_somewhere(
         with client.get(address or f"/help/{name}", headers=spoken, follow_redirects=True) as led:
             assert led.status_code == 200, target
             assert not anchor or f'id="{anchor}"' in led.get_data(as_text=True), target
-
-
-def test_the_foot_of_a_page_leads_each_reader_to_their_guide(app: Flask, run_id: str) -> None:
-    assert run_id
-    visitors.lock(app.extensions["database"])
-
-    for reader, guide in (
-        (visitors.owner(app), "index"),
-        (visitors.invited(app, "Ani"), "raters"),
-        (visitors.browser(app), "index"),
-    ):
-        foot = text_of(reader, "/help/").partition("<footer")[2]
-        assert f'<a href="/help/{guide}">Help</a>' in foot

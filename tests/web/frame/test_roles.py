@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.web import visitors
-from tests.web.conftest import PART, QUERIES, stored
+from tests.web.conftest import QUERIES, stored
 from tests.web.roles import (
     assert_closed,
     everything,
@@ -116,15 +116,6 @@ def test_a_rater_led_here_by_another_site_begins_by_one_button(served: Flask) ->
     assert found[1] == "/rate/?category=budget&amp;x=&lt;b&gt;"
     assert ani.get("/rate/", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
     assert ani.get("/rate/", headers={"Referer": "http://localhost/rate/"}).status_code == 303
-
-
-def test_a_part_is_refused_as_a_part(served: Flask, run_id: str) -> None:
-    stranger, rater = visitors.browser(served), visitors.invited(served, "Ani")
-
-    for client, status in ((stranger, 401), (rater, 403)):
-        answer = client.get(f"/runs/{run_id}", headers=PART)
-        assert answer.status_code == status
-        assert 'hx-target="#notices"' in answer.text
 
 
 @pytest.mark.parametrize("path", ["/history/", "/history/events.csv", "/history/events.jsonl"])

@@ -16,10 +16,8 @@ from jinja2 import DictLoader, Environment, UndefinedError
 
 from tests.web import places, visitors
 from tests.web.conftest import PART
-from webapp.app import create_app
-from webapp.config import Settings, resource, sqlite_url
+from webapp.config import resource
 from webapp.db.engine import Database
-from webapp.records import LARGEST_INTEGER
 from webapp.web.features import KEPT_FILES, MENUS
 from webapp.web.frame import htmx
 from webapp.web.frame.access import RATER
@@ -263,32 +261,9 @@ def test_a_template_prints_clean_text_and_forgives_no_missing_value(app: Flask) 
         printed("{{ nothing }}")
 
 
-@pytest.mark.parametrize("number", [LARGEST_INTEGER, LARGEST_INTEGER + 1, 10**30])
-def test_a_number_that_no_database_holds_is_not_found(
-    client: FlaskClient, run_id: str, number: int
-) -> None:
-    assert client.get(f"/runs/{run_id}/queries/{number}").status_code == 404
-
-
 def rendered(folder: Path, source: str) -> str:
     loader, kept = DictLoader({"page": source}), CompiledTemplates(folder)
     return Environment(loader=loader, bytecode_cache=kept).get_template("page").render()
-
-
-def test_a_second_start_compiles_no_template_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def answer() -> str:
-        app: Flask = create_app(Settings(sqlite_url(tmp_path / "study.sqlite"), tmp_path))
-        page = app.test_client().get("/")
-        app.extensions["database"].close()
-        assert page.status_code == 200
-        return page.text
-
-    first = answer()
-    monkeypatch.delattr(Environment, "compile")
-
-    assert answer() == first
 
 
 def test_templates_are_compiled_whatever_becomes_of_the_folder_that_keeps_them(
@@ -356,11 +331,3 @@ def test_only_a_request_that_swaps_the_answer_wants_a_part(
     answer = client.post(f"/runs/{run_id}/queries/1/rating", data=refused, headers=headers)
     assert ("<html" in answer.text) != part
     assert "HX-Request-Type" in str(answer.vary)
-
-
-def test_a_file_to_take_away_has_its_bytes_its_kind_and_its_name() -> None:
-    response = htmx.attached(b"1", "text/csv; charset=utf-8", "penilaian 1.csv")
-
-    assert response.data == b"1"
-    assert response.content_type == "text/csv; charset=utf-8"
-    assert response.headers["Content-Disposition"] == 'attachment; filename="penilaian 1.csv"'
