@@ -28,7 +28,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.config.update(
         SECRET_KEY=secret_key(settings.instance),
         MAX_CONTENT_LENGTH=settings.max_upload_bytes,
-        MAX_UPLOAD_FILES=settings.max_upload_files,
         JUDGE=settings.judge,
         IS_DEMO=settings.is_demo,
     )

@@ -65,7 +65,6 @@ class Settings:
     database_url: str
     instance: Path
     max_upload_bytes: int = 32 * 2**20
-    max_upload_files: int = 100
     judge: JudgeEndpoint | None = None
     is_demo: bool = False
 

@@ -10,16 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flask import (
-    Flask,
-    Response,
-    current_app,
-    make_response,
-    redirect,
-    render_template,
-    request,
-    url_for,
-)
+from flask import Flask, Response, current_app, redirect, render_template, request, url_for
 from werkzeug.exceptions import HTTPException
 
 from webapp.db import outages
@@ -115,7 +106,7 @@ def _any(error: Exception) -> Response:
     if isinstance(error, OpenedElsewhere):
         button = gettext(BUTTONS.get(request.endpoint or "", mark("Go on")))
         page = render_template("frame/errors/one_more_step.html", address=wanted, button=button)
-        return make_response(page)
+        return Response(page)
     if not isinstance(error, Failure):
         return _fault(error)
     if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
@@ -137,7 +128,6 @@ def _http(error: HTTPException) -> Response:
 
 
 def _database(error: Exception) -> Response:
-    """Return the page for a database that does not answer; the log gets one line."""
     found = outages.outage(error)
     if found is None:
         return _fault(error)
