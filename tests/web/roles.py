@@ -63,7 +63,7 @@ def filled(rule: Rule, name: str, run_id: str) -> object:
     """Return the value at a place of an address."""
     if name == "run_id":
         return run_id
-    if name in (rule.defaults or {}):
+    if rule.defaults and name in rule.defaults:
         return rule.defaults[name]
     converter = rule._converters[name]
     if isinstance(converter, AnyConverter):

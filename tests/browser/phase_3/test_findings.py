@@ -59,9 +59,7 @@ def signed_in(server: Server, tab: Page) -> Page:
 
 
 @pytest.mark.thorough
-def test_axe_finds_nothing_on_the_owner_s_pages_of_phase_3(
-    phase_3: Server, open_tab: Callable[..., Page]
-) -> None:
+def test_axe_finds_nothing_on_owner_pages(phase_3: Server, open_tab: Callable[..., Page]) -> None:
     """Participants and figures, questions, comments, and the page before a deletion."""
     tab = signed_in(phase_3, open_tab(reduced_motion="reduce"))
     for path in ("", "questions", "comments", "1/withdraw"):
@@ -69,9 +67,7 @@ def test_axe_finds_nothing_on_the_owner_s_pages_of_phase_3(
         assert faults(tab) == [], path
 
 
-def test_no_table_of_participants_scrolls_sideways_on_a_phone(
-    phase_3: Server, open_tab: Callable[..., Page]
-) -> None:
+def test_no_table_scrolls_on_a_phone(phase_3: Server, open_tab: Callable[..., Page]) -> None:
     tab = signed_in(phase_3, open_tab(viewport={"width": 360, "height": 780}))
     tab.goto(phase_3.url + PAGE)
     for summary in tab.locator(".fold > summary").all():
@@ -81,9 +77,7 @@ def test_no_table_of_participants_scrolls_sideways_on_a_phone(
     assert all(boxes.evaluate_all("(all) => all.map((one) => one.scrollWidth <= one.clientWidth)"))
 
 
-def test_a_question_and_a_comment_are_tagged_where_they_stand(
-    phase_3: Server, open_tab: Callable[..., Page]
-) -> None:
+def test_tags_are_put_where_they_stand(phase_3: Server, open_tab: Callable[..., Page]) -> None:
     """Without leaving the page: the part that was saved is put in its place."""
     tab = signed_in(phase_3, open_tab())
     tab.goto(f"{phase_3.url}{PAGE}questions")

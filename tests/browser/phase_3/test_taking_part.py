@@ -42,9 +42,7 @@ def held(handler: bots.Handler, asked: Any) -> None:
 
 
 @pytest.mark.journey
-def test_a_participant_asks_rates_leaves_in_mid_question_and_ends_on_another_device(
-    empty_server: Server, open_tab: OpenTab
-) -> None:
+def test_taking_part_on_two_devices(empty_server: Server, open_tab: OpenTab) -> None:
     """Consent, two questions, a closed browser, the way back, the questionnaire, the thanks."""
     with bots.serving(held) as bot:
         link = _opened(empty_server, bot.address)
@@ -78,9 +76,7 @@ def test_a_participant_asks_rates_leaves_in_mid_question_and_ends_on_another_dev
     assert _stored(empty_server) == {"questions": 2, "verdicts": 6, "items": 11, "finished": 1}
 
 
-def test_what_is_typed_is_there_again_after_the_page_was_left(
-    empty_server: Server, open_tab: OpenTab
-) -> None:
+def test_a_draft_outlives_its_page(empty_server: Server, open_tab: OpenTab) -> None:
     """A draft stays in the browser until it has been asked, and is gone then."""
     with bots.serving(bots.good) as bot:
         link = _opened(empty_server, bot.address)
@@ -98,9 +94,7 @@ def test_what_is_typed_is_there_again_after_the_page_was_left(
         expect(page.locator("#question")).to_have_value("")
 
 
-def test_notes_on_an_answer_are_there_again_after_a_reload_in_mid_sentence(
-    empty_server: Server, open_tab: OpenTab
-) -> None:
+def test_notes_outlive_a_reload(empty_server: Server, open_tab: OpenTab) -> None:
     """And a verdict that another device gave meanwhile shows once the page is in front again."""
     with bots.serving(bots.good) as bot:
         link = _opened(empty_server, bot.address)

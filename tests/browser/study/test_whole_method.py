@@ -36,9 +36,7 @@ WISHES = (
 )
 
 
-def test_the_whole_method_runs_on_one_machine(
-    empty_server: Server, browser: Browser, tmp_path: Path
-) -> None:
+def test_the_whole_method_runs_here(empty_server: Server, browser: Browser, tmp_path: Path) -> None:
     """Three runs from the demo chatbot, rated blind, compared; five users at once; reports."""
     with _chatbot(tmp_path) as address:
         runs = [_collect(empty_server, address, method, tmp_path) for method in METHODS]

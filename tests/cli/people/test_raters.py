@@ -72,7 +72,7 @@ def test_raters_are_listed_with_their_links_and_questions(tmp_path: Path) -> Non
         (("invite", "owner"), 1),
     ],
 )
-def test_what_cannot_be_invited_is_said_in_one_line(
+def test_invalid_invitations_are_told(
     tmp_path: Path, arguments: tuple[str, ...], code: int
 ) -> None:
     done = relevansi(tmp_path, *arguments)

@@ -15,13 +15,7 @@ from tests.exporters.explained import unexplained
 from tests.exporters.one_language import READ, foreign, text_of
 from tests.exporters.phase_3.user_studies import HOSTILE, user_study_report
 from webapp.exporters.phase_3 import summary
-from webapp.exporters.phase_3.summary import (
-    COLUMNS,
-    DATA,
-    FORMATS,
-    data_file,
-    user_study_json,
-)
+from webapp.exporters.phase_3.summary import COLUMNS, DATA, FORMATS, data_file, user_study_json
 from webapp.i18n import speaking
 from webapp.metrics.phase_3.registry import MACHINE_MEASURES, USER_MEASURES
 from webapp.metrics.phase_3.user_study import FIGURES

@@ -90,9 +90,7 @@ def test_no_score_has_no_mean_and_one_no_interval() -> None:
         (100, "best imaginable", "A"),
     ],
 )
-def test_a_mean_is_called_by_the_nearest_adjective_and_its_grade(
-    mean: float, word: str, letter: str
-) -> None:
+def test_a_mean_has_the_nearest_adjective_and_grade(mean: float, word: str, letter: str) -> None:
     # Bangor et al. 2009: 12.5, 20.3, 35.7, 50.9, 71.4, 85.5, 90.9; grades at 60, 70, 80, 90.
     assert (adjective(mean), grade(mean)) == (word, letter)
 

@@ -46,9 +46,7 @@ def latest(session: Session, reader: Rater) -> Event:
     return found.event
 
 
-def test_an_entry_tells_old_and_new_and_which_one_stands(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_an_entry_tells_old_new_and_standing(session: Session, rater: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
     made = click("e2", minute=2, device="phone", sequence=7)
     events.judge(session, rater, run_id, 1, 1, NO, made)
@@ -90,7 +88,7 @@ def test_what_was_said_before_and_sent_after_is_overtaken(
     assert [one.stands for one in entries(session, rater)] == [True, False, False]
 
 
-def test_the_owner_sees_everybody_and_a_rater_only_themselves(
+def test_raters_see_only_themselves(
     session: Session, rater: Rater, budi: Rater, run_id: str
 ) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("mine"))
@@ -105,9 +103,7 @@ def test_the_owner_sees_everybody_and_a_rater_only_themselves(
     assert b"mine" not in history.as_json_lines(session, budi)
 
 
-def test_the_list_narrows_to_rater_question_and_kind(
-    session: Session, rater: Rater, budi: Rater, run_id: str
-) -> None:
+def test_the_list_can_be_narrowed(session: Session, rater: Rater, budi: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("card"))
     said = AnswerRating(quality=3, notes="good")
     events.rate(session, budi, run_id, 1, said, click("answer"))
@@ -179,7 +175,7 @@ def answers_in_log(session: Session, reader: Rater) -> list[str]:
     return [row["answer"] for row in csv.DictReader(io.StringIO(text)) if row["answer"]]
 
 
-def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
+def test_blind_entries_name_no_run(
     session: Session, study: Study, budi: Rater, run_id: str
 ) -> None:
     study.blind = True
@@ -203,7 +199,7 @@ def test_blind_entries_name_an_answer_by_its_letter_and_no_run(
     assert seen.query.run_id == run_id
 
 
-def test_a_hidden_repeat_is_the_owners_to_see_and_a_plain_judgment_to_its_rater(
+def test_a_hidden_repeat_looks_plain_to_its_rater(
     session: Session, rater: Rater, budi: Rater
 ) -> None:
     for number, field in enumerate(("repeat", "repeat quality")):
@@ -221,7 +217,7 @@ def test_a_hidden_repeat_is_the_owners_to_see_and_a_plain_judgment_to_its_rater(
     assert set(seen) < set(history.history(session, rater, ALL).changes)
 
 
-def test_a_deleted_runs_events_stay_without_their_place(
+def test_events_outlive_their_run(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     events.rate(session, rater, run_id, 1, AnswerRating(quality=2), click("q"))
@@ -233,9 +229,7 @@ def test_a_deleted_runs_events_stay_without_their_place(
     assert history.history(session, rater, ALL).latest is None
 
 
-def test_the_files_hold_every_event_and_no_cell_runs(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_files_hold_every_event_safely(session: Session, rater: Rater, run_id: str) -> None:
     events.judge(session, rater, run_id, 1, 1, YES, click("e1", client_minute=-1))
     events.rate(session, rater, run_id, 1, AnswerRating(notes="=1+1"), click("e2", minute=1))
     session.flush()

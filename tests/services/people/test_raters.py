@@ -69,9 +69,7 @@ def logged(session: Session, action: str) -> list[tuple[str, str | None, str | N
     return [(subject, old, new) for subject, old, new in found]
 
 
-def test_a_list_says_how_each_rater_stands(
-    session: Session, study: Study, rater: Rater, ani: Rater
-) -> None:
+def test_a_list_has_progress(session: Session, study: Study, rater: Rater, ani: Rater) -> None:
     budi = raters.add(session, study, "Budi", NOW)
     raters.remove(session, ani, NOW)
 
@@ -104,9 +102,7 @@ def test_two_raters_never_share_a_name(
     assert logged(session, "rename rater") == renamed
 
 
-def test_removing_keeps_every_judgment_and_signs_the_rater_out_until_invited_anew(
-    session: Session, study: Study, ani: Rater
-) -> None:
+def test_removing_keeps_judgments_and_signs_out(session: Session, study: Study, ani: Rater) -> None:
     old = raters.make(session, ani, NOW)
     carried = sign_in.rater_badge(raters.accept(session, study, old.token, NOW))
     assert sign_in.asker(session, carried, NOW).rater_id == ani.id
@@ -125,9 +121,7 @@ def test_removing_keeps_every_judgment_and_signs_the_rater_out_until_invited_ane
     assert raters.accept(session, study, new.token, NOW).rater is ani
 
 
-def test_what_a_removed_rater_left_unfinished_is_free_for_others(
-    session: Session, study: Study, run_id: str
-) -> None:
+def test_unfinished_tasks_are_free_for_others(session: Session, study: Study, run_id: str) -> None:
     assert run_id
     study.overlap = 1
     ani, budi = (raters.add(session, study, name, NOW) for name in ("Ani", "Budi"))
@@ -210,9 +204,7 @@ def test_raters_and_links_of_another_study_are_not_found(session: Session, study
         raters.withdraw(session, study, row.id, NOW)
 
 
-def test_a_link_lets_its_rater_in_as_often_as_wanted_until_it_expires(
-    session: Session, study: Study
-) -> None:
+def test_a_link_lets_its_rater_in_until_it_expires(session: Session, study: Study) -> None:
     month = raters.invite(session, study, "Ani", NOW)
     day = raters.invite(session, study, "ani", NOW + MOMENT, days=1)
 
@@ -236,9 +228,7 @@ def test_a_link_lets_its_rater_in_as_often_as_wanted_until_it_expires(
     assert states == ["expired", "open"]
 
 
-def test_a_withdrawn_link_lets_nobody_in_and_those_inside_out(
-    session: Session, study: Study
-) -> None:
+def test_a_withdrawn_link_ends_at_once_for_those_inside(session: Session, study: Study) -> None:
     withdrawn, other = (raters.invite(session, study, "Ani", NOW) for _ in range(2))
     came_in = raters.accept(session, study, withdrawn.token, NOW)
 

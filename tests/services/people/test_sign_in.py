@@ -47,9 +47,7 @@ def test_the_right_password_is_right_and_no_other(locked: Study) -> None:
             sign_in.check_password(locked.password, wrong)
 
 
-def test_a_password_is_stored_as_a_salted_hash_with_its_cost_and_in_one_spelling(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_password_is_stored_salted_in_one_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sign_in, "COST", 2**10)
     first, second = (sign_in.hashed("caf\u00e9 di Medan") for _ in range(2))
     monkeypatch.undo()
@@ -66,7 +64,7 @@ def test_a_password_is_neither_short_nor_endless(unfit: str) -> None:
         sign_in.hashed(unfit)
 
 
-def test_another_password_signs_every_browser_of_the_owner_out(
+def test_another_password_signs_the_owner_out(
     session: Session, locked: Study, rater: Rater
 ) -> None:
     badge = sign_in.owner_badge(session, locked)
@@ -79,9 +77,7 @@ def test_another_password_signs_every_browser_of_the_owner_out(
         assert (entry.action, entry.old, entry.new) == ("set password", None, None)
 
 
-def test_a_badge_that_hangs_on_nothing_stands_for_nobody(
-    session: Session, locked: Study, rater: Rater
-) -> None:
+def test_a_forged_cookie_stands_for_nobody(session: Session, locked: Study, rater: Rater) -> None:
     ani = raters.add(session, locked, "Ani", NOW)
     token = raters.make(session, ani, NOW).token
     real = sign_in.rater_badge(raters.accept(session, locked, token, NOW))
@@ -101,9 +97,7 @@ def test_a_badge_that_hangs_on_nothing_stands_for_nobody(
     assert sign_in.asker(session, real, NOW + timedelta(days=30)).rater_id is None
 
 
-def test_nobody_signs_in_until_there_is_a_password_or_an_invitation(
-    session: Session, study: Study
-) -> None:
+def test_nobody_signs_in_before_a_password_or_invitation(session: Session, study: Study) -> None:
     assert sign_in.asker(session, None, NOW).is_open_house
     sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
     assert not sign_in.asker(session, None, NOW).is_open_house
@@ -117,7 +111,7 @@ def test_nobody_signs_in_until_there_is_a_password_or_an_invitation(
     ).is_open_house  # a withdrawn one counts: it was given out
 
 
-def test_on_one_laptop_the_chosen_rater_is_at_work_else_the_owner(
+def test_the_chosen_rater_works_else_the_owner(
     session: Session, study: Study, rater: Rater
 ) -> None:
     ani = raters.add(session, study, "Ani", NOW)
@@ -160,9 +154,7 @@ def test_one_password_is_compared_at_a_time_and_few_wait() -> None:
         pass
 
 
-def test_a_time_of_signing_in_that_was_ended_stands_for_nobody(
-    session: Session, locked: Study, rater: Rater
-) -> None:
+def test_an_ended_sign_in_stands_for_nobody(session: Session, locked: Study, rater: Rater) -> None:
     ended = replace(sign_in.owner_badge(session, locked), sign_in="one")
     other = replace(ended, sign_in="two")
     for _again in range(2):
@@ -185,9 +177,7 @@ def knock(session: Session, study: Study, times: int, source: str = "a", minute:
         session.flush()
 
 
-def test_after_five_failures_a_source_waits_a_quarter_of_an_hour_and_no_other(
-    session: Session, study: Study
-) -> None:
+def test_after_five_failures_one_source_waits(session: Session, study: Study) -> None:
     other = Study(name="Other", created_at=NOW)
     session.add(other)
     session.flush()

@@ -53,9 +53,7 @@ def _melati(session: Session, study: Study) -> Participant:
     return taking_part(session, study)
 
 
-def test_an_answer_becomes_cards_to_judge_and_figures(
-    session: Session, melati: Participant
-) -> None:
+def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participant) -> None:
     position = asked(session, melati)
 
     (line,) = own_questions.lines(session, melati, NOW)
@@ -76,9 +74,7 @@ def test_an_answer_becomes_cards_to_judge_and_figures(
     assert live_metrics.check(session) == []
 
 
-def test_a_follow_up_goes_on_in_the_session_and_a_new_conversation_does_not(
-    session: Session, melati: Participant
-) -> None:
+def test_a_new_conversation_forgets_the_earlier(session: Session, melati: Participant) -> None:
     first = asked(session, melati)
     own_questions.done(session, melati, first, NOW)
     own_questions.ask(session, melati, "Yang lain?", NOW)
@@ -96,7 +92,7 @@ def test_a_follow_up_goes_on_in_the_session_and_a_new_conversation_does_not(
     assert [line.conversation for line in found] == [1, 1, 2]
 
 
-def test_a_call_that_died_is_interrupted_and_its_late_answer_is_not_taken_for_a_new_one(
+def test_a_dead_call_is_interrupted_and_comes_too_late(
     session: Session, melati: Participant
 ) -> None:
     own_questions.ask(session, melati, "Rumah?", NOW)
@@ -134,9 +130,7 @@ def test_whatever_a_chatbot_writes_can_be_kept_and_shown(
     assert page.response
 
 
-def test_no_more_are_asked_at_once_than_allowed_and_the_others_wait_their_turn(
-    session: Session, study: Study
-) -> None:
+def test_questions_wait_their_turn(session: Session, study: Study) -> None:
     opened(session, study, replace(SETTINGS, at_once=2))
     people = [taking_part(session, study, name) for name in ("Melati", "Jati", "Merak")]
     for number, person in enumerate(people):
@@ -154,9 +148,7 @@ def test_no_more_are_asked_at_once_than_allowed_and_the_others_wait_their_turn(
     assert claimed(session, NOW + MINUTE).asked.message == "Rumah 2?"
 
 
-def test_there_is_one_open_question_and_the_same_text_again_is_that_one(
-    session: Session, melati: Participant
-) -> None:
+def test_there_is_one_open_question_at_a_time(session: Session, melati: Participant) -> None:
     first = own_questions.ask(session, melati, "Rumah?", NOW)
 
     assert own_questions.ask(session, melati, " Rumah? ", NOW) == first
@@ -165,9 +157,7 @@ def test_there_is_one_open_question_and_the_same_text_again_is_that_one(
     assert still.value.args == (first,)
 
 
-def test_what_was_given_up_counts_as_a_failed_call_and_takes_no_question(
-    session: Session, study: Study, melati: Participant
-) -> None:
+def test_what_is_given_up_is_failed(session: Session, study: Study, melati: Participant) -> None:
     opened(session, study, SETTINGS)
     own_questions.ask(session, melati, "Rumah?", NOW)
     WORK.keep(session, claimed(session), Failed("not_reached", "nobody listens"), NOW)
@@ -181,9 +171,7 @@ def test_what_was_given_up_counts_as_a_failed_call_and_takes_no_question(
     assert own_questions.ask(session, melati, "Ruko?", NOW) == 2
 
 
-def test_nobody_asks_more_than_the_limit_nor_too_soon_nor_once_it_is_closed(
-    session: Session, study: Study
-) -> None:
+def test_nobody_asks_too_much_too_soon_or_too_late(session: Session, study: Study) -> None:
     opened(session, study, Settings(most_questions=1, pause_seconds=60))
     melati = taking_part(session, study)
     asked(session, melati)
@@ -220,9 +208,7 @@ def Settings(**said: object) -> user_studies.UserStudySettings:  # noqa: N802
 OWN = '{"send": {"q": "{message}"}, "read": {"text": "a"}, "headers": {%s}}'
 
 
-def test_it_may_be_prepared_without_a_chatbot_but_not_opened(
-    session: Session, study: Study
-) -> None:
+def test_it_opens_only_with_a_chatbot(session: Session, study: Study) -> None:
     user_studies.set_settings(session, study, UserStudySettings(most_questions=3), NOW)
     with pytest.raises(UnfitChatbot) as unfit:
         user_studies.set_settings(session, study, UserStudySettings(is_open=True), NOW)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.phase_3.participants import WORK, asked, claimed, taking_part
-from tests.services.runs.runs import card, click, query, run
+from tests.services.runs.runs import click
 from webapp.chatbot.answers import Answer
 from webapp.db.tables.people import LogEntry
 from webapp.db.tables.phase_3 import Participant
@@ -21,15 +21,10 @@ from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.queries import Undefined
 from webapp.metrics.phase_3.user_study import ParticipantStage, UserStudyReport
 from webapp.records import COMMENTS, EmptyOutcome, Relevance
-from webapp.services.comparisons import chosen_runs, comparisons
-from webapp.services.comparisons.chosen_runs import NothingToCompare
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import KEEP, AnswerRating
 from webapp.services.phase_3 import findings, own_questions, participants
 from webapp.services.phase_3.own_questions import Failed
-from webapp.services.runs import imports, reports, runs
-from webapp.services.runs.imports import Labels
-from webapp.services.runs.runs import UnknownRun
 from webapp.services.study import studies
 
 YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
@@ -144,9 +139,7 @@ def test_participants_count_cannot_tell_as_the_study_does(session: Session, stud
 
 
 @pytest.mark.usefixtures("melati", "kenari")
-def test_figures_are_over_all_questions_and_their_intervals_over_people(
-    session: Session, study: Study
-) -> None:
+def test_figures_are_over_questions_intervals_over_people(session: Session, study: Study) -> None:
     report = found(session, study)
 
     # P@5: Melati 1 and 0.5, Kenari 0: 1.5 / 3. Of two people drawn: both Melati 0.75, both
@@ -193,9 +186,7 @@ def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, st
     assert report.figures["mean_precision_at_5"].value is None
 
 
-def test_a_failed_call_and_an_unreadable_answer_ask_for_no_rating_and_are_counted_apart(
-    session: Session, study: Study
-) -> None:
+def test_failed_and_unreadable_answers_ask_for_no_rating(session: Session, study: Study) -> None:
     participant = taking_part(session, study)
     rated(session, participant, YES, YES)
     own_questions.ask(session, participant, "Ruko?", NOW)
@@ -229,36 +220,8 @@ def test_a_failed_call_and_an_unreadable_answer_ask_for_no_rating_and_are_counte
     assert [cell.text for cell in line[3:7]] == ["3", "1", "1", "1"]
 
 
-@pytest.mark.usefixtures("melati", "kenari")
-def test_phase_3_meets_no_run_and_no_figure_of_phases_1_and_2(
-    session: Session, study: Study
-) -> None:
-    stored = imports.store(session, study, run(query(1, card("a"))), Labels(), NOW)
-    owner = studies.raters(session, study)[0]
-    events.judge(session, owner, stored.id, 1, 1, YES, click("owner"))
-
-    melati, _ = participants.everybody(session, study)
-    assert melati.run_id is not None
-    with pytest.raises(UnknownRun):
-        runs.find(session, study, melati.run_id)
-    own = [stored.id, melati.run_id]
-    with pytest.raises(UnknownRun):
-        comparisons.report(session, study, own, reports.of_rater(owner))
-    assert [one.run.id for one in chosen_runs.candidates(session, study)] == [stored.id]
-    assert studies.raters(session, study) == [owner]
-    assert reports.rule_of(session, study).rater == owner
-    for phase in (1, 2):
-        with pytest.raises(NothingToCompare):
-            chosen_runs.of_phase(session, study, phase)
-    report = found(session, study)
-    assert report.n_questions == 3
-    assert {one.pseudonym for one in report.people} == {"Melati", "Kenari"}
-
-
 @pytest.mark.usefixtures("kenari")
-def test_categories_and_themes_are_counted_and_every_change_of_them_logged(
-    session: Session, study: Study, melati: Participant
-) -> None:
+def test_tags_are_counted_and_logged(session: Session, study: Study, melati: Participant) -> None:
     findings.set_category(session, melati, 1, "  area  Cemara ", NOW)
     findings.add(session, melati, "note 1", "price", NOW)
     findings.add(session, melati, "note 1", "Price", NOW)  # the same theme in other letters

@@ -11,14 +11,7 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.demo import study_of
-from tests.services.phase_3.participants import (
-    agreed,
-    asked,
-    came_in,
-    only,
-    opened,
-    taking_part,
-)
+from tests.services.phase_3.participants import agreed, asked, came_in, only, opened, taking_part
 from tests.services.runs.runs import click
 from webapp.db.tables.judging import Event
 from webapp.db.tables.people import LogEntry, Rater
@@ -54,9 +47,7 @@ def said_in_log(session: Session) -> str:
     return str([(entry.subject, entry.old, entry.new) for entry in only(session, LogEntry)])
 
 
-def test_a_personal_link_is_one_participant_s_on_every_device_until_it_is_withdrawn(
-    session: Session, study: Study
-) -> None:
+def test_a_personal_link_holds_until_it_is_withdrawn(session: Session, study: Study) -> None:
     opened(session, study)
     made = participants.invite(session, study, "Merak", NOW)
     link = participants.accept(session, study, made.token, NOW)
@@ -88,9 +79,7 @@ def test_a_link_ends_the_time_without_signing_in(session: Session, study: Study)
     assert not sign_in.asker(session, None, NOW).is_open_house
 
 
-def test_a_pseudonym_is_one_participant_s_whatever_its_capitals(
-    session: Session, study: Study, link: ParticipantLink
-) -> None:
+def test_pseudonyms_are_unique(session: Session, study: Study, link: ParticipantLink) -> None:
     melati, jati = agreed(session, link), agreed(session, link, "Jati")
     for taken in ("MELATI", "M\N{CYRILLIC SMALL LETTER IE}lati"):
         with pytest.raises(PseudonymTaken):
@@ -111,9 +100,7 @@ def test_a_pseudonym_is_one_participant_s_whatever_its_capitals(
     assert "Jati" not in said_in_log(session)
 
 
-def test_each_one_who_agrees_by_everybody_s_link_is_a_new_participant_once(
-    session: Session, study: Study, link: ParticipantLink
-) -> None:
+def test_an_open_link_lets_many_in(session: Session, study: Study, link: ParticipantLink) -> None:
     token = participants.new_token()
     first, second = agreed(session, link, "Melati", token), agreed(session, link, "Jati")
 
@@ -123,9 +110,7 @@ def test_each_one_who_agrees_by_everybody_s_link_is_a_new_participant_once(
     assert [one.pseudonym for one in participants.everybody(session, study)] == ["Melati", "Jati"]
 
 
-def test_it_is_kept_which_version_of_the_consent_somebody_agreed_to(
-    session: Session, study: Study, link: ParticipantLink
-) -> None:
+def test_the_agreed_text_is_kept(session: Session, study: Study, link: ParticipantLink) -> None:
     assert user_studies.write_consent(session, study, user_studies.default_consent(), NOW) == 1
     before = agreed(session, link)
     version = user_studies.write_consent(session, study, {"id": "Baru", "en": "New"}, NOW)
@@ -140,9 +125,7 @@ def test_it_is_kept_which_version_of_the_consent_somebody_agreed_to(
     assert len(only(session, ConsentText)) == 4  # two versions in each language
 
 
-def test_declining_stores_a_count_and_nothing_else(
-    session: Session, study: Study, link: ParticipantLink
-) -> None:
+def test_declining_leaves_a_count(session: Session, study: Study, link: ParticipantLink) -> None:
     participants.decline(session, link, NOW)
     invited = participants.invite(session, study, "Merak", NOW)
     participants.decline(session, participants.accept(session, study, invited.token, NOW), NOW)
@@ -156,7 +139,7 @@ def test_declining_stores_a_count_and_nothing_else(
         participants.accept(session, study, invited.token, NOW)
 
 
-def test_nobody_new_comes_in_while_it_is_closed_and_who_is_in_comes_back(
+def test_closed_it_lets_nobody_new_in(
     session: Session, study: Study, link: ParticipantLink
 ) -> None:
     melati = agreed(session, link)
@@ -177,9 +160,7 @@ def test_participants_are_no_raters_of_the_study(session: Session, study: Study)
     assert len(only(session, Rater)) == len(before) + 1
 
 
-def test_eight_participants_asked_rated_and_answered_the_questionnaire(
-    demo_session: Session,
-) -> None:
+def test_eight_participants_of_the_demo_are_done(demo_session: Session) -> None:
     everybody = participants.everybody(demo_session, study_of(demo_session))
     answers = [participants.of_rater(demo_session, rater(person)) for person in everybody]
 
@@ -211,9 +192,7 @@ def test_ten_answers_make_a_score_and_nine_do_not(session: Session, melati: Rate
     assert (said.helped, said.missing, said.unanswered) == ("Cepat", "", ())
 
 
-def test_an_older_click_that_arrives_late_does_not_shadow_a_newer(
-    session: Session, melati: Rater
-) -> None:
+def test_an_older_click_does_not_shadow_a_newer(session: Session, melati: Rater) -> None:
     newer, older = (click(name, device="phone", sequence=n) for name, n in (("b", 2), ("a", 1)))
     participants.answer(session, melati, "sus 1", "5", newer)
     participants.answer(session, melati, "sus 1", "2", older)
@@ -230,7 +209,7 @@ def test_an_answer_can_be_taken_back(session: Session, melati: Rater) -> None:
     assert participants.of_rater(session, melati).usability[0] is None
 
 
-def test_undo_takes_back_judgments_and_leaves_the_questionnaire(
+def test_undo_leaves_the_questionnaire(
     session: Session, person: Participant, melati: Rater
 ) -> None:
     position = asked(session, person, now=NOW)

@@ -41,9 +41,7 @@ def _melati(session: Session, study: Study) -> Participant:
     return taking_part(session, study)
 
 
-def test_every_row_and_event_goes_and_a_count_stays(
-    session: Session, study: Study, melati: Participant
-) -> None:
+def test_all_rows_go_and_a_count_stays(session: Session, study: Study, melati: Participant) -> None:
     rated(session, melati, YES, NO, notes="Bagus")
     before = rows(session)
     kenari = taking_part(session, study, "Kenari")
@@ -78,7 +76,7 @@ def test_every_row_and_event_goes_and_a_count_stays(
     assert taking_part(session, study, "Kenari").number == 3  # no number is given again
 
 
-def test_the_files_made_while_somebody_took_part_are_named(
+def test_files_made_meanwhile_are_named(
     session: Session, study: Study, melati: Participant
 ) -> None:
     participants.note_export(session, study, "before.csv", NOW - DAY)
@@ -96,9 +94,7 @@ def test_the_files_made_while_somebody_took_part_are_named(
     ]
 
 
-def test_who_is_invited_and_never_came_leaves_nothing_either(
-    session: Session, study: Study
-) -> None:
+def test_who_never_came_leaves_nothing_either(session: Session, study: Study) -> None:
     taking_part(session, study)
     participants.invite(session, study, "Jalak", NOW)
     jalak = participants.everybody(session, study)[1]
@@ -110,9 +106,7 @@ def test_who_is_invited_and_never_came_leaves_nothing_either(
     assert [one.pseudonym for one in participants.everybody(session, study)] == ["Melati"]
 
 
-def test_no_trace_of_the_words_is_left_in_the_sqlite_file_or_beside_it(
-    sqlite_template: Path, sqlite: Database
-) -> None:
+def test_no_trace_is_left_in_the_sqlite_file(sqlite_template: Path, sqlite: Database) -> None:
     copied(sqlite_template, sqlite)
     with sqlite.writing() as session:
         study = studies.open_or_make(session, NOW)

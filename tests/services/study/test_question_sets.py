@@ -28,9 +28,7 @@ def questions(session: Session, imported: ImportedRun) -> list[tuple[int, str]]:
     return [(position, text) for position, text in rows]
 
 
-def test_texts_that_differ_in_blanks_and_case_are_one_question_set(
-    session: Session, study: Study
-) -> None:
+def test_blanks_and_case_make_no_other_question(session: Session, study: Study) -> None:
     store(session, study, run(query(1, text="apakah ada gudang di KIM?")))
     store(session, study, run(query(1, card("a"), text="Apakah ada gudang di KIM ?"), method="b"))
 
@@ -38,9 +36,7 @@ def test_texts_that_differ_in_blanks_and_case_are_one_question_set(
     assert count(session, Question) == 1
 
 
-def test_a_part_of_the_questions_in_order_joins_the_larger_set(
-    session: Session, study: Study
-) -> None:
+def test_a_part_in_order_joins_the_larger_set(session: Session, study: Study) -> None:
     whole = store(session, study, run(query(1), query(2), query(3)))
     part = store(session, study, run(query(1), query(3, card("a")), method="b"))
 
@@ -48,9 +44,7 @@ def test_a_part_of_the_questions_in_order_joins_the_larger_set(
     assert count(session, Question) == 3
 
 
-def test_a_larger_set_grows_from_the_smaller_one_and_keeps_its_judgments(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_set_grows_and_keeps_judgments(session: Session, study: Study, rater: Rater) -> None:
     part = store(session, study, run(query(2, card("a"), text="B"), method="b"))
     events.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
     whole = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
@@ -70,9 +64,7 @@ def test_two_parts_are_brought_together_by_the_whole(session: Session, study: St
     assert count(session, QuestionSet) == 1
 
 
-def test_the_same_text_asked_twice_is_two_questions_told_apart_by_the_file_s_ids(
-    session: Session, study: Study
-) -> None:
+def test_ids_of_the_file_tell_equal_texts_apart(session: Session, study: Study) -> None:
     whole = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
     store(session, study, whole)
     part = store(session, study, run(query(3, card("a"), text="more"), method="b"))

@@ -35,9 +35,7 @@ def test_the_saving_counts_cards_against_distinct_things(session: Session, study
     assert (found.shown, found.distinct, found.beyond) == (5, 2, 1)
 
 
-def test_each_rater_and_question_says_how_far_it_is(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_raters_and_questions_say_how_far(session: Session, study: Study, rater: Rater) -> None:
     stored(session, study)
     other = studies.add_rater(session, study, "Budi", NOW)
     task = tasks.next_task(session, other, NOW)

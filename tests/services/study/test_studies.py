@@ -20,9 +20,7 @@ from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Exposure, Period
 
 
-def test_a_study_is_blind_once_two_runs_compete_unless_the_owner_says_otherwise(
-    session: Session, study: Study
-) -> None:
+def test_a_study_is_blind_once_two_runs_compete(session: Session, study: Study) -> None:
     assert not studies.is_blind(session, study)
     stored(session, study, "hybrid", query(1))
     assert not studies.is_blind(session, study)
@@ -44,9 +42,7 @@ def test_only_a_switch_that_changes_is_logged(session: Session, study: Study) ->
     ]
 
 
-def test_the_log_names_a_renamed_rater_by_number(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_the_log_names_raters_by_number(session: Session, study: Study, rater: Rater) -> None:
     before = rater.name
     for name in ("", before, "Ani"):
         studies.rename_rater(session, rater, name, NOW)
@@ -56,9 +52,7 @@ def test_the_log_names_a_renamed_rater_by_number(
     assert (entry.subject, entry.old, entry.new) == (f"rater {rater.id}", before, "Ani")
 
 
-def test_another_way_to_count_cannot_tell_makes_every_figure_anew(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_cannot_tell_makes_figures_anew(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a"), card("b")), query(2, card("c")))
     second = studies.add_rater(session, study, "Ani", NOW)
     for one in (rater, second):
@@ -109,9 +103,7 @@ def at(hour: int, until: int | None = None) -> Period:
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_reports_name_the_times_in_which_raters_saw_more_than_the_cards(
-    session: Session, study: Study
-) -> None:
+def test_reports_name_when_raters_saw_more_than_cards(session: Session, study: Study) -> None:
     assert assignments.exposure(session, study) == Exposure((), (), ())
     switch(session, study, 1, badges_while_blind=True, suggest_quality=True)
     for hour, shown in enumerate((True, False, True), start=2):

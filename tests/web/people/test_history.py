@@ -8,9 +8,7 @@ import re
 from flask.testing import FlaskClient
 
 
-def test_every_change_is_listed_filtered_undone_and_taken_away(
-    client: FlaskClient, run_id: str
-) -> None:
+def test_changes_are_listed_filtered_and_undone(client: FlaskClient, run_id: str) -> None:
     """Two clicks on cards, one by a device that says so, and a note that a sheet would run."""
     assert 'class="narrowing"' not in client.get("/history/").text  # no filters over nothing
     for rank, sent in ((1, {}), (2, {"device": "phone", "sequence": "2"})):

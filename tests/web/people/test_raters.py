@@ -40,9 +40,7 @@ def names(database: Database) -> list[str]:
         return list(session.scalars(select(Rater.name).order_by(Rater.id)))
 
 
-def test_an_invitation_is_a_link_and_a_code_shown_once_until_it_is_withdrawn(
-    app: Flask, owner: FlaskClient
-) -> None:
+def test_an_invitation_is_shown_once_and_withdrawn(app: Flask, owner: FlaskClient) -> None:
     answer = owner.post("/raters/", data={"name": "Ani", "by": "link", "days": "7"})
     assert answer.status_code == 303
 
@@ -66,9 +64,7 @@ def test_an_invitation_is_a_link_and_a_code_shown_once_until_it_is_withdrawn(
     assert LINK.search(owner.get("/raters/").text)
 
 
-def test_a_link_is_for_the_address_and_the_way_the_owner_came(
-    app: Flask, owner: FlaskClient
-) -> None:
+def test_a_link_is_for_the_address_the_owner_used(app: Flask, owner: FlaskClient) -> None:
     assert owner
     base = "https://nilai.example"
     client = visitors.browser(app, elsewhere=True)
@@ -81,9 +77,7 @@ def test_a_link_is_for_the_address_and_the_way_the_owner_came(
     assert "works on this computer only" not in page
 
 
-def test_without_a_password_people_are_added_but_not_invited(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_without_a_password_nobody_is_invited(client: FlaskClient, web_database: Database) -> None:
     assert client.post("/raters/", data={"name": "Ani", "by": "link"}).status_code == 409
     assert client.post("/raters/", data={"name": "Budi"}).status_code == 303
 
@@ -100,9 +94,7 @@ def test_without_a_password_people_are_added_but_not_invited(
         ("Pemilik", "The owner signs in with the password"),
     ],
 )
-def test_an_unfit_name_is_said_where_it_was_typed(
-    owner: FlaskClient, ani: int, name: str, message: str
-) -> None:
+def test_an_unfit_name_is_told(owner: FlaskClient, ani: int, name: str, message: str) -> None:
     assert ani
     answer = owner.post("/raters/", data={"name": name, "by": "link" if name == "Pemilik" else ""})
 
@@ -111,9 +103,7 @@ def test_an_unfit_name_is_said_where_it_was_typed(
     assert 'aria-describedby="name-error"' in answer.text
 
 
-def test_a_rater_is_renamed_to_a_free_name(
-    owner: FlaskClient, web_database: Database, ani: int
-) -> None:
+def test_a_rater_is_renamed(owner: FlaskClient, web_database: Database, ani: int) -> None:
     hostile = "<script>alert(1)</script>\u202e{{7777*7777}}"
     owner.post(f"/raters/{ani}/name", data={"name": hostile})
     page = owner.get("/raters/").text

@@ -70,9 +70,7 @@ def finish(database: Database, end: str, name: str = "Ani") -> None:
 
 
 class TestOnOneLaptop:
-    def test_the_header_leads_to_the_choice_of_a_rater_and_back(
-        self, client: FlaskClient, web_database: Database
-    ) -> None:
+    def test_a_rater_is_chosen(self, client: FlaskClient, web_database: Database) -> None:
         with web_database.writing() as session:
             study = studies.open_or_make(session, NOW)
             ani = raters.add(session, study, "Ani", NOW).id
@@ -91,9 +89,7 @@ class TestOnOneLaptop:
         finish(web_database, "removed")
         assert client.get("/runs/").status_code == 200  # the owner again
 
-    def test_once_somebody_is_invited_nobody_is_chosen(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_once_invited_nobody_is_chosen(self, app: Flask, web_database: Database) -> None:
         away = browser(app, elsewhere=True)
         for path in ("/", "/sign-in", "/join/guess"):
             assert away.get(path).status_code == 403
@@ -117,9 +113,7 @@ class TestTheFirstPassword:
         assert other.post("/password", data=NEW).status_code == 401
         assert other.post("/sign-in/first", data=NEW).status_code == 403
 
-    def test_it_is_never_set_from_elsewhere_without_the_link_of_the_terminal(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_it_is_not_set_from_elsewhere(self, app: Flask, web_database: Database) -> None:
         invite(web_database, "Ani")
         client = browser(app, elsewhere=True)
         proxied = browser(app)
@@ -169,9 +163,7 @@ class TestTheFirstPassword:
 
 
 class TestTheOwner:
-    def test_signs_in_from_anywhere_and_goes_on_to_what_was_asked_for(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_goes_on_to_what_was_asked_for(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
         client = browser(app, elsewhere=True)
 
@@ -213,9 +205,7 @@ class TestTheOwner:
         monkeypatch.setattr(access, "now", lambda: later)
         assert guess(app, 1, PASSWORD) == [303]
 
-    def test_waits_seconds_for_others_and_not_at_all_in_a_browser_that_is_known(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_waits_for_none_in_a_known_browser(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
         known = owner(app)
         known.post("/sign-out")
@@ -230,9 +220,7 @@ class TestTheOwner:
             assert known.post("/sign-in", data={"password": PASSWORD}).status_code == 303
         assert guess(app, 1, PASSWORD) == [303]
 
-    def test_signs_out_whoever_copied_the_cookie_and_no_other_browser(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_signs_out_copies_of_the_cookie(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
         client, other = owner(app), owner(app)
         thief = thief_of(client)
@@ -245,9 +233,7 @@ class TestTheOwner:
         assert thief.post("/sign-out").status_code == 303  # once more harms nothing
         assert other.get("/runs/").status_code == 200
 
-    def test_changes_the_password_while_others_guess_and_every_other_browser_is_out(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_changes_the_password(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
         here, there = owner(app), owner(app, elsewhere=True)
         here.delete_cookie(session_cookie.known_name(app), path="/sign-in")
@@ -263,9 +249,7 @@ class TestTheOwner:
 
 
 class TestAnInvitedRater:
-    def test_comes_in_by_the_button_on_any_device_and_signs_out_on_one(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_comes_in_on_any_device(self, app: Flask, web_database: Database) -> None:
         path = invite(web_database, "Ani <b>&")
 
         clients = [browser(app, elsewhere=elsewhere) for elsewhere in (False, True)]
@@ -281,17 +265,13 @@ class TestAnInvitedRater:
         assert thief.get("/history/").status_code == 303
         assert other.get("/history/").status_code == 200
 
-    def test_reads_the_name_of_an_unnamed_study_in_their_language(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_reads_the_study_name_translated(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
         path = invite(web_database, "Ani")
         for code, name in (("id", "Studi saya"), ("en", "My study")):
             assert name in browser(app).get(path, headers={"Accept-Language": code}).text
 
-    def test_is_out_at_once_when_the_invitation_ends_however_it_did(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_is_out_once_the_invitation_ends(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
         answers = [browser(app).get("/join/unknown")]
         for end in ("withdrawn", "expired", "removed", "deleted"):
@@ -306,9 +286,7 @@ class TestAnInvitedRater:
         assert {answer.status_code for answer in answers} == {404}
         assert len({answer.text for answer in answers}) == 1
 
-    def test_comes_in_by_a_valid_link_however_many_others_were_tried(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_comes_in_despite_wrong_guesses(self, app: Flask, web_database: Database) -> None:
         path = invite(web_database, "Ani")
         tried = [browser(app).get("/join/guess"), browser(app).post("/join/guess")] * 150
         assert {answer.status_code for answer in tried} == {404}
@@ -346,9 +324,7 @@ class TestTheCookie:
         assert "Path=/;" in f"{signed_in};"
         assert "Path=/sign-in;" in f"{known};"  # no click carries it
 
-    def test_is_set_at_no_other_time_and_of_another_secret_worth_nothing(
-        self, app: Flask, web_database: Database
-    ) -> None:
+    def test_is_worth_nothing_under_another_key(self, app: Flask, web_database: Database) -> None:
         lock(web_database)
         client, folder = owner(app), Path(app.instance_path)
         for address in ("/", "/runs/", "/static/frame/app.css?v=1"):
@@ -373,9 +349,7 @@ class TestTheCookie:
         ("127.0.0.1", "nonsense", "unknown"),
     ],
 )
-def test_failures_are_counted_by_the_machine_that_asks(
-    app: Flask, address: str, forwarded: str, source: str
-) -> None:
+def test_tries_count_by_address(app: Flask, address: str, forwarded: str, source: str) -> None:
     headers = {"X-Forwarded-For": forwarded} if forwarded else {}
 
     with app.test_request_context(headers=headers, environ_base={"REMOTE_ADDR": address}):

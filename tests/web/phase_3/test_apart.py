@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.phase_3.participants import asked, opened, taking_part
 from tests.services.runs.runs import click
@@ -18,7 +16,7 @@ from tests.web import visitors
 from tests.web.conftest import QUERIES, in_english, stored
 from tests.web.phase_3 import participants
 from tests.web.roles import assert_closed, refused_at_open_doors, stored_by_links_from_elsewhere
-from webapp.config import resource, sqlite_url
+from webapp.config import resource
 from webapp.db.engine import Database
 from webapp.records import Relevance
 from webapp.services.judging import events
@@ -48,7 +46,7 @@ def phase_3(database: Database) -> None:
         session.commit()
 
 
-def test_every_page_of_the_study_is_as_before_to_the_byte(
+def test_every_page_of_the_study_stays_equal(
     app: Flask, web_database: Database, run_id: str
 ) -> None:
     other = stored(web_database, QUERIES, method="vector_only")
@@ -79,38 +77,7 @@ def _timeless(page: bytes) -> bytes:
     return re.sub(rb"\d{1,2}:\d\d", b"", page)
 
 
-def test_every_command_says_what_it_said_before(tmp_path: Path) -> None:
-    runs = document(
-        relevansi(tmp_path, "import", SEEDS / "hybrid", SEEDS / "vector_only", "--json")
-    )
-    first = runs["runs"][0]["id"]
-    commands = (
-        ("runs", "--json"),
-        ("metrics", "--run", first, "--format", "json"),
-        ("export", first, "--format", "json"),
-        ("export", first, "--format", "csv"),
-        ("export", first, "--format", "qrels"),
-        ("compare", "--phase", "1", "--resamples", "100", "--format", "json"),
-        ("agreement", "--format", "json"),
-        ("raters",),
-        ("check",),
-    )
-
-    def said() -> list[tuple[int, str]]:
-        done = [relevansi(tmp_path, *command) for command in commands]
-        return [(one.returncode, one.stdout) for one in done]
-
-    before = said()
-    database = Database(sqlite_url(tmp_path / "relevansi.sqlite"))
-    phase_3(database)
-    database.close()
-
-    assert said() == before
-
-
-def test_a_run_imported_later_joins_the_study_s_questions_and_no_participant_s(
-    app: Flask, web_database: Database
-) -> None:
+def test_a_later_run_joins_no_participant_s_questions(app: Flask, web_database: Database) -> None:
     phase_3(web_database)
     run_id = stored(web_database, QUERIES[:1])
     page = in_english(app).get(f"/runs/{run_id}")  # nobody is signed in: links were made
@@ -131,16 +98,12 @@ def _participant(app: Flask, run_id: str) -> FlaskClient:
     return participants.taking_part(app, link)
 
 
-def test_doors_are_open_and_closed_to_participants_as_listed(
-    app: Flask, participant: FlaskClient, run_id: str
-) -> None:
+def test_doors_open_and_close_as_listed(app: Flask, participant: FlaskClient, run_id: str) -> None:
     assert refused_at_open_doors(app, participant, "participant") == []
     assert_closed(app, participant, "participant", run_id)
 
 
-def test_a_link_from_elsewhere_stores_nothing(
-    app: Flask, participant: FlaskClient, run_id: str
-) -> None:
+def test_foreign_links_store_nothing(app: Flask, participant: FlaskClient, run_id: str) -> None:
     assert stored_by_links_from_elsewhere(app, participant, run_id) == set()
 
 

@@ -48,9 +48,7 @@ def two_took_part(database: Database) -> tuple[int, int]:
         return melati.id, kenari.id
 
 
-def test_before_there_is_anything_the_pages_say_how_to_begin(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_empty_pages_say_how_to_begin(client: FlaskClient, web_database: Database) -> None:
     def seen() -> list[bool]:
         pages = [client.get(f"{PAGE}{part}") for part in ("", "questions", "comments")]
         assert {page.status_code for page in pages} == {200}
@@ -86,9 +84,7 @@ def test_the_page_shows_who_stands_where_and_what_it_comes_to(client: FlaskClien
     assert "0,50" in page
 
 
-def test_questions_get_a_category_and_can_be_narrowed_to_it(
-    client: FlaskClient, two_people: tuple[int, int]
-) -> None:
+def test_questions_get_a_category(client: FlaskClient, two_people: tuple[int, int]) -> None:
     melati, _ = two_people
     address = f"{PAGE}{melati}/questions/1/category"
 
@@ -126,9 +122,7 @@ def test_comments_get_themes_and_lose_them(
     assert "1 comment, 1 participant" in client.get(PAGE).text
 
 
-def test_a_tag_that_cannot_be_is_refused_in_words(
-    client: FlaskClient, two_people: tuple[int, int]
-) -> None:
+def test_an_unfit_tag_is_refused(client: FlaskClient, two_people: tuple[int, int]) -> None:
     melati, _ = two_people
 
     long = client.post(f"{PAGE}{melati}/questions/1/category", data={"category": "x" * 61})

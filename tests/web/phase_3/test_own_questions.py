@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from threading import Barrier, Event, Lock, Thread
-from typing import Any
+from threading import Barrier, Thread
 
 import pytest
 from flask import Flask
@@ -26,9 +25,7 @@ def states(database: Database) -> list[str]:
         return [own.state for own in session.query(OwnQuestion).order_by(OwnQuestion.id)]
 
 
-def test_an_answer_is_judged_without_a_script_and_then_the_next_question_asked(
-    app: Flask, web_database: Database
-) -> None:
+def test_an_answer_is_judged_and_the_next_asked(app: Flask, web_database: Database) -> None:
     with bots.serving(bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address, pause_seconds=0))
         address = ask(app, client, "Rumah di Johor?")
@@ -53,9 +50,7 @@ def test_an_answer_is_judged_without_a_script_and_then_the_next_question_asked(
     assert first["session_id"] == second["session_id"]
 
 
-def test_an_empty_answer_asks_in_plain_words_whether_that_is_right(
-    app: Flask, web_database: Database
-) -> None:
+def test_an_empty_answer_asks_whether_that_is_right(app: Flask, web_database: Database) -> None:
     nothing = bots.status(200, {"response": "Maaf, tidak ada.", "properties": []})
     with bots.serving(nothing) as bot:
         client = taking_part(app, opened(web_database, bot.address))
@@ -73,9 +68,7 @@ def test_an_empty_answer_asks_in_plain_words_whether_that_is_right(
     assert "Not rated in full" not in client.get("/ask/").text
 
 
-def test_a_click_by_script_is_answered_with_what_it_changed(
-    app: Flask, web_database: Database
-) -> None:
+def test_a_click_is_answered_with_what_it_changed(app: Flask, web_database: Database) -> None:
     with bots.serving(bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address))
         address = ask(app, client, "Rumah?")
@@ -93,9 +86,7 @@ def test_a_click_by_script_is_answered_with_what_it_changed(
     assert "nothing left to undo" in client.post("/ask/undo", headers=PART).text
 
 
-def test_the_page_waits_while_the_chatbot_thinks_and_no_writer_waits_for_it(
-    app: Flask, web_database: Database
-) -> None:
+def test_a_page_waits_and_no_writer_does(app: Flask, web_database: Database) -> None:
     with bots.serving(bots.silent, bots.good) as bot:
         link = opened(web_database, bot.address)
         client = taking_part(app, link)
@@ -146,9 +137,7 @@ def test_a_failure_is_said_in_plain_words_and_can_be_tried_again(
         assert 'id="rank-1"' in client.get(address).text
 
 
-def test_a_chatbot_that_is_away_is_said_and_the_question_can_be_left(
-    app: Flask, web_database: Database
-) -> None:
+def test_a_question_can_be_left(app: Flask, web_database: Database) -> None:
     client = taking_part(app, opened(web_database, NOBODY))
     address = ask(app, client, "Rumah?")
 
@@ -158,9 +147,7 @@ def test_a_chatbot_that_is_away_is_said_and_the_question_can_be_left(
     assert "10 questions left" in client.get("/ask/").text
 
 
-def test_a_wrong_set_up_is_the_owner_s_matter_and_no_secret_is_told(
-    app: Flask, web_database: Database
-) -> None:
+def test_a_wrong_set_up_tells_no_secret(app: Flask, web_database: Database) -> None:
     with bots.serving(bots.status(404, {"detail": "no such page"})) as bot:
         client = taking_part(app, opened(web_database, bot.address))
         assert "not set up correctly" in client.get(ask(app, client, "Rumah?")).text
@@ -176,9 +163,7 @@ def test_a_wrong_set_up_is_the_owner_s_matter_and_no_secret_is_told(
 
 
 @pytest.mark.parametrize("text", ["", "  ", "x" * 2001])
-def test_what_is_no_question_comes_back_as_it_was_typed(
-    app: Flask, web_database: Database, text: str
-) -> None:
+def test_what_is_no_question_comes_back(app: Flask, web_database: Database, text: str) -> None:
     client = taking_part(app, opened(web_database, NOBODY))
     answer = client.post("/ask/", data={"question": text})
 
@@ -187,9 +172,7 @@ def test_what_is_no_question_comes_back_as_it_was_typed(
     assert states(web_database) == []
 
 
-def test_two_tabs_at_once_ask_one_question_and_the_other_waits_in_its_form(
-    app: Flask, web_database: Database
-) -> None:
+def test_two_tabs_at_once_ask_one_question(app: Flask, web_database: Database) -> None:
     with bots.serving(bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address))
         name = app.config["SESSION_COOKIE_NAME"]
@@ -254,9 +237,7 @@ def test_what_waited_when_the_server_ended_is_asked_when_it_starts(
     assert states(web_database) == ["answered"]
 
 
-def test_the_pause_between_questions_keeps_what_was_typed(
-    app: Flask, web_database: Database
-) -> None:
+def test_the_pause_keeps_what_was_typed(app: Flask, web_database: Database) -> None:
     with bots.serving(bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address, pause_seconds=3600))
         client.post(f"{ask(app, client, 'Rumah?')}/done")
@@ -267,9 +248,7 @@ def test_the_pause_between_questions_keeps_what_was_typed(
     assert re.search(r"3,[56]\d\d seconds", answer.text)
 
 
-def test_no_name_of_a_method_or_an_llm_reaches_a_participant_nor_another_s_question(
-    app: Flask, web_database: Database
-) -> None:
+def test_methods_and_others_questions_stay_secret(app: Flask, web_database: Database) -> None:
     with bots.serving(bots.good) as bot:
         settings = {"search_method": "secret_method", "llm": "secret-llm"}
         link = opened(web_database, bot.address, **settings)
@@ -289,40 +268,3 @@ def test_no_name_of_a_method_or_an_llm_reaches_a_participant_nor_another_s_quest
         *((path, {}) for path in ("/done", "/again", "/give-up")),
     ):
         assert other.post(address + path, data=data).status_code == 404
-
-
-def test_five_people_at_once_are_all_answered_and_the_chatbot_gets_two_questions_at_a_time(
-    app: Flask, web_database: Database
-) -> None:
-    lock, now_asked, most, two = Lock(), 0, 0, Event()
-
-    def counting(handler: bots.Handler, asked: Any) -> None:
-        nonlocal now_asked, most
-        with lock:
-            now_asked += 1
-            most = max(most, now_asked)
-            if most == 2:
-                two.set()
-        two.wait(WAIT)  # the first waits for the second
-        handler.server.released.wait(0.1)  # for a third, which must not come
-        with lock:
-            now_asked -= 1
-        bots.good(handler, asked)
-
-    with bots.serving(counting) as bot:
-        link = opened(web_database, bot.address, at_once=2)
-        people = [taking_part(app, link) for _ in range(5)]
-        threads = [
-            Thread(target=person.post, args=["/ask/"], kwargs={"data": {"question": f"{n}?"}})
-            for n, person in enumerate(people)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert workers(app).is_idle(WAIT)
-
-    assert most == 2
-    assert states(web_database) == ["answered"] * 5
-    for number, person in enumerate(people):
-        assert f"{number}?" in person.get("/ask/1").text

@@ -119,9 +119,7 @@ def test_a_script_with_everybodys_link_ends_at_the_cap_of_its_address(
     assert client.post(link, data=agrees(client, link)).status_code == 303
 
 
-def test_nothing_that_is_stored_names_the_address_a_participant_came_from(
-    app: Flask, web_database: Database, link: str
-) -> None:
+def test_no_address_is_stored(app: Flask, web_database: Database, link: str) -> None:
     client = taking_part(app, link, elsewhere=True)
     client.post("/ask/", data={"question": "Rumah?"})
 
@@ -132,9 +130,7 @@ def test_nothing_that_is_stored_names_the_address_a_participant_came_from(
     assert [row for row in stored if "192.0.2.7" in row] == []
 
 
-def test_nobody_agrees_to_a_text_they_have_not_read(
-    stranger: FlaskClient, web_database: Database, link: str
-) -> None:
+def test_nobody_agrees_unread(stranger: FlaskClient, web_database: Database, link: str) -> None:
     form = agrees(stranger, link)
     with web_database.writing() as session:
         study = studies.open_or_make(session, now())
@@ -152,9 +148,7 @@ def test_nobody_agrees_to_a_text_they_have_not_read(
     ("pseudonym", "said"),
     [("", "Please fill this in."), ("x" * 41, "too long"), ("Melati", "Somebody else")],
 )
-def test_a_pseudonym_that_cannot_be_is_asked_for_again_with_all_that_was_typed(
-    app: Flask, link: str, pseudonym: str, said: str
-) -> None:
+def test_an_unfit_pseudonym_is_told(app: Flask, link: str, pseudonym: str, said: str) -> None:
     first, second = visitors.browser(app), visitors.browser(app)
     assert first.post(link, data=agrees(first, link, pseudonym="Melati")).status_code == 303
     form = agrees(second, link, pseudonym=pseudonym)
@@ -170,9 +164,7 @@ def test_a_pseudonym_that_cannot_be_is_asked_for_again_with_all_that_was_typed(
     assert "Bintang" in second.get("/ask/").text
 
 
-def test_two_who_were_offered_the_same_pseudonym_both_come_in(
-    app: Flask, link: str, web_database: Database
-) -> None:
+def test_two_offered_one_name_both_come_in(app: Flask, link: str, web_database: Database) -> None:
     first, second = visitors.browser(app), visitors.browser(app)
     same = {"pseudonym": "Melati", "offered": "Melati"}
     forms = [agrees(one, link, **same) for one in (first, second)]
@@ -186,9 +178,7 @@ def test_two_who_were_offered_the_same_pseudonym_both_come_in(
     assert "Melati" in names
 
 
-def test_wrong_links_let_nobody_in_and_keep_nobody_from_a_right_one(
-    stranger: FlaskClient, link: str
-) -> None:
+def test_wrong_links_keep_nobody_from_a_right_one(stranger: FlaskClient, link: str) -> None:
     wrong = "/take-part/" + "x" * 32
     assert {stranger.get(wrong).status_code for _ in range(250)} == {404}
     assert stranger.post(wrong, data={"decision": "yes"}).status_code == 404
@@ -196,9 +186,7 @@ def test_wrong_links_let_nobody_in_and_keep_nobody_from_a_right_one(
     assert stranger.get(link).status_code == 200
 
 
-def test_a_device_handed_on_belongs_to_the_last_who_agreed_and_not_to_the_owner(
-    app: Flask, web_database: Database, link: str
-) -> None:
+def test_a_device_is_the_last_participant_s(app: Flask, web_database: Database, link: str) -> None:
     visitors.lock(web_database)
     client = visitors.owner(app)
     client.post(link, data=agrees(client, link))

@@ -43,9 +43,7 @@ def test_a_whole_form_ends_with_thanks(client: FlaskClient, web_database: Databa
     assert (found.unanswered, found.helped, finished) == ((), "Cepat", True)
 
 
-def test_what_was_left_out_is_named_and_asked_for_once(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_what_was_left_out_is_asked_for_once(client: FlaskClient, web_database: Database) -> None:
     part = {name: value for name, value in WHOLE.items() if name not in {"sus-3", "sus-7"}}
     answer = client.post("/closing/", data=part | {"missing": "Foto"})
 
@@ -58,9 +56,7 @@ def test_what_was_left_out_is_named_and_asked_for_once(
     assert (found.unanswered, finished) == ((3, 7), True)
 
 
-def test_an_item_is_saved_as_it_is_answered_and_the_same_click_twice_is_one(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_an_item_is_saved_as_it_is_answered(client: FlaskClient, web_database: Database) -> None:
     click = {"item": "sus-2", "said": "5", "event_id": "e", "device": "d", "sequence": "1"}
     for _retry in range(2):
         answer = client.post("/closing/answer", data=click, headers=PART)

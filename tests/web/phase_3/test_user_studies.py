@@ -108,9 +108,7 @@ def test_a_test_question_shows_the_chatbot_s_answer_and_stores_nothing(
         ({"most_questions": "0"}, "too small or too large"),
     ],
 )
-def test_a_test_question_that_gets_no_answer_says_why(
-    client: FlaskClient, changed: dict[str, str], said: str
-) -> None:
+def test_a_failed_test_says_why(client: FlaskClient, changed: dict[str, str], said: str) -> None:
     form = FORM | {"test_question": "Rumah?"} | changed
     answer = client.post("/study/users/test", data=form, headers=PART)
 
@@ -140,9 +138,7 @@ def test_a_new_password_leads_to_no_other_site(client: FlaskClient, elsewhere: s
     assert client.post("/password", data=new).location == "/raters/"
 
 
-def test_a_link_is_shown_once_with_its_code_and_can_be_withdrawn(
-    app: Flask, web_database: Database
-) -> None:
+def test_a_link_is_shown_once_and_withdrawn(app: Flask, web_database: Database) -> None:
     visitors.lock(web_database)
     owner = visitors.owner(app)
     owner.post("/study/users/", data=FORM)

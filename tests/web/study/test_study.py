@@ -78,9 +78,7 @@ def test_a_new_study_shows_what_is_in_force(client: FlaskClient, web_database: D
     assert secret not in page
 
 
-def test_an_unnamed_study_is_not_named_by_saving_the_form_in_another_language(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_a_translated_name_is_not_stored(client: FlaskClient, web_database: Database) -> None:
     before = kept(web_database).name
     for code, name in (("id", "Studi saya"), ("en", "My study")):
         client.post("/study/", data=FORM | {"name": name}, headers={"Accept-Language": code})
@@ -89,9 +87,7 @@ def test_an_unnamed_study_is_not_named_by_saving_the_form_in_another_language(
     assert kept(web_database).name == "Skripsi"
 
 
-def test_every_switch_is_stored_and_each_change_logged_once(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_every_switch_is_stored_and_logged(client: FlaskClient, web_database: Database) -> None:
     wanted = FORM | {
         "blind": "yes",
         "order": "shuffled",
@@ -132,9 +128,7 @@ def test_every_switch_is_stored_and_each_change_logged_once(
         Switches("B", blind=False, pool_depth=20, repeat_percent=0, guidelines="a\n b "),
     ],
 )
-def test_a_form_that_is_sent_as_it_was_shown_changes_nothing(
-    app: Flask, switches: Switches
-) -> None:
+def test_a_form_sent_as_shown_changes_nothing(app: Flask, switches: Switches) -> None:
     shown = typed(StudyForm.showing(switches))
     with app.test_request_context(method="POST", data=shown):
         form = sent(StudyForm)
@@ -175,9 +169,7 @@ def test_what_cannot_be_is_marked_and_nothing_is_stored_nor_lost(
     assert kept(web_database) == before
 
 
-def test_the_preview_is_a_part_with_htmx_and_a_page_without_and_runs_nothing(
-    client: FlaskClient,
-) -> None:
+def test_the_preview_is_a_part_or_a_page_and_runs_nothing(client: FlaskClient) -> None:
     hostile = "# Aturan <script>alert(1)</script>[x](javascript:alert(1))<img src=x onerror=a>"
     form = FORM | {"guidelines": hostile}
     part = client.post("/study/guidelines", data=form, headers=PART).text
@@ -198,9 +190,7 @@ def test_the_preview_is_a_part_with_htmx_and_a_page_without_and_runs_nothing(
     assert client.post("/study/guidelines?starter=../x", data=FORM).status_code == 400
 
 
-def test_raters_see_the_starter_guidelines_in_their_language_until_the_owner_edits_them(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_starter_guidelines_are_translated(client: FlaskClient, web_database: Database) -> None:
     stored(web_database, [query(1, card("a"))])
     set_study(web_database, blind=True)
 
@@ -233,9 +223,7 @@ def steps(client: FlaskClient) -> list[tuple[str, str, bool]]:
     ]
 
 
-def test_the_first_page_says_what_needs_doing(
-    app: Flask, client: FlaskClient, web_database: Database
-) -> None:
+def test_home_says_what_to_do(app: Flask, client: FlaskClient, web_database: Database) -> None:
     run = stored(web_database, [query(1, card("a"))], method="api")
 
     assert [(address, done) for address, _, done in steps(client)] == [
@@ -261,9 +249,7 @@ def test_the_first_page_says_what_needs_doing(
     assert "api" not in rater.partition("<main")[2]
 
 
-def test_the_saving_is_told_in_the_studys_own_numbers(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_the_saving_is_told_in_numbers(client: FlaskClient, web_database: Database) -> None:
     stored(web_database, [query(1, card("a"), card("b"), card("c"))])
     stored(web_database, [query(1, card("b"), card("c"), card("d"))], method="api_only")
 
@@ -286,9 +272,7 @@ def lefts(page: str) -> list[str]:
     return re.findall(r'data-label="Left">(\d+)<', rows)
 
 
-def test_each_rater_and_question_says_what_is_left(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_questions_say_what_is_left(client: FlaskClient, web_database: Database) -> None:
     queries = [query(1, card("a"), card("b"), text="<script>x</script>"), query(2, card("c"))]
     stored(web_database, queries)
     add(web_database, "Ani <i>", Relevance.RELEVANT)
@@ -336,9 +320,7 @@ def test_a_runs_figures_follow_the_rule_in_the_address_and_name_it(
     assert figure == (None if value == "-" else float(value))
 
 
-def test_every_export_link_carries_the_rule_and_an_unknown_one_is_refused(
-    client: FlaskClient, two_raters: str
-) -> None:
+def test_exports_carry_the_rule_of_the_address(client: FlaskClient, two_raters: str) -> None:
     asked = {"part": "exports", "rule": "rater Ani & Co"}
     page = client.get(f"/runs/{two_raters}", query_string=asked).text
     links = re.findall(rf'href="(/runs/{two_raters}/[a-z]+\.[a-z]+\?[^"]*)"', page)
@@ -375,9 +357,7 @@ def named(database: Database) -> dict[int, str]:
         return {key: assignments.written(questions, sets) for key, questions in found.items()}
 
 
-def test_what_is_named_is_stored_logged_and_shown_again_in_short(
-    client: FlaskClient, web_database: Database, ani: int
-) -> None:
+def test_assignments_are_stored(client: FlaskClient, web_database: Database, ani: int) -> None:
     page = client.get(ASSIGNMENTS).text
     assert f'name="questions-{ani}" value=""' in page
     assert re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page) == [
@@ -427,9 +407,7 @@ def test_what_names_no_question_is_marked_and_nothing_is_stored(
     assert named(web_database) == {}
 
 
-def test_the_standing_shows_planned_and_given_and_what_nobody_will_judge(
-    client: FlaskClient, web_database: Database, ani: int
-) -> None:
+def test_the_plan_shows_every_rater(client: FlaskClient, web_database: Database, ani: int) -> None:
     client.post("/study/", data={"name": "S", "repeat_percent": "0", "overlap": "2"})
     client.post(ASSIGNMENTS, data={f"questions-{ani - 1}": "1-2", f"questions-{ani}": "2-3"})
     with web_database.writing() as session:
