@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.chatbot.answers import Answer
+from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant, ParticipantLink
 from webapp.db.tables.study import Study
 from webapp.services.phase_3 import own_questions, participants, user_studies
@@ -89,6 +90,13 @@ def claimed(session: Session, now: datetime = NOW) -> QuestionCall:
     call = WORK.claim(session, now)
     assert isinstance(call, QuestionCall)
     return call
+
+
+def place(participant: Participant) -> tuple[Rater, str]:
+    """Return a participant's rater and run."""
+    assert participant.rater is not None
+    assert participant.run_id is not None
+    return participant.rater, participant.run_id
 
 
 def only(session: Session, table: type) -> list:  # type: ignore[type-arg]

@@ -16,6 +16,7 @@ from tests.services.phase_3.participants import (
     asked,
     claimed,
     opened,
+    place,
     taking_part,
 )
 from tests.services.runs.runs import click
@@ -59,18 +60,15 @@ def test_an_answer_becomes_cards_and_figures(session: Session, melati: Participa
     (line,) = own_questions.lines(session, melati, NOW)
     assert (line.position, line.state, line.is_open) == (position, State.ANSWERED, True)
     assert line.open_judgments == 2
-    assert melati.rater is not None
-    assert melati.run_id is not None
     for rank, verdict in ((1, Relevance.RELEVANT), (2, Relevance.NOT_RELEVANT)):
         said = click(f"c{rank}")
-        events.judge(session, melati.rater, melati.run_id, position, rank, verdict, said)
-    page = pages.rating_page(session, melati.rater, melati.run_id, position, QueryFilter())
+        events.judge(session, *place(melati), position, rank, verdict, said)
+    page = pages.rating_page(session, *place(melati), position, QueryFilter())
     assert [card.card.slug for card in page.cards] == ["rumah-cemara", "rumah-johor"]
     assert page.summary.precision_at_5.value == 0.5  # 1 relevant of 2
-    standing = Standing.together(
-        live_metrics.by_category(session, melati.rater.id, melati.run_id).values()
-    )
-    assert standing.totals == Totals.of([page.summary])
+    rater, run_id = place(melati)
+    stored = live_metrics.by_category(session, rater.id, run_id)
+    assert Standing.together(stored.values()).totals == Totals.of([page.summary])
     assert live_metrics.check(session) == []
 
 
@@ -124,9 +122,7 @@ def test_whatever_a_chatbot_writes_can_be_kept_and_shown(
 
     WORK.keep(session, call, answer, NOW)
     session.flush()
-    assert melati.rater is not None
-    assert melati.run_id is not None
-    page = pages.rating_page(session, melati.rater, melati.run_id, 1, QueryFilter())
+    page = pages.rating_page(session, *place(melati), 1, QueryFilter())
     assert page.response
 
 

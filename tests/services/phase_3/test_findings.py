@@ -1,19 +1,23 @@
-"""Phase 3 as its owner finds it: how far each one is, figures over people, nothing mixed."""
+"""What participants gave, by person and over all, and that nothing is left of who withdraws."""
 
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.phase_3.participants import WORK, asked, claimed, taking_part
+from tests.conftest import NOW, copied
+from tests.services.phase_3.participants import WORK, asked, claimed, only, place, taking_part
 from tests.services.runs.runs import click
 from webapp.chatbot.answers import Answer
+from webapp.db.engine import Database
+from webapp.db.tables.base import Base
 from webapp.db.tables.people import LogEntry
-from webapp.db.tables.phase_3 import Participant
+from webapp.db.tables.phase_3 import Participant, UserStudy
 from webapp.db.tables.study import Study
 from webapp.exporters.phase_3 import summary
 from webapp.i18n import speaking
@@ -43,21 +47,18 @@ def rated(
 ) -> int:
     """Ask and rate one question with two cards in its answer; return its position."""
     position = asked(session, participant, text)
-    assert participant.rater is not None
-    assert participant.run_id is not None
     name = f"{participant.id}-{position}"
     for rank, verdict in enumerate(verdicts_given, start=1):
         events.judge(
             session,
-            participant.rater,
-            participant.run_id,
+            *place(participant),
             position,
             rank,
             verdict,
             click(f"{name}-{rank}"),
         )
     said = AnswerRating(quality=quality, notes=notes, empty_outcome=KEEP)
-    events.rate(session, participant.rater, participant.run_id, position, said, click(name))
+    events.rate(session, *place(participant), position, said, click(name))
     own_questions.done(session, participant, position, NOW)
     return position
 
@@ -165,10 +166,8 @@ def test_figures_are_over_questions_intervals_over_people(session: Session, stud
 def test_empty_and_failed_answers_are_counted_as_everywhere(session: Session, study: Study) -> None:
     participant = taking_part(session, study)
     position = asked(session, participant, "Istana?", NOTHING)
-    assert participant.rater is not None
-    assert participant.run_id is not None
     empty = AnswerRating(quality=KEEP, notes=KEEP, empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, participant.rater, participant.run_id, position, empty, click("empty"))
+    events.rate(session, *place(participant), position, empty, click("empty"))
     own_questions.done(session, participant, position, NOW)
     failing = own_questions.ask(session, participant, "Gagal?", NOW)
     WORK.keep(session, claimed(session), Failed("timeout", "too late"), NOW)
@@ -239,8 +238,12 @@ def test_tags_are_counted_and_logged(session: Session, study: Study, melati: Par
     (line,) = report.themes
     assert (line.theme, line.n_people) == ("price", 1)
     assert [comment.text for _, comment in line.comments] == ["Harganya cocok", "Cepat"]
-    logged = logged_of(session)
-    assert logged == [
+    tags = {"phase 3 category", "phase 3 theme"}
+    assert [
+        (row.action, row.subject, row.old, row.new)
+        for row in only(session, LogEntry)
+        if row.action in tags
+    ] == [
         ("phase 3 category", "participant 1, question 1", "", "area Cemara"),
         ("phase 3 theme", "participant 1, note 1", None, "price"),
         ("phase 3 theme", "participant 1, helped", None, "price"),
@@ -249,8 +252,101 @@ def test_tags_are_counted_and_logged(session: Session, study: Study, melati: Par
     ]
 
 
-def logged_of(session: Session) -> list[tuple[str, str, str | None, str | None]]:
+DAY = timedelta(days=1)
+SECRET = "Rumah untuk ibu saya yang sakit"
+
+
+def rows(session: Session) -> dict[str, int]:
+    """Return how many rows every table holds, but the log."""
     session.flush()
-    rows = session.query(LogEntry).order_by(LogEntry.id)
-    wanted = {"phase 3 category", "phase 3 theme"}
-    return [(row.action, row.subject, row.old, row.new) for row in rows if row.action in wanted]
+    return {
+        name: session.scalar(select(func.count()).select_from(table)) or 0
+        for name, table in Base.metadata.tables.items()
+        if name != "log_entries"
+    }
+
+
+@pytest.fixture(name="newcomer")
+def _newcomer(session: Session, study: Study) -> Participant:
+    return taking_part(session, study)
+
+
+def test_all_rows_go_and_a_count_stays(
+    session: Session, study: Study, newcomer: Participant
+) -> None:
+    rated(session, newcomer, YES, NO, notes="Bagus")
+    before = rows(session)
+    kenari = taking_part(session, study, "Kenari")
+    rated(session, kenari, YES, YES, notes="Kurang")
+    asked(session, kenari, SECRET)
+    closing(session, kenari, "33333", helped="Cepat")
+    findings.add(session, kenari, "helped", "speed", NOW)
+    findings.set_category(session, kenari, 1, "area", NOW)
+    cost = participants.cost(session, kenari)
+
+    participants.withdraw(session, kenari, NOW)
+
+    # Two cards judged, quality and notes of one answer, five items and a text; an event each.
+    assert list(cost.values()) == [2, 2, 1, 6, 10]
+    after = rows(session)
+    # The link that was everybody's is the study's own and stays.
+    assert after.pop("participant_links") == before.pop("participant_links") + 1
+    # That somebody came by it within the hour is counted by address alone, and names nobody.
+    assert after.pop("attempts") == before.pop("attempts") + 1
+    assert after == before
+    assert session.get_one(UserStudy, study.id).withdrawn == 1
+    report = findings.report(session, study, NOW)
+    assert [one.pseudonym for one in report.people] == ["Melati"]
+    assert (report.withdrawn, report.n_questions) == (1, 1)
+    said = str([(one.subject, one.old, one.new) for one in only(session, LogEntry)])
+    assert not [word for word in ("Kenari", "speed", "area", SECRET) if word in said]
+    assert taking_part(session, study, "Kenari").number == 3  # no number is given again
+
+
+def test_files_made_meanwhile_are_named(
+    session: Session, study: Study, newcomer: Participant
+) -> None:
+    participants.invite(session, study, "Jalak", NOW)
+    jalak = participants.everybody(session, study)[1]
+    assert participants.copies(session, jalak) == ()
+    assert participants.cost(session, jalak)["events"] == 0
+    participants.withdraw(session, jalak, NOW - 2 * DAY)
+    participants.note_export(session, study, "before.csv", NOW - DAY)
+    participants.note_export(session, study, "cards.csv", NOW + DAY)
+
+    (copy,) = participants.copies(session, newcomer)
+    assert (copy.subject, copy.at) == ("cards.csv", NOW + DAY)
+    assert participants.copies_before_last(session, study) == []
+    participants.withdraw(session, newcomer, NOW + 2 * DAY)
+    participants.note_export(session, study, "after.csv", NOW + 3 * DAY)
+
+    assert [one.subject for one in participants.copies_before_last(session, study)] == [
+        "before.csv",
+        "cards.csv",
+    ]
+
+
+def test_no_trace_is_left_in_the_sqlite_file(sqlite_template: Path, sqlite: Database) -> None:
+    copied(sqlite_template, sqlite)
+    with sqlite.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        participant = taking_part(session, study)
+        asked(session, participant, SECRET)
+        session.commit()
+    with sqlite.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        (participant,) = participants.everybody(session, study)
+        path = Path(sqlite.description)
+        assert SECRET.encode() in _bytes(path)
+        participants.withdraw(session, participant, NOW)
+        session.commit()
+
+    sqlite.empty_journal()
+
+    assert SECRET.encode() not in _bytes(path)
+    sqlite.close()
+
+
+def _bytes(path: Path) -> bytes:
+    """Return the bytes of a database's file and of those beside it."""
+    return b"".join(one.read_bytes() for one in path.parent.glob(path.name + "*"))

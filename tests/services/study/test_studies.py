@@ -1,4 +1,4 @@
-"""The study's switches, and when it is blind."""
+"""Switches and when a study is blind; which set a run joins; how far everybody is."""
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import set_study, stored
-from tests.services.runs.runs import UNSURE, YES, card, click, query
-from webapp.db.tables.judging import StoredSummary
+from tests.services.runs.runs import UNSURE, YES, card, click, count, query, run, store
+from webapp.db.tables.judging import JudgedThing, StoredSummary
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.db.tables.study import Study
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.records import Relevance
 from webapp.services.judging import events, live_metrics
+from webapp.services.rating import blind_page, pages, tasks
+from webapp.services.rating.pool import QueryFilter
+from webapp.services.runs.imports import ImportedRun
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Exposure, Period
+from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters, unasked
+from webapp.services.study.standing import pace, question_standings, rater_standings, saving
 
 
 def test_a_study_is_blind_once_two_runs_compete(session: Session, study: Study) -> None:
@@ -117,3 +124,114 @@ def test_reports_name_when_raters_saw_more_than_cards(session: Session, study: S
     assert assignments.exposure(session, study) == Exposure(
         (at(1, until=6),), (at(2, until=3), at(4)), (at(1),)
     )
+
+
+def questions(session: Session, imported: ImportedRun) -> list[tuple[int, str]]:
+    question_set = session.get_one(Run, imported.id).question_set_id
+    rows = session.execute(
+        select(Question.position, Question.text)
+        .where(Question.question_set_id == question_set)
+        .order_by(Question.position)
+    )
+    return [(position, text) for position, text in rows]
+
+
+def test_blanks_and_case_make_no_other_question(session: Session, study: Study) -> None:
+    store(session, study, run(query(1, text="apakah ada gudang di KIM?")))
+    store(session, study, run(query(1, card("a"), text="Apakah ada gudang di KIM ?"), method="b"))
+
+    assert count(session, QuestionSet) == 1
+    assert count(session, Question) == 1
+
+
+def test_a_part_in_order_joins_the_larger_set(session: Session, study: Study) -> None:
+    whole = store(session, study, run(query(1), query(2), query(3)))
+    part = store(session, study, run(query(1), query(3, card("a")), method="b"))
+
+    assert questions(session, part) == questions(session, whole)
+    assert count(session, Question) == 3
+
+
+def test_a_set_grows_and_keeps_judgments(session: Session, study: Study, rater: Rater) -> None:
+    part = store(session, study, run(query(2, card("a"), text="B"), method="b"))
+    events.judge(session, rater, part.id, 2, 1, Relevance.RELEVANT, click("e1"))
+    whole = store(session, study, run(query(1, text="A"), query(2, card("a"), text="B")))
+
+    assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]
+    page = pages.rating_page(session, rater, whole.id, 2, QueryFilter())
+    assert page.cards[0].relevance is Relevance.RELEVANT
+    assert live_metrics.check(session) == []
+
+
+def test_two_parts_are_brought_together_by_the_whole(session: Session, study: Study) -> None:
+    first = store(session, study, run(query(1, text="A"), method="a"))
+    second = store(session, study, run(query(1, text="B"), method="b"))
+    store(session, study, run(query(1, text="A"), query(2, text="B")))
+
+    assert questions(session, first) == questions(session, second) == [(1, "A"), (2, "B")]
+    assert count(session, QuestionSet) == 1
+
+
+def test_ids_of_the_file_tell_equal_texts_apart(session: Session, study: Study) -> None:
+    whole = run(query(1, text="more"), query(2, text="with"), query(3, text="more"))
+    store(session, study, whole)
+    part = store(session, study, run(query(3, card("a"), text="more"), method="b"))
+
+    thing = session.scalars(select(JudgedThing).join(Result)).one()
+    asked = session.get_one(Question, thing.question_id)
+    assert asked.position == 3
+    assert part.counts.queries == 1
+
+
+def test_without_a_sample_every_question_is_asked(session: Session, study: Study) -> None:
+    store(session, study, run(*(query(number, card(f"a{number}")) for number in (1, 2, 3))))
+
+    assert unasked(session, study.id) == frozenset()
+    for asked in (
+        select(Question.id).where(is_put_to_raters(Question.id)),
+        select(Query.id).where(is_answer_put_to_raters(Query.id)),
+    ):
+        assert len(session.scalars(asked).all()) == 3
+
+
+def two_runs(session: Session, study: Study) -> None:
+    stored(session, study, "hybrid", query(1, card("a"), card("b"), card("a")), query(2))
+    stored(session, study, "api_only", query(1, card("b"), card("c")), query(2))
+
+
+def test_the_saving_counts_cards_against_distinct_things(session: Session, study: Study) -> None:
+    two_runs(session, study)
+
+    found = saving(session, study)
+    # Five cards shown; a, b and c to judge.
+    assert (found.shown, found.distinct, found.beyond, found.saved) == (5, 3, 0, 2)
+    set_study(session, study, pool_depth=1)
+    session.flush()
+    found = saving(session, study)
+    assert (found.shown, found.distinct, found.beyond) == (5, 2, 1)
+
+
+def test_raters_and_questions_say_how_far(session: Session, study: Study, rater: Rater) -> None:
+    two_runs(session, study)
+    other = studies.add_rater(session, study, "Budi", NOW)
+    task = tasks.next_task(session, other, NOW)
+    assert task is not None
+    for number, shown in enumerate(pages.blind_page(session, other, task.id).cards[:2]):
+        said = click(f"e{number}", minute=number)
+        tasks.judge(session, other, task.id, shown.key, Relevance.RELEVANT, said)
+
+    mine, theirs = rater_standings(session, study)
+    assert (mine.name, mine.judged, mine.pace) == (rater.name, 0, None)
+    # One card and one empty list are left, and the quality of two answers to each question.
+    assert (theirs.progress.open_judgments, theirs.progress.unrated) == (2, 4)
+    assert (theirs.judged, theirs.pace, theirs.seconds_left) == (2, 60, 360)
+    assert theirs.last_at == NOW + timedelta(minutes=1)
+    first, second = question_standings(session, study)
+    assert (first.things, first.given_to, first.judged) == (3, ["Budi"], {"Budi": 2})
+    assert (second.things, second.given_to, second.judged) == (1, [], {})
+
+
+def test_a_break_is_no_part_of_the_pace() -> None:
+    moments = [NOW, NOW + timedelta(seconds=3), NOW + timedelta(hours=1)]
+
+    assert pace(moments) == 3
