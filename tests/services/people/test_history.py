@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.runs.runs import NO, YES, click
+from tests.services.runs.runs import NO, YES, card, click, query, run
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
@@ -23,8 +23,16 @@ from webapp.services.judging.events import AnswerRating
 from webapp.services.people import history
 from webapp.services.people.history import ChangeKind, HistoryEntry, NoLongerLatest, WantedEvents
 from webapp.services.rating import pages, tasks
-from webapp.services.runs import runs
+from webapp.services.runs import imports, runs
+from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
+
+
+@pytest.fixture(name="run_id")
+def _run_id(session: Session, study: Study) -> str:
+    queries = (query(1, card("a"), card("b")), query(2))
+    return imports.store(session, study, run(*queries), Labels(), NOW).id
+
 
 ALL = WantedEvents()
 

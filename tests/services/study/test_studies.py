@@ -18,7 +18,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.records import Relevance
 from webapp.services.judging import events, live_metrics
-from webapp.services.rating import blind_page, pages, tasks
+from webapp.services.rating import pages, tasks
 from webapp.services.rating.pool import QueryFilter
 from webapp.services.runs.imports import ImportedRun
 from webapp.services.study import assignments, studies
