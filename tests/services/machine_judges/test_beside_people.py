@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from datetime import timedelta
 from typing import Any
 
@@ -36,6 +38,8 @@ from webapp.services.machine_judges.judges import TooLittleShared
 from webapp.services.people import raters, sign_in
 from webapp.services.people.raters import MachineIsNotInvited
 from webapp.services.people.sign_in import Badge
+from webapp.services.proof_packs import packs
+from webapp.services.proof_packs.packs import MachineNotPacked
 from webapp.services.rating import shares
 from webapp.services.runs import reports
 from webapp.services.runs.reports import MachineNotReleased, in_study
@@ -92,6 +96,12 @@ def everything_of_people(session: Session, study: Study) -> str:
     found["docket"] = adjudications.docket(session, study)
     found["standing"] = standing.question_standings(session, study)
     found["candidates"] = chosen_runs.candidates(session, study)
+    rule = reports.rule_of(session, study, "majority")
+    pack = packs.pack(session, study, None, rule, settings=FEW)
+    with zipfile.ZipFile(io.BytesIO(pack.data)) as opened:
+        members = {name: opened.read(name) for name in opened.namelist()}
+    dated = {"manifest.json", "SHA256SUMS", "README.md", "pack.json"}
+    found |= {name: data for name, data in members.items() if name.split("/")[-1] not in dated}
     found["votes"] = reports.votes(session, study, in_study(study))
     found["lines"] = [line for line in raters.lines(session, study) if not line.is_machine]
     found["progress"] = [
@@ -180,6 +190,8 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     )
 
     assert rule.name == report.rule == "machine Mesin"
+    with pytest.raises(MachineNotPacked):
+        packs.pack(session, study, None, rule)
     assert "machine Mesin" in {one.name for one in reports.rules(session, study)}
     assert [row.verdicts[0] for row in report.rows][:2] == [Relevance.UNSURE, Relevance.RELEVANT]
     assert b"Mesin (mesin)" in file.data

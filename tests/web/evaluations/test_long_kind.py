@@ -11,13 +11,10 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from tests.web.evaluations.scored import DATA, send
-from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem
 from webapp.db.tables.runs import Upload
-from webapp.services.study import studies
-from webapp.services.workers import jobs, kinds
-from webapp.web.frame.access import now
+from webapp.services.workers import kinds
 from webapp.web.frame.workers import workers
 
 WAIT = 60
@@ -95,25 +92,3 @@ def test_what_a_file_is_refused_for_is_shown_beside_the_form(
     with web_database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Upload)) == 0
         assert session.scalar(select(func.count()).select_from(Evaluation)) == 0
-
-
-def test_what_is_no_scoring_was_not_refused_here(
-    client: FlaskClient, web_database: Database
-) -> None:
-    wanted = {"run": None, "rule": "majority"}
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, now())
-        work_id = jobs.enqueue(session, study, "proof pack", wanted, now())
-        session.commit()
-
-    assert client.get(f"/evaluations/?refused={work_id}").status_code == 404
-    assert client.get("/evaluations/?refused=unknown").status_code == 404
-
-
-def test_its_page_is_in_the_menu_where_it_was_begun(
-    app: Flask, client: FlaskClient, web_database: Database
-) -> None:
-    assert workers(app).finish(WAIT)
-    asked = Asked("scoring", {"names": ["a.csv"]})
-
-    assert_place(client, web_database, asked, at="/study/", back="/evaluations/")
