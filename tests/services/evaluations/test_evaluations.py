@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.cli.relevansi import relevansi
-from tests.conftest import NOW, copied
+from tests.conftest import NOW
 from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
-from webapp.exporters.evaluations import score_documents
-from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows
+from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import Click
@@ -48,14 +44,8 @@ FEW = Bootstrap(resamples=50)
 
 def kept(session: Session, study: Study, kind: EvaluationKind, *files: NamedBytes) -> Evaluation:
     """Return the files, else those of the kind above, scored and stored."""
-    return stored(session, study, ScoringSettings(kind), *(files or [FILES[kind]]))
-
-
-def stored(
-    session: Session, study: Study, settings: ScoringSettings, *files: NamedBytes
-) -> Evaluation:
     with WaitingRows() as rows:
-        scored = scoring.score(settings, files, rows)
+        scored = scoring.score(ScoringSettings(kind), files or [FILES[kind]], rows)
         found, _ = evaluations.store(session, study, scored, rows, NOW)
     return evaluations.find(session, study, found)
 
@@ -64,62 +54,9 @@ def click(number: int) -> Click:
     return Click(f"e{number}", NOW + timedelta(seconds=number))
 
 
-DEV = NamedBytes("dev.json", document(["j2"]))
-
-
-@pytest.mark.parametrize("ending", ["json", "csv"])
-@pytest.mark.parametrize(
-    ("settings", "options"),
-    [
-        *((ScoringSettings(kind), ()) for kind in EvaluationKind),
-        (ScoringSettings(EvaluationKind.ANSWERS, first=2), ("--n", "2")),
-        (ScoringSettings(EvaluationKind.CHUNKS, first=1), ("--n", "1")),
-        (ScoringSettings(EvaluationKind.JSON, subset=DEV), ("--subset", "dev.json")),
-    ],
-)
-def test_a_download_is_what_the_command_line_writes_bit_for_bit(
-    sqlite_session: tuple[Session, Study],
-    tmp_path: Path,
-    settings: ScoringSettings,
-    options: tuple[str, ...],
-    ending: str,
-) -> None:
-    session, study = sqlite_session
-    kind = settings.kind
-    file = FILES[kind]
-    for one in (file, DEV):
-        (tmp_path / one.name).write_bytes(one.data)
-    options = tuple(str(tmp_path / word) if word == DEV.name else word for word in options)
-    theirs = relevansi(
-        tmp_path, "score", kind, str(tmp_path / file.name), "--format", ending, *options
-    )
-    ours = stored(session, study, settings, file)
-    results = evaluations.results(session, ours)
-    if ending == "json":
-        pieces = score_documents.json_file(ours.head, results)
-    else:
-        pieces = score_documents.csv_file(COLUMNS[kind], results)
-
-    assert b"".join(pieces).decode() == theirs.stdout
-
-
-def test_items_are_stored_in_order_with_what_the_machine_says_of_their_parts(
-    session: Session, study: Study
-) -> None:
-    found = kept(session, study, EvaluationKind.ANSWERS)
-    page = evaluations.page(session, found, Show.ALL, 1)
-    first = evaluations.find_item(session, found, 1)
-
-    assert [item.item_id for item, _ in page.lines] == ["q1", "q2", "q3"]
-    assert [item.result["overlap"] for item, _ in page.lines] == [0.5, 0.0, 1.0]
-    assert [part["passed"] for part in first.parts] == [True, False, None]  # no claim: nothing
-    assert [item.failed for item, _ in page.lines] == [True, True, False]
-
-
 def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
-    sqlite_session: tuple[Session, Study],
+    session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session, study = sqlite_session
     rows = [CHUNKS[i % 2] | {"id": f"c{i}"} for i in range(120)]
     found = kept(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
 
@@ -128,21 +65,10 @@ def test_a_page_holds_fifty_items_and_one_beyond_the_last_is_the_last(
 
     assert (last.number, last.n_pages, len(last.lines)) == (3, 3, 20)
     assert last.lines[0][0].position == 101
-    assert (failed.counts[Show.FAILED], len(failed.lines)) == (
-        60,
-        10,
-    )
-
-
-def test_more_rows_than_are_kept_are_refused_and_nothing_is_stored(
-    sqlite_session: tuple[Session, Study], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session, study = sqlite_session
-    monkeypatch.setattr(scoring, "MOST_ROWS", 1)
-
+    assert (failed.counts[Show.FAILED], len(failed.lines)) == (60, 10)
+    monkeypatch.setattr(scoring, "MOST_ROWS", 119)
     with pytest.raises(TooManyRows):
-        kept(session, study, EvaluationKind.CHUNKS)
-    assert session.scalar(select(func.count()).select_from(Evaluation)) == 0
+        kept(session, study, EvaluationKind.CHUNKS, NamedBytes("many.jsonl", lines(*rows)))
 
 
 @pytest.mark.parametrize(
@@ -171,6 +97,9 @@ def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
     session: Session, study: Study, rater: Rater
 ) -> None:
     found = kept(session, study, EvaluationKind.ANSWERS)
+    items = [item for item, _ in evaluations.page(session, found, Show.ALL, 1).lines]
+    assert [item.failed for item in items] == [True, True, False]
+    assert [part["passed"] for part in items[0].parts] == [True, False, None]  # no claim: nothing
 
     def said() -> dict[str, int]:
         return evaluations.judged(session, rater, evaluations.find_item(session, found, 1))
@@ -198,9 +127,8 @@ def test_a_word_stands_until_it_is_changed_taken_back_or_undone(
 
 @pytest.mark.parametrize(("part", "value"), [("9", 1), ("grade", 6), ("0", 2), ("main_topic", 1)])
 def test_what_is_not_there_cannot_be_judged(
-    sqlite_session: tuple[Session, Study], part: str, value: int
+    session: Session, study: Study, part: str, value: int
 ) -> None:
-    session, study = sqlite_session
     rater = studies.raters(session, study)[0]
     found = kept(session, study, EvaluationKind.ANSWERS)
 
@@ -247,10 +175,7 @@ def test_the_machine_is_put_beside_the_majority_and_the_median_of_people(
     assert [item.position for item, _ in disagreeing.lines] == [1, 3]  # one of two raters differs
 
 
-def test_fields_of_json_answers_are_told_apart(
-    sqlite_session: tuple[Session, Study],
-) -> None:
-    session, study = sqlite_session
+def test_fields_of_json_answers_are_told_apart(session: Session, study: Study) -> None:
     rater = studies.raters(session, study)[0]
     found = kept(session, study, EvaluationKind.JSON)
     item_rating.judge(session, rater, found, 1, "main_topic", 1, click(1))
@@ -298,13 +223,3 @@ def test_a_deleted_rater_takes_their_words_on_items_along(session: Session, stud
 
     assert session.scalar(select(func.count()).select_from(ItemEvent)) == 0
     assert session.scalar(select(func.count()).select_from(ItemJudgment)) == 0
-
-
-@pytest.fixture(name="sqlite_session")
-def _sqlite_session(request: pytest.FixtureRequest) -> Iterator[tuple[Session, Study]]:
-    """A session on an empty SQLite database, where the kind of database does not matter."""
-    database = request.getfixturevalue("sqlite")
-    copied(request.getfixturevalue("sqlite_template"), database)
-    with database.writing() as session:
-        yield session, studies.open_or_make(session, NOW)
-    database.close()
