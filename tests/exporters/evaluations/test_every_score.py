@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 from typing import Any
 
@@ -21,7 +20,6 @@ from webapp.metrics.evaluations.answers import (
     AnswerScale,
     AnswerScore,
     AnswerSummary,
-    sentences,
 )
 from webapp.metrics.evaluations.chunks import ChunkMeans, ChunkRow
 from webapp.metrics.evaluations.json_answers import read_output
@@ -73,14 +71,6 @@ def test_an_answer_scores_as_by_the_second_implementation(
     found = answer_item(answers.score(read_answer(row), AnswerScale(tau_sim=tau_sim)))
 
     assert {**found, "id": None} == pytest.approx({"id": None, **oracle.answer(row, tau_sim)})
-
-
-@given(texts)
-def test_sentences_lie_in_the_answer_in_order_without_touching(text: str) -> None:
-    found = sentences(text)
-
-    assert [text[one.start : one.end] for one in found] == [one.text for one in found]
-    assert all(one.end <= other.start for one, other in itertools.pairwise(found))
 
 
 @given(st.lists(answer_rows(), max_size=6), st.randoms(use_true_random=False))

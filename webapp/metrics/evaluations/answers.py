@@ -16,8 +16,9 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import TypedDict
 
 from msgspec import Struct, field
@@ -35,13 +36,8 @@ DO_NOT_KNOW = frozenset({"i don't know", "i dont know", "tidak tahu", "saya tida
 
 
 class Sentence(Struct, frozen=True):
-    """One sentence: its place in the answer, its text there, and the ids it cites in order.
+    """One sentence, the ids it cites in order, and its ``claim``: the text without citations."""
 
-    ``claim`` is the text without citations, which is what is compared with a context.
-    """
-
-    start: int
-    end: int
     text: str
     claim: str
     citations: tuple[str, ...]
@@ -59,10 +55,12 @@ def sentences(answer: str) -> tuple[Sentence, ...]:
     >>> [s.citations for s in sentences("Ada 3 kamar [CIT:a]. Luas 90 m2. [CIT:b] Tidak tahu!")]
     [('a',), ('b',), ()]
     """
+    places = [0, *(end.end() for end in _END.finditer(answer)), len(answer)]
+    texts = (answer[start:end].strip() for start, end in pairwise(places))
     return tuple(
-        _sentence(answer, start, end)
-        for start, end in _pieces(answer)
-        if _SAYS_SOMETHING.search(answer, start, end)
+        Sentence(text, _CITATION.sub("", text).strip(), tuple(_CITATION.findall(text)))
+        for text in texts
+        if _SAYS_SOMETHING.search(text)
     )
 
 
@@ -73,27 +71,6 @@ def without_citations(answer: str) -> str:
     'Ada 3 kamar  .'
     """
     return _CITATION.sub(" ", answer)
-
-
-def _pieces(answer: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for end in _END.finditer(answer):
-        yield start, end.end()
-        start = end.end()
-    yield start, len(answer)
-
-
-def _sentence(answer: str, start: int, end: int) -> Sentence:
-    text = answer[start:end]
-    start += len(text) - len(text.lstrip())
-    text = text.strip()
-    return Sentence(
-        start=start,
-        end=start + len(text),
-        text=text,
-        claim=_CITATION.sub("", text).strip(),
-        citations=tuple(_CITATION.findall(text)),
-    )
 
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -263,8 +240,13 @@ def score(row: AnswerRow, scale: AnswerScale = DEFAULT_SCALE) -> AnswerScore:
     """
     found = sentences(row.answer)
     claims = [sentence for sentence in found if not sentence.is_do_not_know]
-    outcomes = dict(zip(claims, _outcomes(row, claims, scale), strict=True))
-    verdicts = tuple(_verdict(sentence, outcomes) for sentence in found)
+    idk_cited, outcomes = Support.DO_NOT_KNOW_CITED, iter(_outcomes(row, claims, scale))
+    verdicts = tuple(
+        SentenceVerdict(sentence, idk_cited if sentence.citations else Support.DO_NOT_KNOW)
+        if sentence.is_do_not_know
+        else SentenceVerdict(sentence, *next(outcomes))
+        for sentence in found
+    )
     measured = scale.embedder is not None or row.claim_similarities is not None
     supported = sum(verdict.support is Support.SUPPORTED for verdict in verdicts)
     known = measured or not claims
@@ -328,15 +310,6 @@ def _support(cosine: float | None, tau_sim: float) -> Support:
     if cosine is None:
         return Support.NOT_MEASURED
     return Support.SUPPORTED if cosine >= tau_sim else Support.TOO_FAR
-
-
-def _verdict(
-    sentence: Sentence, claims: Mapping[Sentence, tuple[Support, float | None]]
-) -> SentenceVerdict:
-    if sentence in claims:
-        return SentenceVerdict(sentence, *claims[sentence])
-    cited = Support.DO_NOT_KNOW_CITED if sentence.citations else Support.DO_NOT_KNOW
-    return SentenceVerdict(sentence, cited)
 
 
 _MEANS = {

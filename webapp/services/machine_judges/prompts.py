@@ -96,55 +96,31 @@ class MachineVerdict(Struct, frozen=True):
     flaw: str | None = None
 
 
-# Not gettext: the words belong to the version of a judge and must not change with ours.
-_LABELS: Mapping[str, Mapping[str, str]] = {
-    "id": {
-        "title": "Judul",
-        "listing_type": "Jenis penawaran",
-        "source": "Asal",
-        "price": "Harga",
-        "location": "Lokasi",
-        "bedrooms": "Kamar tidur",
-        "bathrooms": "Kamar mandi",
-        "land_area": "Luas tanah",
-        "building_area": "Luas bangunan",
-        "floors": "Lantai",
-        "certificate": "Sertifikat",
-        "sale": "dijual",
-        "rent": "disewa",
-        "project": "proyek baru",
-        "year": "per tahun",
-        "month": "per bulan",
-        "asked": "Pertanyaan",
-        "answered": "Jawaban",
-        "none": "(tidak ada)",
-    },
-    "en": {
-        "title": "Title",
-        "listing_type": "Offer",
-        "source": "Kind",
-        "price": "Price",
-        "location": "Location",
-        "bedrooms": "Bedrooms",
-        "bathrooms": "Bathrooms",
-        "land_area": "Land area",
-        "building_area": "Building area",
-        "floors": "Floors",
-        "certificate": "Certificate",
-        "sale": "for sale",
-        "rent": "for rent",
-        "project": "new project",
-        "year": "a year",
-        "month": "a month",
-        "asked": "Question",
-        "answered": "Answer",
-        "none": "(none)",
-    },
-}
-
-
-LANGUAGES = tuple(_LABELS)
+LANGUAGES = ("id", "en")
 """The languages in which a machine is asked."""
+
+# Not gettext: the words belong to the version of a judge and must not change with ours.
+_LABELS = {
+    "title": ("Judul", "Title"),
+    "listing_type": ("Jenis penawaran", "Offer"),
+    "source": ("Asal", "Kind"),
+    "price": ("Harga", "Price"),
+    "location": ("Lokasi", "Location"),
+    "bedrooms": ("Kamar tidur", "Bedrooms"),
+    "bathrooms": ("Kamar mandi", "Bathrooms"),
+    "land_area": ("Luas tanah", "Land area"),
+    "building_area": ("Luas bangunan", "Building area"),
+    "floors": ("Lantai", "Floors"),
+    "certificate": ("Sertifikat", "Certificate"),
+    "sale": ("dijual", "for sale"),
+    "rent": ("disewa", "for rent"),
+    "project": ("proyek baru", "new project"),
+    "year": ("per tahun", "a year"),
+    "month": ("per bulan", "a month"),
+    "asked": ("Pertanyaan", "Question"),
+    "answered": ("Jawaban", "Answer"),
+    "none": ("(tidak ada)", "(none)"),
+}
 
 
 def language_for(code: str) -> str:
@@ -192,7 +168,7 @@ def described(card: Card, language: str) -> str:
     - Harga: Rp 650000000
     - Kamar tidur: 3
     """
-    words = _LABELS[language]
+    words = _labels(language)
     stated: dict[str, object] = {
         "title": card.title,
         "listing_type": words.get(card.listing_type or card.price_note or "", ""),
@@ -237,8 +213,12 @@ def read(answer: str) -> MachineVerdict:
     return MachineVerdict(VERDICTS[verdict], told[:LONGEST_REASON], FENCED if fence else None)
 
 
+def _labels(language: str) -> dict[str, str]:
+    return {name: words[LANGUAGES.index(language)] for name, words in _LABELS.items()}
+
+
 def _conversation(earlier: Sequence[EarlierTurn], language: str) -> str:
-    words = _LABELS[language]
+    words = _labels(language)
     turns = (
         f"{words['asked']}: {turn.question}\n{words['answered']}: {turn.response}"
         for turn in earlier
