@@ -48,10 +48,13 @@ def read_lines(name: str, file: BinaryIO) -> Iterator[JsonLine | Problem]:
             yield _line(name, number, data.rstrip(b"\r\n"))
 
 
-def read_row(kind: type[Model], line: JsonLine) -> tuple[Model | None, list[Problem]]:
-    """The row that `line` holds, or none: any wrong value costs the line."""
+def read_row(
+    kind: type[Model], line: JsonLine, raw: object = None, place: str = ""
+) -> tuple[Model | None, list[Problem]]:
+    """The row that `line` holds, or `raw` at a place in it, or none: a wrong value costs it."""
     outcomes = dict.fromkeys(("", *kind.model_fields), "line_left_out")
-    row, wrong = read_object(kind, line.value, file=line.name, place="", outcomes=outcomes)
+    value = line.value if raw is None else raw
+    row, wrong = read_object(kind, value, file=line.name, place=place, outcomes=outcomes)
     told = [replace(p, code=_OF_A_LINE[p.code], line=line.number, query_id=None) for p in wrong]
     return (None if told else row), told
 
@@ -76,33 +79,29 @@ def _raw_lines(file: BinaryIO) -> Iterator[bytes | None]:
 
 
 def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
+    looks: dict[str, str | int] = {"expected": "object"}
     try:
         value, impossible = load(name, data, expected="answers_file")
     except UnreadableFile as refused:
-        return _broken(name, number, refused.problem)
+        why = refused.problem
+        if why.code == "not_utf8":
+            return error("line_not_utf8", name, line=number)
+        if why.code == "not_json" and "found" in why.details:
+            looks["found"] = why.details["found"]
+            return error("line_not_an_object", name, looks, line=number)
+        return error("line_broken", name, {"column": why.details.get("column", 1)}, line=number)
     if not isinstance(value, dict):
-        looks = {"found": kind_of(value), "expected": "object"}
-        return error("line_not_an_object", name, looks, line=number)
+        return error("line_not_an_object", name, looks | {"found": kind_of(value)}, line=number)
+    line = JsonLine(name, number, value)
     if impossible:
-        place = str(impossible[0].details["place"])
-        return wrong_value(JsonLine(name, number, value), place, None, "number")
-    return JsonLine(name, number, value)
-
-
-def _broken(name: str, number: int, why: Problem) -> Problem:
-    if why.code == "not_utf8":
-        return error("line_not_utf8", name, line=number)
-    if why.code == "not_json" and "found" in why.details:
-        looks = {"found": why.details["found"], "expected": "object"}
-        return error("line_not_an_object", name, looks, line=number)
-    return error("line_broken", name, {"column": why.details.get("column", 1)}, line=number)
+        return wrong_value(line, str(impossible[0].details["place"]), None, "number")
+    return line
 
 
 Number = int | float
 Identity = Annotated[str | int, Field(description="text_or_number")]
 Tokens = Annotated[Annotated[int, Field(ge=0)] | None, Unsaid, Field(description="number_in_range")]
 Cosine = Annotated[Number, Field(ge=-1, le=1)]
-Milliseconds = Annotated[Annotated[Number, Field(ge=0)] | None, Unsaid, Field(description="amount")]
 Amount = Annotated[Annotated[Number, Field(ge=0)] | None, Unsaid, Field(description="amount")]
 Judge = Annotated[Annotated[Number, Field(ge=0, le=1)] | None, Unsaid, Field(description="share")]
 
@@ -129,7 +128,7 @@ class CitedAnswerInFile(SettingsOf):
     usage: Annotated[list[dict[str, Any]] | dict[str, Any] | None, Unsaid] = Field(
         None, description="list_of_objects"
     )
-    latency_ms: Milliseconds = None
+    latency_ms: Amount = None
     action: Annotated[str | None, Unsaid] = None
     claim_similarities: Annotated[list[Cosine] | None, Unsaid] = Field(
         None, description="list_of_cosines"
@@ -200,8 +199,21 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
     row, wrong = read_row(CitedAnswerInFile, line)
     if row is None:
         return None, wrong
-    contexts = _contexts(line, row.contexts or [], wrong)
-    calls = _calls(line, row.usage, wrong)
+    contexts: dict[str, str] = {}
+    for position, raw in enumerate(row.contexts or []):
+        place = f"contexts[{position}]"
+        context, told = read_row(CitedContextInFile, line, raw, place)
+        wrong += told
+        if context is not None:
+            known = contexts.setdefault(str(context.id), context.text)
+            if known != context.text:
+                wrong.append(wrong_value(line, f"{place}.id", str(context.id), "other_value"))
+    usage, calls = row.usage, []
+    for position, raw in enumerate([usage] if isinstance(usage, dict) else usage or []):
+        call, told = read_row(UsageOf, line, raw, f"usage[{position}]")
+        wrong += told
+        if call is not None:
+            calls.append(LlmCall(call.prompt_tokens or 0, call.completion_tokens or 0))
     if wrong:
         return None, wrong
     given = row.claim_similarities
@@ -211,50 +223,13 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
         answer=row.answer,
         gold=row.gold,
         contexts=contexts,
-        calls=calls,
+        calls=None if usage is None else tuple(calls),
         latency_ms=row.latency_ms,
         action=row.action,
         claim_similarities=None if given is None else tuple(given),
         faithfulness_judge=row.faithfulness_judge,
         settings={**shared, **_settings(row)},
     ), []
-
-
-def _contexts(line: JsonLine, listed: list[dict[str, Any]], wrong: list[Problem]) -> dict[str, str]:
-    contexts: dict[str, str] = {}
-    for position, raw in enumerate(listed):
-        place = f"contexts[{position}]"
-        inner, problems = read_row(CitedContextInFile, _inner(line, raw))
-        wrong += [_placed(problem, place) for problem in problems]
-        if inner is None:
-            continue
-        if str(inner.id) in contexts and contexts[str(inner.id)] != inner.text:
-            wrong.append(wrong_value(line, f"{place}.id", str(inner.id), "other_value"))
-        contexts[str(inner.id)] = inner.text
-    return contexts
-
-
-def _calls(
-    line: JsonLine, usage: list[dict[str, Any]] | dict[str, Any] | None, wrong: list[Problem]
-) -> tuple[LlmCall, ...] | None:
-    if usage is None:
-        return None
-    calls = []
-    for position, raw in enumerate([usage] if isinstance(usage, dict) else usage):
-        inner, problems = read_row(UsageOf, _inner(line, raw))
-        wrong += [_placed(problem, f"usage[{position}]") for problem in problems]
-        if inner is not None:
-            calls.append(LlmCall(inner.prompt_tokens or 0, inner.completion_tokens or 0))
-    return tuple(calls)
-
-
-def _inner(line: JsonLine, raw: dict[str, Any]) -> JsonLine:
-    return JsonLine(line.name, line.number, raw)
-
-
-def _placed(problem: Problem, place: str) -> Problem:
-    inner = problem.details.get("place", "")
-    return replace(problem, details={**problem.details, "place": f"{place}.{inner}".strip(".")})
 
 
 class ChunksInFile(FromFile):

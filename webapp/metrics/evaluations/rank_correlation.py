@@ -55,15 +55,11 @@ EXPLANATIONS = MappingProxyType(
 
 
 class Correlation(Struct, frozen=True):
-    """One correlation with its interval; without a value, why.
-
-    ``left_out`` counts the resamples that had no value.
-    """
+    """One correlation with its interval."""
 
     value: float | None
     lower: float | None = None
     upper: float | None = None
-    left_out: int = 0
 
 
 class RankCorrelation(Struct, frozen=True):
@@ -89,40 +85,30 @@ def rank_correlation(
     import numpy as np  # only who asks for a correlation pays for it
 
     ordered = sorted((float(machine), float(grade)) for machine, grade in pairs)
-    why = _unfit(ordered)
+    n, why = len(ordered), None
+    if n < 2:
+        why = NoCorrelation.TOO_FEW
+    elif len({machine for machine, _ in ordered}) == 1:
+        why = NoCorrelation.ONE_MACHINE_VALUE
+    elif len({grade for _, grade in ordered}) == 1:
+        why = NoCorrelation.ONE_GRADE
     if why is not None:
-        return RankCorrelation(len(ordered), Correlation(None), Correlation(None), why)
+        return RankCorrelation(n, Correlation(None), Correlation(None), why)
     units, of = np.unique(np.array(ordered), axis=0, return_inverse=True)  # equal pairs count once
     x, y = units.T
     once = np.bincount(of.ravel(), minlength=len(units))[None, :].astype(np.float64)
     settings = bootstrap or Bootstrap()
-    draws = _draws(of.ravel(), len(units), settings)
-    rho, tau = (_correlated(formula, x, y, once, draws, settings) for formula in (_rho, _tau))
-    return RankCorrelation(len(ordered), rho, tau)
+    has_interval = FEWEST_FOR_INTERVAL <= n <= MOST_FOR_INTERVAL
+    draws = item_times(of.ravel(), len(units), settings) if has_interval else None
 
+    def correlated(formula: Any) -> Correlation:
+        value = float(formula(x, y, once)[0])
+        if draws is None:
+            return Correlation(value)
+        found = percentiles(formula(x, y, draws), settings)
+        return Correlation(value, found.lower, found.upper)
 
-def _unfit(pairs: list[tuple[float, float]]) -> NoCorrelation | None:
-    if len(pairs) < 2:
-        return NoCorrelation.TOO_FEW
-    if len({machine for machine, _ in pairs}) == 1:
-        return NoCorrelation.ONE_MACHINE_VALUE
-    return NoCorrelation.ONE_GRADE if len({grade for _, grade in pairs}) == 1 else None
-
-
-def _draws(unit_of: Any, n_units: int, bootstrap: Bootstrap) -> Values | None:
-    if not FEWEST_FOR_INTERVAL <= len(unit_of) <= MOST_FOR_INTERVAL:
-        return None
-    return item_times(unit_of, n_units, bootstrap)
-
-
-def _correlated(
-    formula: Any, x: Values, y: Values, once: Values, draws: Values | None, bootstrap: Bootstrap
-) -> Correlation:
-    value = float(formula(x, y, once)[0])
-    if draws is None:
-        return Correlation(value)
-    found = percentiles(formula(x, y, draws), bootstrap)
-    return Correlation(value, found.lower, found.upper, found.left_out)
+    return RankCorrelation(n, correlated(_rho), correlated(_tau))
 
 
 def _rho(x: Values, y: Values, times: Values) -> Values:
@@ -151,10 +137,7 @@ def _per_level(values: Values, times: Values) -> tuple[Values, Any]:
     import numpy as np
 
     levels, of = np.unique(values, return_inverse=True)
-    counts = np.zeros((len(times), len(levels)))
-    for level in range(len(levels)):
-        counts[:, level] = times[:, of == level].sum(axis=1)
-    return counts, of
+    return times @ np.eye(len(levels))[of], of
 
 
 def _tau(x: Values, y: Values, times: Values) -> Values:
