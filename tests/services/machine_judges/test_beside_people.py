@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from datetime import timedelta
 from typing import Any
@@ -108,7 +109,8 @@ def everything_of_people(session: Session, study: Study) -> str:
         (shares.progress(session, rater), shares.done(session, rater))
         for rater in studies.raters(session, study)
     ]
-    return "\n".join(f"{name}: {value!r}" for name, value in found.items())
+    text = "\n".join(f"{name}: {value!r}" for name, value in found.items())
+    return re.sub(r" at 0x\w+", "", text)
 
 
 def test_no_figure_of_people_moves_when_a_machine_has_judged_everything(
