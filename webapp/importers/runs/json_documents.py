@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, TypeVar
 
 from pydantic import (
@@ -17,7 +17,6 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic_core import ErrorDetails
 
 from webapp.importers.runs.prices import is_blank_sign, said, says_nothing
 from webapp.importers.runs.problems import UnreadableFile, error
@@ -53,12 +52,23 @@ def load(
     if len(data) > max_bytes:
         sizes = {"megabytes": math.ceil(len(data) / 2**20), "limit": max_bytes // 2**20}
         raise UnreadableFile(error("file_too_large", name, sizes))
-    value = _parsed(name, _decoded(name, data, expected), expected)
-    if _is_deeper(value, MAX_DEPTH):
-        raise UnreadableFile(error("nested_too_deep", name, {"limit": MAX_DEPTH}))
     places: list[str] = []
-    value = _storable(value, "", places)
-    return value, tuple(_no_number(name, place) for place in places)
+    text = _decoded(name, data, expected)
+    try:
+        value = _storable(json.loads(text, parse_int=_integer), "", places)
+    except RecursionError as wrong:
+        raise UnreadableFile(error("nested_too_deep", name, {"limit": MAX_DEPTH})) from wrong
+    except json.JSONDecodeError as wrong:
+        kind = _other_than_json(text)
+        if kind:
+            looks = {"found": kind, "expected": expected}
+            raise UnreadableFile(error("not_json", name, looks)) from wrong
+        stop = error("json_broken", name, {"column": wrong.colno}, line=wrong.lineno)
+        raise UnreadableFile(stop) from wrong
+    return value, tuple(
+        error("number_not_finite", name, {"place": place, "outcome": "value_ignored"})
+        for place in places
+    )
 
 
 def storable_text(text: str) -> str:
@@ -82,20 +92,6 @@ def _decoded(name: str, data: bytes, expected: str) -> str:
         raise UnreadableFile(error("not_utf8", name, {"found": kind})) from wrong
 
 
-def _parsed(name: str, text: str, expected: str) -> object:
-    try:
-        return json.loads(text, parse_int=_integer)
-    except RecursionError as wrong:
-        raise UnreadableFile(error("nested_too_deep", name, {"limit": MAX_DEPTH})) from wrong
-    except json.JSONDecodeError as wrong:
-        kind = _other_than_json(text)
-        if kind:
-            looks = {"found": kind, "expected": expected}
-            raise UnreadableFile(error("not_json", name, looks)) from wrong
-        stop = error("json_broken", name, {"column": wrong.colno}, line=wrong.lineno)
-        raise UnreadableFile(stop) from wrong
-
-
 def _other_than_json(text: str) -> str | None:
     start = text.lstrip()
     first_line = start.partition("\n")[0]
@@ -103,61 +99,39 @@ def _other_than_json(text: str) -> str | None:
         return "html"
     if not start.startswith(("{", "[")):
         return "csv" if re.search(r"[,;\t]", first_line) else "plain_text"
-    return "json_lines" if _is_object(first_line) else None
-
-
-def _is_object(line: str) -> bool:
     try:
-        return isinstance(json.loads(line, parse_int=_integer), dict)
+        is_object = isinstance(json.loads(first_line, parse_int=_integer), dict)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return "json_lines" if is_object else None
 
 
 def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else math.inf
 
 
-def _is_deeper(value: object, limit: int) -> bool:
-    level = [value]
-    for _ in range(limit + 1):
-        if not level:
-            return False
-        level = [inner for outer in level for inner in _inside(outer)]
-    return bool(level)
-
-
-def _inside(value: object) -> Iterator[object]:
-    if isinstance(value, dict):
-        yield from value.values()
-    elif isinstance(value, list):
-        yield from value
-
-
-def _storable(value: object, place: str, not_numbers: list[str]) -> object:
+def _storable(value: object, place: str, not_numbers: list[str], depth: int = 0) -> object:
+    if depth > MAX_DEPTH:
+        raise RecursionError
     match value:
         case str():
             return storable_text(value)
         case dict():
+            named = {storable_text(key): inner for key, inner in value.items()}
             return {
-                storable_text(key): _storable(inner, _joined(place, key), not_numbers)
-                for key, inner in value.items()
+                key: _storable(inner, f"{place}.{key}".lstrip("."), not_numbers, depth + 1)
+                for key, inner in named.items()
             }
         case list():
-            return [_storable(v, f"{place}[{i}]", not_numbers) for i, v in enumerate(value)]
+            return [
+                _storable(inner, f"{place}[{n}]", not_numbers, depth + 1)
+                for n, inner in enumerate(value)
+            ]
         case float() if not math.isfinite(value):
             not_numbers.append(place)
             return None
         case _:
             return value
-
-
-def _joined(place: str, key: str) -> str:
-    key = storable_text(key)
-    return f"{place}.{key}" if place else key
-
-
-def _no_number(name: str, place: str) -> Problem:
-    return error("number_not_finite", name, {"place": place, "outcome": "value_ignored"})
 
 
 Whole = Annotated[int, Field(ge=0, le=LARGEST_INTEGER, description="number_in_range")]
@@ -239,28 +213,27 @@ def read_object(
     try:
         return kind.model_validate(raw), ()
     except ValidationError as refusal:
-        wrong = _first_error_by_field(refusal)
+        details = refusal.errors(include_url=False, include_context=False)
+    wrong = {str(detail["loc"][0]) if detail["loc"] else "": detail for detail in reversed(details)}
     required = {name for name, field in kind.model_fields.items() if field.is_required()}
     lost = "" in wrong or bool(required & set(wrong))
-    problems = tuple(
-        _problem(
-            kind,
-            detail,
-            file=file,
-            place=f"{place}.{field}".strip("."),
-            query_id=query_id_of(raw),
-            outcome=outcomes[""] if lost else outcomes.get(field, "value_ignored"),
-        )
-        for field, detail in wrong.items()
-    )
+    problems = []
+    for name, detail in wrong.items():
+        field = kind.model_fields.get(name)
+        described = field.description if field else None
+        words = {
+            "place": f"{place}.{name}".strip("."),
+            "outcome": outcomes[""] if lost else outcomes.get(name, "value_ignored"),
+            "expected": described or _EXPECTED.get(detail["type"], "other_value"),
+        }
+        if detail["type"] != "missing":
+            words["found"] = kind_of(detail["input"])
+        code = "value_missing" if detail["type"] == "missing" else "value_wrong"
+        problems.append(error(code, file, words, query_id=_query_id_of(raw)))
     if lost or not isinstance(raw, dict):
-        return None, problems
-    return kind.model_validate({k: v for k, v in raw.items() if k not in wrong}), problems
-
-
-def _first_error_by_field(refusal: ValidationError) -> dict[str, ErrorDetails]:
-    details = refusal.errors(include_url=False, include_context=False)
-    return {str(d["loc"][0]) if d["loc"] else "": d for d in reversed(details)}
+        return None, tuple(problems)
+    kept = {key: value for key, value in raw.items() if key not in wrong}
+    return kind.model_validate(kept), tuple(problems)
 
 
 def kind_of(value: object) -> str:
@@ -280,29 +253,8 @@ def kind_of(value: object) -> str:
             return "object"
 
 
-def query_id_of(raw: object) -> int | None:
-    """The number of the question that an entry is about, if it has a usable one."""
+def _query_id_of(raw: object) -> int | None:
     number = raw.get("query_id", raw.get("id")) if isinstance(raw, dict) else None
     if not isinstance(number, int) or isinstance(number, bool):
         return None
     return number if 0 <= number <= LARGEST_INTEGER else None
-
-
-def _problem(
-    kind: type[FromFile],
-    detail: ErrorDetails,
-    *,
-    file: str,
-    place: str,
-    query_id: int | None,
-    outcome: str,
-) -> Problem:
-    words = {"place": place, "outcome": outcome}
-    if detail["type"] == "missing":
-        words["expected"] = kind.model_fields[str(detail["loc"][0])].description or "other_value"
-        return error("value_missing", file, words, query_id=query_id)
-    field = kind.model_fields.get(str(detail["loc"][0])) if detail["loc"] else None
-    described = field.description if field else None
-    words["expected"] = described or _EXPECTED.get(detail["type"], "other_value")
-    words["found"] = kind_of(detail["input"])
-    return error("value_wrong", file, words, query_id=query_id)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-
-from msgspec import Struct
+from typing import NamedTuple
 
 _SOURCES = {"properti": "listing", "proyek": "project"}
 
@@ -16,7 +15,7 @@ _STOP = re.compile(r"[() ]")
 _BARE = re.compile(r"https?://[^\s<>\[\]]+|(?<!\S)/(?:properti|proyek)/[^\s<>\[\]]+", re.IGNORECASE)
 
 
-class MarkdownLink(Struct, frozen=True):
+class MarkdownLink(NamedTuple):
     """A markdown link and the text around it."""
 
     before: str

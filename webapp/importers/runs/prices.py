@@ -32,11 +32,17 @@ def read_number(written: str, *, single_mark_is_decimal: bool = False) -> Decima
     written = written.strip(".,")
     if not written or len(written) > _LONGEST:
         return None
-    whole, mark, decimals = _split(written, single_mark_is_decimal)
-    groups = whole.replace(",", ".").split(".")
-    if (mark and mark in whole) or len(set(whole) & {".", ","}) > 1 or not _are_thousands(groups):
+    last = max(written.rfind("."), written.rfind(","))
+    whole, mark, decimals = written[:last], written[last : last + 1], written[last + 1 :]
+    other_mark = "." if mark == "," else ","
+    is_grouping = len(decimals) == 3 and whole != "0" and not single_mark_is_decimal
+    if last < 0 or mark in whole or (other_mark not in whole and is_grouping):
+        whole, mark, decimals = written, "", ""
+    first, *rest = whole.replace(",", ".").split(".")
+    are_thousands = 1 <= len(first) <= 3 and all(len(group) == 3 for group in rest)
+    if len(set(whole) & {".", ","}) > 1 or (rest and not are_thousands):
         return None
-    return Decimal("".join(groups) + "." + (decimals or "0")) if mark else Decimal("".join(groups))
+    return Decimal("".join([first, *rest]) + (f".{decimals or 0}" if mark else ""))
 
 
 def exact_number(written: str) -> Fraction | None:
@@ -54,24 +60,6 @@ def exact_number(written: str) -> Fraction | None:
     except (ValueError, ZeroDivisionError, OverflowError):
         return None
     return number
-
-
-def _split(written: str, single_mark_is_decimal: bool) -> tuple[str, str, str]:
-    last = max(written.rfind("."), written.rfind(","))
-    if last < 0:
-        return written, "", ""
-    whole, mark, decimals = written[:last], written[last], written[last + 1 :]
-    other_mark = "." if mark == "," else ","
-    alone = mark not in whole
-    grouping = len(decimals) == 3 and whole != "0" and not single_mark_is_decimal
-    if (alone and other_mark in whole) or (alone and not grouping):
-        return whole, mark, decimals
-    return written, "", ""
-
-
-def _are_thousands(groups: list[str]) -> bool:
-    first, *rest = groups
-    return not rest or (1 <= len(first) <= 3 and all(len(group) == 3 for group in rest))
 
 
 HIGHEST_PRICE = 10**15
@@ -125,8 +113,10 @@ def read_price(text: str) -> Price:
     Price(low=800000000, high=1200000000, note='sale', period=None)
     """
     low, high = _amounts(text)
-    period = _PERIOD.search(text)
-    return Price(low, high, _note(text, period is not None), period.lastgroup if period else None)
+    period, note = _PERIOD.search(text), read_note(text)
+    if period:
+        note = "sale" if _SALE.search(text) and not _RENT.search(text) else "rent"
+    return Price(low, high, note, period.lastgroup if period else None)
 
 
 def read_note(text: str) -> str | None:
@@ -135,12 +125,6 @@ def read_note(text: str) -> str | None:
     if bool(sale) == bool(rent):
         return None
     return "sale" if sale else "rent"
-
-
-def _note(text: str, has_period: bool) -> str | None:
-    if not has_period:
-        return read_note(text)
-    return "sale" if _SALE.search(text) and not _RENT.search(text) else "rent"
 
 
 def _amounts(text: str) -> tuple[int | None, int | None]:
