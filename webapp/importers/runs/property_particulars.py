@@ -67,8 +67,9 @@ def read_particulars(raw: object) -> Particulars:
     latitude = _coordinate(said, LATITUDES, 90)
     longitude = _coordinate(said, LONGITUDES, 180)
     has_point = latitude is not None and longitude is not None
+    texts = (_prose(said.get(key)) for key in DESCRIPTIONS)
     return Particulars(
-        description=_description(said),
+        description="\n\n".join(dict.fromkeys(filter(None, texts)))[:LONGEST_TEXT],
         features=tuple(dict.fromkeys(_features(said)))[:_MOST_FEATURES],
         facts=tuple(dict(_facts(said)).items())[:_MOST_FACTS],
         latitude=latitude if has_point else None,
@@ -78,17 +79,10 @@ def read_particulars(raw: object) -> Particulars:
 
 def longest_description(listed: Iterable[object]) -> int:
     """The characters of the longest description among the objects of ``properties``."""
-    found = [0]
-    for raw in listed:
-        for one in (raw, raw.get("api_data")) if isinstance(raw, Mapping) else ():
-            texts = (one.get(key) for key in DESCRIPTIONS) if isinstance(one, Mapping) else ()
-            found += [len(text) for text in texts if isinstance(text, str)]
-    return max(found)
-
-
-def _description(said: Mapping[str, object]) -> str:
-    texts = (_prose(said.get(key)) for key in DESCRIPTIONS)
-    return "\n\n".join(dict.fromkeys(filter(None, texts)))[:LONGEST_TEXT]
+    known = [raw for raw in listed if isinstance(raw, Mapping)]
+    objects = [*known, *(raw.get("api_data") for raw in known)]
+    texts = (one.get(key) for one in objects if isinstance(one, Mapping) for key in DESCRIPTIONS)
+    return max((len(text) for text in texts if isinstance(text, str)), default=0)
 
 
 def _prose(value: object) -> str:
@@ -184,16 +178,16 @@ def differences(one: Card, other: Card) -> tuple[str, ...]:
 
     A field that only one of them states is not a contradiction.
     """
-    found = []
-    if _both_differ((one.price, one.price_max), (other.price, other.price_max)):
-        found.append("price")
-    if _stated_and_different(one.price_note, other.price_note):
-        found.append("price_note")
-    if _stated_and_different(one.bedrooms, other.bedrooms):
-        found.append("bedrooms")
-    if _elsewhere(one.location, other.location):
-        found.append("location")
-    return tuple(found)
+    prices = {(card.price, card.price_max) for card in (one, other) if card.price is not None}
+    notes, rooms = {one.price_note, other.price_note}, {one.bedrooms, other.bedrooms}
+    words, others = _title_words(one.location), _title_words(other.location)
+    found = {
+        "price": len(prices) > 1,
+        "price_note": len(notes - {None}) > 1,
+        "bedrooms": len(rooms - {None}) > 1,
+        "location": not (words <= others or others <= words),
+    }
+    return tuple(name for name, differs in found.items() if differs)
 
 
 def same_content(one: Card, other: Card) -> bool:
@@ -208,32 +202,13 @@ def fullest(one: Card, other: Card) -> Card:
         for name, value in asdict(other).items()
         if value is not None and getattr(one, name) is None
     }
-    if (
-        one.location
-        and other.location
-        and _title_words(one.location) < _title_words(other.location)
-    ):
+    if one.location and _title_words(one.location) < _title_words(other.location):
         gaps["location"] = other.location
     return replace(one, **gaps)
 
 
-def _both_differ(one: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:
-    return one[0] is not None and other[0] is not None and one != other
-
-
-def _stated_and_different(one: object, other: object) -> bool:
-    return one is not None and other is not None and one != other
-
-
-def _elsewhere(one: str | None, other: str | None) -> bool:
-    if not one or not other:
-        return False
-    words, others = _title_words(one), _title_words(other)
-    return not (words <= others or others <= words)
-
-
-def _title_words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.casefold()))
+def _title_words(text: str | None) -> frozenset[str]:
+    return frozenset(_WORD.findall((text or "").casefold()))
 
 
 def _normalised(text: str) -> str:
@@ -282,16 +257,14 @@ def read_properties(
 
     A value that is wrong is left out and reported; `place` is the entry's in file `name`.
     """
-    properties: list[PropertyInFile | None] = []
-    problems: list[Problem] = []
-    for position, raw in enumerate(listed):
-        inner = f"{place}.properties[{position}]"
-        known, wrong = read_object(
-            PropertyInFile, raw, file=name, place=inner, outcomes={"": "value_ignored"}
+    ignored = {"": "value_ignored"}
+    found = [
+        read_object(
+            PropertyInFile, raw, file=name, place=f"{place}.properties[{n}]", outcomes=ignored
         )
-        properties.append(known)
-        problems.extend(wrong)
-    return properties, problems
+        for n, raw in enumerate(listed)
+    ]
+    return [known for known, _ in found], [problem for _, wrong in found for problem in wrong]
 
 
 def fill(cards: Sequence[Card], properties: Sequence[PropertyInFile | None]) -> tuple[Card, ...]:
@@ -332,7 +305,10 @@ def enriched(known: object, further: object) -> object:
     """
     if not isinstance(known, list) or not isinstance(further, list):
         return known or further
-    cards = [_card(raw) for raw in known]
+    cards = [
+        Card(title=one.name or one.title or "", slug=_slug(one)) if one else Card(title="")
+        for one in read_properties("", "", known)[0]
+    ]
     found, _ = read_properties("", "", further)
     return [
         {**further[place], **{key: value for key, value in raw.items() if value is not None}}
@@ -340,13 +316,6 @@ def enriched(known: object, further: object) -> object:
         else raw
         for raw, place in zip(known, places(cards, found), strict=True)
     ]
-
-
-def _card(raw: object) -> Card:
-    (known,), _ = read_properties("", "", [raw])
-    if known is None:
-        return Card(title="")
-    return Card(title=known.name or known.title or "", slug=_slug(known))
 
 
 def _agree(card: Card, there: PropertyInFile) -> bool:

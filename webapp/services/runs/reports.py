@@ -32,6 +32,7 @@ from webapp.services.study.question_sets import is_put_to_raters
 
 MAJORITY = "majority"
 ADJUDICATED = "adjudicated"
+_RELEASED = select(MachineJudge.rater_id).where(MachineJudge.released_at.is_not(None))
 
 
 class UnknownRater(Missing):
@@ -73,7 +74,10 @@ def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
     ``MachineNotReleased``.
     """
     if name is None:
-        return _default(session, study)
+        everybody = studies.raters(session, study)
+        active = set(session.scalars(select(Event.rater_id).distinct()))
+        rated = [rater for rater in everybody if rater.id in active]
+        return Rule(MAJORITY) if len(rated) > 1 else of_rater((rated or everybody)[0])
     if name in {MAJORITY, ADJUDICATED}:
         return Rule(name)
     kind, _, rater_name = name.partition(" ")
@@ -83,7 +87,7 @@ def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
     rater = session.scalar(wanted)
     if rater is None or (kind == "machine" and not rater.is_machine):
         raise UnknownRater(rater_name)
-    if rater.is_machine and not _is_released(session, rater):
+    if rater.is_machine and rater.id not in set(session.scalars(_RELEASED)):
         raise MachineNotReleased(rater.name)
     return of_rater(rater)
 
@@ -95,8 +99,8 @@ def of_rater(rater: Rater) -> Rule:
 
 def rules(session: Session, study: Study) -> tuple[Rule, ...]:
     """Return every rule that may be chosen: each person, released machines, both merged ones."""
-    raters = studies.people_and_machines(session, study)
-    alone = (rater for rater in raters if not rater.is_machine or _is_released(session, rater))
+    raters, released = studies.people_and_machines(session, study), set(session.scalars(_RELEASED))
+    alone = (rater for rater in raters if not rater.is_machine or rater.id in released)
     return (*map(of_rater, alone), Rule(MAJORITY), Rule(ADJUDICATED))
 
 
@@ -112,14 +116,8 @@ def report(
     left_out = () if whole else unasked(session, run.id)
     scope = asked_of(run.id) if left_out else Query.run_id == run.id
     said = verdicts_under(session, study, scope, rule)
-    questions = {
-        key: (text, category)
-        for key, text, category in session.execute(
-            select(Query.id, Question.text, Question.category)
-            .join_from(Query, Question)
-            .where(scope)
-        )
-    }
+    texts = select(Query.id, Question.text, Question.category).join_from(Query, Question)
+    questions = {key: (text, kind) for key, text, kind in session.execute(texts.where(scope))}
     rows = tuple(
         QueryRow(
             query_id=asked.query_id,
@@ -192,20 +190,6 @@ def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> 
         return verdicts.of_rater(session, scope, rule.rater.id)
     merged = verdicts.adjudicated if rule.name == ADJUDICATED else verdicts.majority
     return merged(session, scope, studies.raters(session, study))
-
-
-def _is_released(session: Session, rater: Rater) -> bool:
-    judge = session.get(MachineJudge, rater.id)
-    return judge is not None and judge.released_at is not None
-
-
-def _default(session: Session, study: Study) -> Rule:
-    everybody = studies.raters(session, study)
-    active = set(session.scalars(select(Event.rater_id).distinct()))
-    rated = [rater for rater in everybody if rater.id in active]
-    if len(rated) > 1:
-        return Rule(MAJORITY)
-    return of_rater((rated or everybody)[0])
 
 
 Votes = Mapping[int, str]
