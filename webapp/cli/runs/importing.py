@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from subprocess import list2cmdline
 from typing import Any
@@ -75,6 +76,9 @@ def import_command(
     found = _Found()
     with options.opened() as opened:
         _import_all(opened, paths, decision, found, overwrite=overwrite, blind=blind)
+        with opened.reading() as session:
+            study = studies.current(session)
+            sample = {run.id for run in samples.found(session, study)} if study else set()
     if as_json:
         write_json(_document(found))
     else:
@@ -86,7 +90,7 @@ def import_command(
             _tell_compared(compared)
         for taken in found.rated_csvs:
             _tell_rated_csv(taken)
-    if found.runs and _is_sample(found.runs):
+    if {run.id for run in found.runs} & sample:
         warning = gettext(
             "The invented sample of the demo is in this study now, and counts like your own runs. "
             "The page Home removes it."
@@ -155,11 +159,6 @@ def _sort(path: Path, stored: StoredFile, found: _Found, *, is_named: bool) -> N
             found.runs.append(run)
         case refused if is_named or not refused.is_something_else:
             found.problems.extend(refused.problems)
-
-
-def _is_sample(stored: Sequence[ImportedRun]) -> bool:
-    with options.reading() as (session, study):
-        return bool({run.id for run in samples.found(session, study)} & {run.id for run in stored})
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -454,17 +453,12 @@ def delete_run_command(run_id: str, *, yes: bool) -> None:
         name = f"{run.id} ({run.search_method or '-'}, {run.llm or '-'})"
     goes, stays = map("; ".join, costs)
     say(f"{name}. {gettext('What goes')}: {goes}. {gettext('What stays')}: {stays}.", err=True)
-    if not (yes or _is_confirmed(name)):
+    with suppress(click.Abort):  # without an answer nothing is confirmed
+        yes = yes or click.confirm(shown(gettext("Delete %(name)s?", name=name)), err=True)
+    if not yes:
         raise click.ClickException(gettext("Nothing is deleted; --yes deletes without asking."))
     with options.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, options.now())
         runs.delete_run(session, study, run_id, options.now())
         session.commit()
     say(gettext("%(name)s is deleted. The file can be imported again.", name=name))
-
-
-def _is_confirmed(name: str) -> bool:
-    try:
-        return click.confirm(shown(gettext("Delete %(name)s?", name=name)), err=True)
-    except click.Abort:
-        return False

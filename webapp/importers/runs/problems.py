@@ -269,14 +269,11 @@ WORDS = {
 
 FIRST_PLACES = 5
 _INDEX = re.compile(r"\[\d+\]")
-_TRANSLATED_DETAILS = frozenset({"expected", "found", "outcome"})
+_TRANSLATED = frozenset({"expected", "found", "outcome"})
 
 
 class ImportRefused(Refused):
-    """Nothing of a file could be used; ``problem`` is the reason, ``problems`` has all.
-
-    The problems say what is wrong and where: the command line prints them alone.
-    """
+    """Nothing of a file could be used; ``problem`` is the reason, ``problems`` has all."""
 
     message = mark("%(name)s cannot be used")
     remedy = mark("Mend the file, or choose another.")
@@ -327,7 +324,10 @@ def remarks(problems: Iterable[Problem]) -> tuple[JoinedProblem, ...]:
 
 def message(problem: Problem) -> str:
     """The problem, its place and its remedy, in the language in force."""
-    told = {name: _told(name, value) for name, value in problem.details.items()}
+    told = {
+        name: gettext(WORDS[str(value)]) if name in _TRANSLATED and value in WORDS else value
+        for name, value in problem.details.items()
+    }
     if problem.line is not None and "place" in told:
         line = gettext("line %(n)s", n=problem.line)
         told["place"] = f"{line}, {told['place']}"
@@ -337,14 +337,9 @@ def message(problem: Problem) -> str:
 
 def to_dict(problem: Problem) -> dict[str, str | int | None]:
     """The problem as JSON prints it: severity, file, query_id, line, code and message."""
-    return {
-        "severity": problem.severity.value,
-        "file": problem.file,
-        "query_id": problem.query_id,
-        "line": problem.line,
-        "code": problem.code,
-        "message": message(problem),
-    }
+    place = {"file": problem.file, "query_id": problem.query_id, "line": problem.line}
+    said = {"code": problem.code, "message": message(problem)}
+    return {"severity": problem.severity.value, **place, **said}
 
 
 def error(
@@ -395,9 +390,3 @@ def _place(problem: Problem) -> str:
     if problem.line is not None:
         return gettext("line %(n)s", n=problem.line)
     return str(problem.details.get("place", ""))
-
-
-def _told(name: str, value: str | int) -> str | int:
-    if name in _TRANSLATED_DETAILS and isinstance(value, str) and value in WORDS:
-        return gettext(WORDS[value])
-    return value

@@ -29,10 +29,6 @@ LONGEST_NAME = 200
 _LAST_MILLISECOND = 253_402_300_799_999  # of the year 9999
 
 
-class UnusableRatings(ImportRefused):
-    """A file of ratings of which nothing can be used."""
-
-
 class RatedCard(Struct, frozen=True):
     """A card as the page showed it, at its 1-based rank."""
 
@@ -59,10 +55,7 @@ class RatingChange(Struct, frozen=True):
 
 
 class OfflineRatings(Struct, frozen=True):
-    """The file as read: its rater, its run, every change in order, and its problems.
-
-    ``cards`` are those of each question by its query id.
-    """
+    """The file as read; ``cards`` are those of each question by its query id and their ranks."""
 
     name: str
     identity: str
@@ -123,9 +116,9 @@ def read(name: str, data: bytes) -> OfflineRatings:
     document, numbers = load(name, data, expected="offline_ratings")
     top, wrong = read_object(_Top, document, file=name, place="", outcomes={"": "file_refused"})
     if top is None:
-        raise UnusableRatings(*wrong)
+        raise ImportRefused(*wrong)
     if top.version > VERSION:
-        raise UnusableRatings(error("ratings_too_new", name))
+        raise ImportRefused(error("ratings_too_new", name))
     problems = [*numbers, *wrong]
     return OfflineRatings(
         name=name,
@@ -182,11 +175,10 @@ def _change(entry: _Change) -> RatingChange | None:
 def _cards(name: str, listed: list[Any]) -> Iterator[tuple[int, Mapping[int, RatedCard]]]:
     for raw in listed:
         query, _ = read_object(_Query, raw, file=name, place="queries", outcomes={"": ""})
-        if query is None:
-            continue
-        read_results = (
-            read_object(_Result, result, file=name, place="results", outcomes={"": ""})[0]
-            for result in query.results
-        )
-        shown = (RatedCard(one.rank, one.title, one.identity) for one in read_results if one)
-        yield query.query_id, {card.rank: card for card in shown}
+        cards = {}
+        for result in query.results if query else ():
+            card, _ = read_object(_Result, result, file=name, place="results", outcomes={"": ""})
+            if card:
+                cards[card.rank] = RatedCard(card.rank, card.title, card.identity)
+        if query:
+            yield query.query_id, cards

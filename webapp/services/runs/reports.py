@@ -68,11 +68,7 @@ class Rule(Struct, frozen=True):
 
 
 def rule_of(session: Session, study: Study, name: str | None = None) -> Rule:
-    """Return the rule called `name`; unnamed, the only rater's own verdicts, else majority.
-
-    A machine counts alone or not at all. Raises ``UnknownRater``, ``UnknownRule`` and
-    ``MachineNotReleased``.
-    """
+    """Return the rule called `name`; unnamed, the only rater's own verdicts, else majority."""
     if name is None:
         everybody = studies.raters(session, study)
         active = set(session.scalars(select(Event.rater_id).distinct()))
@@ -107,11 +103,7 @@ def rules(session: Session, study: Study) -> tuple[Rule, ...]:
 def report(
     session: Session, study: Study, run_id: str, rule: Rule, *, whole: bool = False
 ) -> RunReport:
-    """Return each query of a run with its summary under `rule`.
-
-    Questions that the study puts to nobody have no row, unless the `whole` run is wanted. Raises
-    ``UnknownRun``.
-    """
+    """Return each query of a run under `rule`, those put to nobody only of the `whole` run."""
     run = runs.find(session, study, run_id)
     left_out = () if whole else unasked(session, run.id)
     scope = asked_of(run.id) if left_out else Query.run_id == run.id
@@ -182,10 +174,7 @@ def standing(session: Session, study: Study, run_id: str, rule: Rule) -> Standin
 
 
 def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> Verdicts:
-    """Return the verdicts on the queries in `scope` under `rule`.
-
-    "adjudicated" is the majority wherever adjudication is silent.
-    """
+    """Return the verdicts in `scope` under `rule`; "adjudicated" is else the majority."""
     if rule.rater is not None:
         return verdicts.of_rater(session, scope, rule.rater.id)
     merged = verdicts.adjudicated if rule.name == ADJUDICATED else verdicts.majority
@@ -262,10 +251,7 @@ def votes_on(session: Session, study: Study, thing: JudgedThing) -> Votes | None
 def provenances(
     session: Session, study: Study, scope: Scope, *, adjudicated: bool = True
 ) -> dict[int, Provenance]:
-    """Return the provenance of the final label of every judged thing in `scope`.
-
-    Without `adjudicated` the rule is "majority", which ignores adjudication.
-    """
+    """Return the provenance of the final label of every judged thing in `scope`."""
     known = select(Adjudication.judged_thing_id)
     settled = set(session.scalars(known)) if adjudicated else set[int]()
     return {

@@ -35,10 +35,7 @@ SAMPLE_NAME = mark("Sample study")
 
 
 class SampleRating(Struct, frozen=True):
-    """A rating of one answer and its cards as a file in ``seeds`` gives it.
-
-    ``name`` is the id of its events; ``verdicts`` are by rank.
-    """
+    """A rating of one answer as a file in ``seeds`` gives it; ``name`` is the id of its events."""
 
     name: str
     run_id: str
@@ -50,10 +47,7 @@ class SampleRating(Struct, frozen=True):
 
 
 def load(session: Session, folder: Path, now: datetime) -> Study:
-    """Make the demo's study with the sample runs of `folder` (the product's ``seeds``); return it.
-
-    It is rated run by run, so that a newcomer can watch the figures of a run move.
-    """
+    """Make the demo's study with the sample runs of `folder` (``seeds``), rated run by run."""
     study = studies.open_or_make(session, now)
     study.name = gettext(SAMPLE_NAME)
     studies.set_switches(session, study, replace(studies.switches(study), blind=False), now)
@@ -80,10 +74,7 @@ def load(session: Session, folder: Path, now: datetime) -> Study:
 
 
 def load_demo(session: Session, folder: Path, now: datetime) -> Study:
-    """Add the finished study of the demo: the sample, and what every feature has beside it.
-
-    A feature makes its part by its own services from the files in ``demo`` of `folder`.
-    """
+    """Add the finished study of the demo: the sample, and what every feature has beside it."""
     from webapp.services.agreement import adjudications as agreement
     from webapp.services.evaluations import demo as evaluations
     from webapp.services.gold import demo as gold
@@ -107,10 +98,7 @@ def rate(
     *,
     blind: bool = False,
 ) -> None:
-    """Give a rater's ratings in one sitting, with `pace` between two clicks.
-
-    Where `blind`, on the pages of the rater's tasks, else on those of the runs.
-    """
+    """Give a rater's ratings in one sitting, `blind` on the pages of the rater's tasks."""
     ratings = list(given)
     in_runs = Query.run_id.in_({rating.run_id for rating in ratings})
     queries = {
@@ -147,7 +135,6 @@ def rate(
 
 
 PACE = timedelta(seconds=7)
-"""Between two clicks."""
 VERDICTS = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE}
 """Any other character is a card that has its verdict from another run."""
 
@@ -236,10 +223,7 @@ def removal_cost(session: Session, study: Study, sample: Sequence[Run]) -> tuple
 
 
 def remove(session: Session, study: Study, now: datetime) -> None:
-    """Remove the sample runs with every verdict, grade, note and click on what they alone show.
-
-    Invented verdicts on what another run shows too go as well. Logged.
-    """
+    """Remove the sample runs, every click on what they alone show and every invented verdict."""
     sample = found(session, study)
     if not sample:
         return
