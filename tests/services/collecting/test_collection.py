@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -34,21 +33,19 @@ QUESTIONS = tuple(
 BEGUN = datetime(2026, 3, 1, 9, 0, 0)  # noqa: DTZ001 (a run file's time names no zone)
 
 
-def planned(
-    bot: Bot, questions: Sequence[ReadQuestion] = QUESTIONS
-) -> tuple[CollectionPlan, Chatbot]:
-    chatbot = Chatbot(bot.address, patience=AT_ONCE)
-    return collection.plan(questions, "hybrid", "gpt-4o-mini", chatbot), chatbot
+def planned(bot: Bot, patience: Patience = AT_ONCE, key: str = "") -> CollectionPlan:
+    chatbot = Chatbot(bot.address + key, patience=patience)
+    return CollectionPlan(QUESTIONS, "hybrid", "gpt-4o-mini", chatbot)
 
 
 def collected(bot: Bot, folder: Path, patience: Patience = AT_ONCE) -> Collection:
     """The finished collection of the four questions from `bot`."""
-    plan, chatbot = planned(bot)
-    return rest(collection.begin(plan, folder, BEGUN), plan, replace(chatbot, patience=patience))
+    plan = planned(bot, patience)
+    return rest(collection.begin(plan, folder, BEGUN), plan)
 
 
-def rest(begun: Collection, plan: CollectionPlan, chatbot: Chatbot) -> Collection:
-    for further in collection.ask_rest(begun, plan, chatbot):
+def rest(begun: Collection, plan: CollectionPlan) -> Collection:
+    for further in collection.ask_rest(begun, plan):
         begun = further
     return collection.finish(begun)
 
@@ -62,9 +59,8 @@ def test_the_questions_are_asked_in_one_session_and_the_file_has_the_layout_of_t
 ) -> None:
     text = '{"response": "half \\ud83d, nul \\u0000, 🏠"}'
     with serving(good, good, good, raw(text.encode())) as bot:
-        plan, chatbot = planned(bot)
-        chatbot = replace(chatbot, address=f"{bot.address}?key=rahasia")
-        done = rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot)
+        plan = planned(bot, key="?key=rahasia")
+        done = rest(collection.begin(plan, tmp_path, BEGUN), plan)
         file = content(done.file)
 
     names = sorted(path.name for path in (tmp_path / "hybrid").iterdir())
@@ -154,14 +150,14 @@ def test_an_answer_is_on_disk_before_the_next_question_goes_out(tmp_path: Path) 
 
 def test_an_interrupted_collection_goes_on_where_it_was(tmp_path: Path) -> None:
     with serving(good) as bot:
-        plan, chatbot = planned(bot)
-        asking = collection.ask_rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot)
+        plan = planned(bot)
+        asking = collection.ask_rest(collection.begin(plan, tmp_path, BEGUN), plan)
         next(asking)
         next(asking)
 
         found = collection.unfinished(plan, tmp_path)
         assert found is not None
-        done = rest(found, plan, chatbot)
+        done = rest(found, plan)
 
     assert [asked["message"][-1] for asked in bot.asked] == ["1", "2", "3", "4"]
     assert {asked["session_id"] for asked in bot.asked} == {done.run.thread_id}
@@ -172,19 +168,19 @@ def test_an_interrupted_collection_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_a_finished_collection_is_found_again_and_nothing_is_asked(tmp_path: Path) -> None:
     with serving(good) as bot:
         done = collected(bot, tmp_path)
-        plan, chatbot = planned(bot)
+        plan = planned(bot)
 
         found = collection.unfinished(plan, tmp_path)
 
         assert found == done
-        assert list(collection.ask_rest(found, plan, chatbot)) == []
+        assert list(collection.ask_rest(found, plan)) == []
         assert collection.finish(found) == done
 
 
 def test_the_collection_of_other_questions_is_not_gone_on_with(tmp_path: Path) -> None:
     with serving(good) as bot:
-        plan, chatbot = planned(bot)
-        next(collection.ask_rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot))
+        plan = planned(bot)
+        next(collection.ask_rest(collection.begin(plan, tmp_path, BEGUN), plan))
         others = (replace(QUESTIONS[0], text="Lain?"), *QUESTIONS[1:])
 
         for other in (replace(plan, questions=others), replace(plan, llm="gemini")):
@@ -194,7 +190,7 @@ def test_the_collection_of_other_questions_is_not_gone_on_with(tmp_path: Path) -
 
 def test_a_part_that_somebody_damaged_is_refused_by_name(tmp_path: Path) -> None:
     with serving(good) as bot:
-        plan, _ = planned(bot)
+        plan = planned(bot)
         part = collection.begin(plan, tmp_path, BEGUN).file
         part.write_bytes(part.read_bytes()[:-20])
 
@@ -206,7 +202,7 @@ def test_a_part_that_somebody_damaged_is_refused_by_name(tmp_path: Path) -> None
 
 def test_two_collections_of_one_second_have_two_files(tmp_path: Path) -> None:
     with serving(good) as bot:
-        plan, _ = planned(bot)
+        plan = planned(bot)
         first = collection.begin(plan, tmp_path, BEGUN)
         second = collection.begin(plan, tmp_path, BEGUN)
 
@@ -226,8 +222,8 @@ def test_a_chatbot_that_names_its_sessions_is_asked_in_the_one_it_named(tmp_path
     )
     with serving(named) as bot:
         chatbot = Chatbot(bot.address, mapping, AT_ONCE)
-        plan = collection.plan(QUESTIONS, "hybrid", "gpt", chatbot)
-        done = rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot)
+        plan = CollectionPlan(QUESTIONS, "hybrid", "gpt", chatbot)
+        done = rest(collection.begin(plan, tmp_path, BEGUN), plan)
 
     assert [asked["id"] for asked in bot.asked] == [None, "bot-1", "bot-1", "bot-1"]
     assert done.run.thread_id == "bot-1"
@@ -241,8 +237,8 @@ def test_an_endpoint_without_memory_gets_the_turns_that_were_answered(tmp_path: 
 
     with serving(answered, status(400, {}), answered) as bot:
         chatbot = Chatbot(bot.address, mappings.openai("gpt"), AT_ONCE)
-        plan = collection.plan(QUESTIONS[:3], "hybrid", "gpt", chatbot)
-        rest(collection.begin(plan, tmp_path, BEGUN), plan, chatbot)
+        plan = CollectionPlan(QUESTIONS[:3], "hybrid", "gpt", chatbot)
+        rest(collection.begin(plan, tmp_path, BEGUN), plan)
 
     assert [turn["content"] for turn in bot.asked[2]["messages"]] == [
         "Pertanyaan 1", "Jawaban 1", "Pertanyaan 3",

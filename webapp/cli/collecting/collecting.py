@@ -102,7 +102,7 @@ def collect_command(**options: Any) -> None:
 
     wanted = CollectOptions(**options)
     chatbot = _chatbot(wanted)
-    plan = collection.plan(_chosen(wanted), wanted.method, wanted.llm, chatbot)
+    plan = collection.CollectionPlan(_chosen(wanted), wanted.method, wanted.llm, chatbot)
     collected = collection.unfinished(plan, wanted.output) if wanted.resume else None
     if wanted.resume and collected is None:
         say(gettext("Nothing was interrupted here: a new collection begins."), err=True)
@@ -110,7 +110,7 @@ def collect_command(**options: Any) -> None:
         say(gettext("This collection is finished already: nothing is asked."), err=True)
     if collected is None:
         collected = collection.begin(plan, wanted.output, database.now().astimezone())
-    collected = _asked(collected, plan, chatbot)
+    collected = _asked(collected, plan)
     keeps = wanted.keep_unanswered or collected.is_finished
     if not (collected.has_answers or keeps):
         collection.discard(collected)
@@ -190,7 +190,7 @@ def _chosen(wanted: CollectOptions) -> Sequence[ReadQuestion]:
     return part
 
 
-def _asked(collected: Collection, plan: CollectionPlan, chatbot: Chatbot) -> Collection:
+def _asked(collected: Collection, plan: CollectionPlan) -> Collection:
     from webapp.services.collecting import collection
 
     if collected.is_finished:
@@ -198,7 +198,7 @@ def _asked(collected: Collection, plan: CollectionPlan, chatbot: Chatbot) -> Col
     total, method = collected.run.total_questions, collected.run.search_method
     with progress.bar(total, done=len(collected.run.answers), name=method) as bar:
         try:
-            for further in collection.ask_rest(collected, plan, chatbot):
+            for further in collection.ask_rest(collected, plan):
                 collected, answer = further, further.run.answers[-1]
                 if answer.error:
                     told = gettext("Question %(id)s: %(why)s", id=answer.query_id, why=answer.error)

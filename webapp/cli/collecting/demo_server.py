@@ -1,4 +1,4 @@
-"""The demo chatbot over HTTP: POST /chat as the chatbots in use have it; it runs beside the demo."""
+"""The demo chatbot over HTTP: POST /chat, as the chatbots in use have it."""
 
 from __future__ import annotations
 

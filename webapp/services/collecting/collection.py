@@ -32,10 +32,7 @@ USER = "relevansi"
 
 
 class OtherCollection(Conflict):
-    """The unfinished collections in a folder asked other questions, or another chatbot.
-
-    The argument is the file of the newest.
-    """
+    """The unfinished collections in a folder asked other questions, or another chatbot."""
 
     message = mark(
         "%(name)s was collected with other questions, another LLM or from another address"
@@ -44,23 +41,21 @@ class OtherCollection(Conflict):
 
 
 class CollectionPlan(Struct, frozen=True):
-    """The plan of a collection: the questions in order, and the labels of the run.
-
-    Where nothing is at ``endpoint``, ``other_endpoint`` is asked.
-    """
+    """The questions in order, the labels of the run, and the chatbot that is asked."""
 
     questions: Sequence[ReadQuestion]
     method: str
     llm: str
-    endpoint: str
-    other_endpoint: str | None = None
+    chatbot: Chatbot
+
+    @property
+    def endpoint(self) -> str:
+        """The address, without what may be secret in it."""
+        return public_address(self.chatbot.address)
 
 
 class Collection(Struct, frozen=True):
-    """A collection and its file, which holds every answer so far.
-
-    The file ends in ``.part`` until the last question has been asked.
-    """
+    """A collection and its file of all answers so far, ``.part`` until the last was asked."""
 
     run: CollectedRun
     file: Path
@@ -99,10 +94,9 @@ def part_of(
 def without_earlier_turns(
     questions: Sequence[ReadQuestion], part: Sequence[ReadQuestion]
 ) -> dict[int, tuple[int, ...]]:
-    """The earlier turns that `part` leaves out, by the question that depends on them.
+    """The numbers of the earlier turns that `part` leaves out, by the question that needs them.
 
-    All numbers are those of questions. The earlier turns of a context-dependent question go
-    back to the last standalone one.
+    The earlier turns of a context-dependent question go back to the last standalone one.
     """
     asked = {question.query_id for question in part}
     found: dict[int, tuple[int, ...]] = {}
@@ -111,25 +105,9 @@ def without_earlier_turns(
         if not question.context_dependent:
             earlier = []
         elif question.query_id in asked:
-            left_out = tuple(turn for turn in earlier if turn not in asked)
-            if left_out:
-                found[question.query_id] = left_out
+            found[question.query_id] = tuple(turn for turn in earlier if turn not in asked)
         earlier.append(question.query_id)
-    return found
-
-
-def plan(
-    questions: Sequence[ReadQuestion], method: str, llm: str, chatbot: Chatbot
-) -> CollectionPlan:
-    """The plan to put `questions` to `chatbot`."""
-    other = chatbot.other_address
-    return CollectionPlan(
-        questions,
-        method,
-        llm,
-        endpoint=public_address(chatbot.address),
-        other_endpoint=None if other is None else public_address(other),
-    )
+    return {number: turns for number, turns in found.items() if turns}
 
 
 def begin(plan: CollectionPlan, folder: Path, now: datetime) -> Collection:
@@ -156,8 +134,7 @@ def begin(plan: CollectionPlan, folder: Path, now: datetime) -> Collection:
 def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
     """The newest collection of `plan` that is not finished, else its finished one, else none.
 
-    Raises `OtherCollection` where only others were interrupted, `ImportRefused` for a file
-    that is not as it was written.
+    Raises `OtherCollection` where only others were interrupted, and `ImportRefused`.
     """
     folder = folder / plan.method
     parts = sorted(folder.glob(f"test_results_*.json{UNFINISHED}"), reverse=True)
@@ -178,14 +155,13 @@ def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
     return Collection(run, own if own.is_file() else latest)
 
 
-def ask_rest(
-    collection: Collection, plan: CollectionPlan, chatbot: Chatbot
-) -> Iterator[Collection]:
+def ask_rest(collection: Collection, plan: CollectionPlan) -> Iterator[Collection]:
     """Ask the questions that are left; yields the collection after each answer, stored on disk.
 
     A question that fails is kept with its reason and the next one follows. Once a chatbot has
     answered at its other address, the questions go there, and the run names it.
     """
+    chatbot = plan.chatbot
     for question in plan.questions[len(collection.run.answers) :]:
         run, chatbot = _asked(collection.run, question, chatbot)
         collection = replace(collection, run=run)
@@ -263,7 +239,9 @@ def _fits(run: CollectedRun, plan: CollectionPlan) -> bool:
     labels = (run.search_method, run.llm, run.total_questions)
     if labels != (plan.method, plan.llm, len(plan.questions)):
         return False
-    if run.endpoint not in (plan.endpoint, plan.other_endpoint):
+    if run.endpoint not in map(
+        public_address, [plan.chatbot.address, plan.chatbot.other_address or ""]
+    ):
         return False
     return len(run.answers) <= run.total_questions and all(
         answer.query_id == question.query_id

@@ -144,11 +144,12 @@ class DemoBot:
         words = _words(asked) & self._known
         kinds = words & frozenset(KINDS.values())
         prices = _PRICE.findall(asked.lower())
-        most = _amount(*prices[-1]) if prices else None
+        number, unit = prices[-1] if prices else ("inf", "m")
+        most = float(number.replace(",", ".")) * (1e6 if unit in {"juta", "jt"} else 1e9)
         shared = [
             (len(words & text), listing)
             for listing, text in self._listings
-            if kinds <= text and (most is None or listing["price"] <= most)
+            if kinds <= text and listing["price"] <= most
         ]
         best = max((count for count, _ in shared), default=0)
         return [listing for count, listing in shared if best and count == best]
@@ -162,21 +163,14 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _described(listing: dict[str, Any]) -> str:
-    near = (f"{at['kind']} {at['name']}" for at in listing.get("nearby", ()) if _is_near(at))
+    landmarks = listing.get("nearby", ())
+    near = (f"{at['kind']} {at['name']}" for at in landmarks if at["distance_m"] <= NEAR_M)
     kinds = (KINDS[listing[name]] for name in ("property_type", "listing_type"))
     places = (
         listing.get(name, "") for name in ("title", "area", "district", "location", "complex")
     )
     counts = f"{listing.get('bedrooms')} kamar {listing.get('floors')} lantai"
     return " ".join((*kinds, *places, *near, *listing.get("facilities", ()), counts))
-
-
-def _is_near(landmark: dict[str, Any]) -> bool:
-    return bool(landmark["distance_m"] <= NEAR_M)
-
-
-def _amount(number: str, unit: str) -> float:
-    return float(number.replace(",", ".")) * (1e6 if unit in {"juta", "jt"} else 1e9)
 
 
 def _written(page: list[dict[str, Any]]) -> str:
