@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from email.utils import parsedate_to_datetime
 from functools import cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct
@@ -61,8 +61,8 @@ class Patience(Struct, frozen=True):
     longest_wait: float = 300.0
 
 
-class ChatbotReply(Struct, Generic[Read], frozen=True):
-    """The value read from an answer; ``latency_ms`` is that of the try that was answered."""
+class ChatbotReply(NamedTuple, Generic[Read]):
+    """The value read from an answer, and how long the try took that was answered."""
 
     value: Read
     latency_ms: int
@@ -89,11 +89,10 @@ class Endpoint(Struct, frozen=True):
         for attempt in _retries(self.patience):
             with attempt:
                 try:
-                    value, latency_ms = self._try(body, headers, read)
+                    return ChatbotReply(*self._try(body, headers, read), attempt.num)
                 except CallFailed as failure:
                     failure.tries, failure.who = attempt.num, self.who
                     raise
-                return ChatbotReply(value, latency_ms, attempt.num)
         raise AssertionError(self.patience)
 
     def _try(

@@ -40,14 +40,14 @@ def in_order(session: Session, study: Study) -> list[Run]:
 
 
 def ordered(found: Iterable[Run]) -> list[Run]:
-    """Return runs of one study in its order."""
-    return sorted(found, key=_place)
-
-
-def _place(run: Run) -> tuple[bool, int, int, datetime, str]:
-    placed = run.position is not None
-    method = labels.place(run.search_method)
-    return not placed, run.position or 0, method, run.imported_at, run.id
+    """Return runs of one study in its order: as the owner placed them, then by their method."""
+    return sorted(
+        found,
+        key=lambda run: (
+            *(run.position is None, run.position or 0, labels.place(run.search_method)),
+            *(run.imported_at, run.id),
+        ),
+    )
 
 
 class UnknownRun(Missing):
@@ -155,14 +155,12 @@ def relabel(
 ) -> None:
     """Give a run other labels, logged; the file's hash and its own labels are kept."""
     run = find(session, study, run_id)
-    for action, name, new in (
-        ("relabel method", "search_method", search_method),
-        ("relabel llm", "llm", llm),
-    ):
-        old = getattr(run, name)
-        if new != old:
-            studies.log(session, study, action, run.id, old, new, now)
-            setattr(run, name, new)
+    if search_method != run.search_method:
+        old, run.search_method = run.search_method, search_method
+        studies.log(session, study, "relabel method", run.id, old, search_method, now)
+    if llm != run.llm:
+        old, run.llm = run.llm, llm
+        studies.log(session, study, "relabel llm", run.id, old, llm, now)
 
 
 def move(session: Session, study: Study, run_id: str, direction: str) -> None:
@@ -374,9 +372,8 @@ def found(paths: Iterable[Path]) -> Iterator[FoundFile]:
 def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> SourceComparison:
     """Return which of the files on the disk are the recorded ones, by their SHA-256.
 
-    A file under another name is still the same file. A file with the name of a recorded one
-    differs only where the recorded one is nowhere else and the file is not another recorded one:
-    every run of the original scripts has a ``test_results_latest.json``.
+    A file with the name of a recorded one differs only where that one is nowhere else and the
+    file is not another recorded one: every run has a ``test_results_latest.json``.
     """
     on_disk = {file.sha256 for file in found}
     known = {file.sha256 for file in recorded}
@@ -386,10 +383,10 @@ def compare(recorded: Sequence[RecordedFile], found: Sequence[FoundFile]) -> Sou
     differing = [
         (file, other) for file in missed for other in strange if other.path.name == file.base
     ]
-    told = {file for file, _ in differing}, {other for _, other in differing}
+    changed, others = [file for file, _ in differing], [other for _, other in differing]
     return SourceComparison(
         equal=equal,
         differing=tuple(differing),
-        absent=tuple(file for file in missed if file not in told[0]),
-        unknown=tuple(other for other in strange if other.named and other not in told[1]),
+        absent=tuple(file for file in missed if file not in changed),
+        unknown=tuple(other for other in strange if other.named and other not in others),
     )
