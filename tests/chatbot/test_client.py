@@ -140,14 +140,6 @@ def test_nobody_at_the_address_is_named() -> None:
     assert "could not be reached" in told(failed.value)
 
 
-def test_a_chatbot_that_recovers_is_answered_after_all() -> None:
-    with serving(bots.cut, status(500, {}), good) as bot:
-        answer = Chatbot(bot.address, patience=AT_ONCE).ask(ASKED)
-
-    assert answer.tries == 3
-    assert [asked["session_id"] for asked in bot.asked] == ["s1", "s1", "s1"]
-
-
 @pytest.mark.parametrize("dated", [False, True])
 def test_the_wait_a_busy_chatbot_asks_for_is_kept(
     monkeypatch: pytest.MonkeyPatch, *, dated: bool

@@ -68,28 +68,12 @@ def test_an_openai_endpoint_gets_the_earlier_turns(monkeypatch: pytest.MonkeyPat
     assert answer.usage == {"prompt_tokens": 20, "completion_tokens": 4}
 
 
-def test_without_a_key_none_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(KEY_VARIABLE, raising=False)
-
-    assert mappings.headers(mappings.openai("local")) == {}
-
-
 @pytest.mark.parametrize("key", ["", " ", "two\nlines", "kunci-\u00e9"])
 def test_a_key_that_cannot_be_sent_is_told_by_its_variable_alone(key: str) -> None:
     with pytest.raises(MissingKey) as missing:
         mappings.headers(mapping(), {"BOT_KEY": key})
 
     assert missing.value.args == ("BOT_KEY",)
-
-
-def test_a_key_is_sent_without_the_blanks_around_it() -> None:
-    assert mappings.headers(mapping(), {"BOT_KEY": "rahasia\n"}) == {"X-Key": "k-rahasia"}
-
-
-def test_a_new_session_is_asked_for_with_null() -> None:
-    body = mapping().body(Message("Halo", "", "u1", "hybrid"))
-
-    assert body == {"q": "Halo", "chat": {"id": None}, "mode": "cari-hybrid", "top": 5}
 
 
 @pytest.mark.parametrize(

@@ -184,18 +184,6 @@ def test_what_databases_refuse_is_taken_out_of_texts() -> None:
     assert read_one.extra == {"x": ["y"]}
 
 
-def test_a_run_file_from_windows_is_read_as_it_is_elsewhere() -> None:
-    """With a byte order mark, line ends of two characters, and backslashes in its name."""
-    text = json.dumps(v1(entry(), search_method="vector_only"), indent=2)
-    marked = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()
-    plain = json_runs.read("/data/hybrid/test_results.json", text.encode())
-    windows = json_runs.read("C:\\data\\hybrid\\test_results.json", marked)
-
-    assert windows.queries == plain.queries
-    assert [one.code for one in windows.problems] == [one.code for one in plain.problems]
-    assert "method_differs" in {one.code for one in windows.problems}
-
-
 GOOD = json.dumps(v1(entry())).encode()
 
 
@@ -248,17 +236,6 @@ def test_a_file_above_the_limit_is_not_read() -> None:
         json_documents.load("run.json", b" " * 2**21, expected="run_file", max_bytes=2**20)
 
     assert refusal.value.problem.details == {"megabytes": 2, "limit": 1}
-
-
-def test_a_refusal_still_tells_what_is_wrong_with_each_entry() -> None:
-    with pytest.raises(ImportRefused) as refusal:
-        read(v1(entry(question=""), None))
-
-    assert [problem.code for problem in refusal.value.problems] == [
-        "no_readable_query",
-        "value_wrong",
-        "value_wrong",
-    ]
 
 
 _JSON = st.recursive(

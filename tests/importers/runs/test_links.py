@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from webapp.importers.runs.links import (
-    MarkdownLink,
     find_bare_url,
     find_link,
-    find_url,
     slug_of,
     source_of,
 )
@@ -39,10 +37,6 @@ def test_a_link_has_its_label_and_its_address(
     assert (found and found.label, found and found.url) == (label, url)
 
 
-def test_the_text_around_a_link_is_kept() -> None:
-    assert find_link(f"1. [A]({SITE}/a) (sale)") == MarkdownLink("1. ", "A", f"{SITE}/a", " (sale)")
-
-
 @pytest.mark.parametrize(
     ("text", "url"),
     [
@@ -54,11 +48,6 @@ def test_the_text_around_a_link_is_kept() -> None:
 )
 def test_a_bare_address_ends_before_the_punctuation_behind_it(text: str, url: str | None) -> None:
     assert find_bare_url(text) == url
-
-
-def test_a_link_goes_before_an_address_that_stands_bare() -> None:
-    assert find_url(f"{SITE}/bare [A]({SITE}/linked)") == f"{SITE}/linked"
-    assert find_url(f"{SITE}/bare") == f"{SITE}/bare"
 
 
 @pytest.mark.parametrize(

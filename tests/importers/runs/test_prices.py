@@ -9,9 +9,8 @@ from fractions import Fraction
 import pytest
 
 from tests.importers.runs.cards import NOTHING, detail
-from webapp.importers.agreement import manual_input
-from webapp.importers.runs import csv_ratings, json_runs, questions
-from webapp.importers.runs.prices import exact_number, read_number, said
+from webapp.importers.runs import csv_ratings, json_runs
+from webapp.importers.runs.prices import exact_number, read_number
 from webapp.importers.runs.property_cards import read_details
 
 
@@ -91,21 +90,6 @@ def test_a_card_has_no_place_where_none_is_said(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", NOTHING)
-def test_a_category_and_a_comment_may_say_nothing(text: str) -> None:
-    asked = json.dumps([{"id": 1, "question": "rumah di medan", "category": text}])
-    manual = {"manual_evaluations": {"1": {"0": {"result": "pass", "comment": text}}}}
-
-    assert questions.read("q.json", asked.encode())[0][0].category == ""
-    read = manual_input.read("m.json", json.dumps(manual).encode())
-    assert read.evaluations[0].comment == ""
-
-
-def test_words_that_say_something_stay() -> None:
-    for text in ("tidak ada datanya", "none of these fit", "kosong semua", "0"):
-        assert said(f" {text} ") == text
-
-
-@pytest.mark.parametrize("text", NOTHING)
 def test_a_run_whose_method_is_a_dash_does_not_state_it(text: str) -> None:
     entry = {"query_id": 1, "question": "rumah?", "category": text, "response": "Tidak ada."}
     top = {"method": text, "llm": text, "threshold_t": 0.6, "results": [entry]}
@@ -113,24 +97,6 @@ def test_a_run_whose_method_is_a_dash_does_not_state_it(text: str) -> None:
     run = json_runs.read("results.json", json.dumps(top).encode())
 
     assert (run.search_method, run.llm, run.queries[0].category) == (None, None, "")
-
-
-@pytest.mark.parametrize("text", [*NOTHING[:4], "", "null", "kosong"])
-def test_a_decision_that_says_nothing_decides_nothing(text: str) -> None:
-    document = {
-        "manual_evaluations": {"1": {"0": {"result": text}, "1": text}, "2": text},
-        "constraint_overrides": {"1": {"0": {"price": "-", "floors": "N/A", "bedrooms": "na"}}},
-        "override_reasons": {"1": {"0": {"floors": text}}},
-    }
-
-    read = manual_input.read("m.json", json.dumps(document).encode())
-
-    assert read.problems == ()
-    assert [(e.card, e.result.value) for e in read.evaluations] == [(0, "pending")]
-    assert [(o.constraint, o.result.value, o.reason) for o in read.overrides] == [
-        ("floors", "na", ""),
-        ("bedrooms", "na", ""),
-    ]
 
 
 @pytest.mark.parametrize("text", NOTHING)

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.importers.runs.cards import NOTHING
 from tests.importers.runs.run_files import SITE, query, read, told, v2, v2_entry
 from webapp.importers.runs import json_runs, property_cards, property_particulars
 from webapp.importers.runs.property_particulars import (
     LONGEST_TEXT,
     enriched,
-    fill,
     fullest,
     identity,
-    read_properties,
     same_content,
 )
 from webapp.records import Card, ListedText, Particulars
@@ -50,17 +45,6 @@ def test_a_card_keeps_its_section_and_the_lines_that_fill_no_field() -> None:
         ListedText("Dekat Sun Plaza (300m - 1.2km)", ("dekat gerbang tol",)),
         ListedText("Dekat Centre Point"),
     ]
-
-
-def test_what_stands_beside_a_card_changes_nothing_of_it() -> None:
-    without = ANSWER.replace("✨ Fasilitas: kolam renang, [gym](https://x.example/gym)", "")
-
-    assert property_cards.parse(ANSWER) == property_cards.parse(without)
-
-
-@given(st.text(alphabet="#1. *[]()_\n🏠📍abc\\", max_size=200))
-def test_any_text_is_read_with_a_text_for_each_card(answer: str) -> None:
-    assert tuple(card for card, _ in property_cards.read(answer)) == property_cards.parse(answer)
 
 
 def test_what_describes_a_property_is_read_under_any_of_its_names() -> None:
@@ -221,17 +205,6 @@ def test_a_broken_property_value_is_reported_and_the_others_used() -> None:
 
     assert run.queries[0].cards[0].floors == 2
     assert "results[0].properties[0].bedrooms" in told(run)
-
-
-@pytest.mark.parametrize("text", NOTHING)
-def test_a_property_that_lists_dashes_fills_nothing_on_its_card(text: str) -> None:
-    listed = dict.fromkeys(("slug", "url", "api_id", "price", "floors", "certificate"), text)
-    properties, problems = read_properties("r.json", "results[0]", [{"name": "Rumah A", **listed}])
-
-    (card,) = fill([Card(title="Rumah A")], properties)
-
-    assert problems == []
-    assert card == Card(title="Rumah A")
 
 
 def test_two_files_of_a_session_list_a_property_once_with_what_each_says() -> None:

@@ -9,23 +9,17 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy.orm import Session
 
 from tests.chatbot import bots
 from tests.chatbot.bots import AT_ONCE, Behaviour, Bot, good, raw, serving, status
-from tests.conftest import NOW
 from webapp.chatbot import mappings
 from webapp.chatbot.client import Chatbot, Patience
-from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.importers.runs.problems import ImportRefused
 from webapp.importers.runs.questions import ReadQuestion
 from webapp.records import QueryState
 from webapp.services.collecting import collection
 from webapp.services.collecting.collection import Collection, CollectionPlan, OtherCollection
-from webapp.services.runs import imports, runs
-from webapp.services.runs.imports import Labels
-from webapp.services.study import studies
 
 QUESTIONS = tuple(
     ReadQuestion(number, f"Pertanyaan {number}", "location", number == 3) for number in range(1, 5)
@@ -92,25 +86,6 @@ def test_the_questions_are_asked_in_one_session_and_the_file_has_the_layout_of_t
     ]  # fmt: skip
 
 
-def test_a_collected_run_is_imported_with_its_properties(
-    tmp_path: Path, session: Session, study: Study
-) -> None:
-    with serving(good) as bot:
-        file = collected(bot, tmp_path).file
-    read = json_runs.read(f"hybrid/{file.name}", file.read_bytes())
-
-    run = imports.store(session, study, read, Labels(), NOW)
-    page = runs.run_page(session, studies.raters(session, study)[0], run.id)
-
-    assert read.problems == ()
-    assert (run.search_method, run.llm, run.counts.cards) == ("hybrid", "gpt-4o-mini", 4)
-    assert [(card.floors, card.listing_id) for q in read.queries for card in q.cards] == [
-        (2, "7")
-    ] * 4
-    assert page.latency is not None
-    assert page.latency.n == 4
-
-
 @pytest.mark.parametrize(
     ("behaviour", "code"),
     [
@@ -163,18 +138,6 @@ def test_an_interrupted_collection_goes_on_where_it_was(tmp_path: Path) -> None:
     assert {asked["session_id"] for asked in bot.asked} == {done.run.thread_id}
     assert done.run.timestamp == "20260301_090000"
     assert len(content(done.file)["results"]) == 4
-
-
-def test_a_finished_collection_is_found_again_and_nothing_is_asked(tmp_path: Path) -> None:
-    with serving(good) as bot:
-        done = collected(bot, tmp_path)
-        plan = planned(bot)
-
-        found = collection.unfinished(plan, tmp_path)
-
-        assert found == done
-        assert list(collection.ask_rest(found, plan)) == []
-        assert collection.finish(found) == done
 
 
 def test_the_collection_of_other_questions_is_not_gone_on_with(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from webapp.config import resource
-from webapp.importers.runs.property_cards import parse
 from webapp.services.collecting.demo_chatbot import METHODS, MOST_SESSIONS, DemoBot, Reply
 
 
@@ -47,17 +46,6 @@ def test_a_recorded_follow_up_needs_the_conversation_before_it(bot: DemoBot) -> 
     assert not bot.answer("Berikan lagi pilihan lain", "hybrid").properties
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_the_text_lists_the_properties_in_their_order(bot: DemoBot, method: str) -> None:
-    reply = bot.answer("rumah dijual di ringroad", method, "s")
-
-    assert [card.title for card in parse(reply.response)] == [
-        listing["title"] for listing in reply.properties
-    ]
-    assert reply.metadata["returned"] == len(reply.properties)
-    assert reply.metadata["method_used"] == method
-
-
 def test_a_question_is_answered_by_what_shares_its_words_up_to_its_price(bot: DemoBot) -> None:
     reply = bot.answer("rumah dijual di ringroad dibawah 800 juta 3 kamar", "hybrid", "s")
     near = bot.answer("cari sewa dekat usu", "hybrid", "s")
@@ -93,28 +81,6 @@ def test_a_follow_up_narrows_the_standing_search(bot: DemoBot) -> None:
     assert found(three, "floors") == {3}
     assert found(cheap, "floors") == {3}
     assert min(listing["price"] for listing in cheap.properties) <= 1_000_000_000
-
-
-def test_conversations_do_not_mix(bot: DemoBot) -> None:
-    bot.answer("rumah dijual di ringroad", "api_only", "one")
-    bot.answer("tanah dijual di marelan", "api_only", "other")
-
-    assert found(bot.answer("pilihan lain", "api_only", "one"), "property_type") == {"house"}
-
-
-def test_a_question_without_a_session_begins_one(bot: DemoBot) -> None:
-    first = bot.answer("rumah", "api_only")
-    second = bot.answer("rumah", "api_only")
-
-    assert first.session_id != second.session_id
-    assert first.properties == second.properties
-
-
-def test_what_is_no_question_is_answered_as_such(bot: DemoBot) -> None:
-    reply = bot.answer("Halo, apa kabar?", "hybrid", "s")
-
-    assert reply.properties == []
-    assert "tidak ada" in reply.response
 
 
 def test_the_conversation_that_is_silent_longest_is_forgotten_first(bot: DemoBot) -> None:

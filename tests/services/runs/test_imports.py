@@ -121,25 +121,6 @@ def test_a_file_waits_for_a_day_in_its_study_until_it_is_forgotten(
 RATINGS = b'{"format": "relevansi offline ratings", "changes": [' + b'{"query_id": 1},' * 29 + b"]}"
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "questions"),
-    [
-        ("run.json", run_file(), 2),
-        ("ratings.json", RATINGS, 2),  # 29 changes of ten a question
-        ("rated.csv", b"query_id,results_count\n1,2\n2,2\n3,2\n", 4),  # its lines
-        ("empty.json", b"", 0),
-    ],
-)
-def test_how_long_a_file_takes_is_judged_by_its_questions(
-    name: str, data: bytes, questions: int
-) -> None:
-    file = Upload(id="1", study_id=1, name=name, data=data, created_at=NOW)
-
-    assert waiting_files.questions(file) == questions
-    assert not waiting_files.is_long([file] * 74)  # at most 4 each, below 300
-    assert waiting_files.is_long([file] * 150) == (questions > 1)
-
-
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_the_questions_of_all_files_are_counted_as_they_are_read(
     session: Session, study: Study

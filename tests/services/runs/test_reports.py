@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 
 import pytest
@@ -153,9 +152,3 @@ def test_every_label_is_counted_once_by_its_provenance() -> None:
 )
 def test_the_margin_is_a_share_of_the_decided_votes(cast: list[str], lead: Fraction) -> None:
     assert reports.margin(cast) == lead
-
-
-def test_cannot_tell_disputes_nothing() -> None:
-    assert reports.decided(["1", "unsure", "1"]) == Counter({"1": 2})
-    assert not reports.is_disputed(["1", "unsure"])
-    assert reports.is_disputed(["correct_empty", "false_negative"])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
@@ -232,20 +232,6 @@ def test_a_rated_csv_of_no_run_here_cannot_be_imported(
     assert 'value="store"' not in report.text
 
 
-def test_a_run_and_its_rated_csv_dropped_together_are_stored_one_after_the_other(
-    client: FlaskClient,
-) -> None:
-    files = [(BytesIO(rated()), "rated.csv"), (BytesIO(run_file()), "test_results.json")]
-    both = client.post("/runs/import", data={"files": files}, follow_redirects=True)
-
-    report = client.post(
-        "/runs/import", data={"token": tokens(both), "action": "store"}, follow_redirects=True
-    )
-
-    assert "It has counts and no verdicts on cards" in report.text
-    assert "4 values of" in report.text
-
-
 OTHER = run_file(search_method="vector", timestamp="20260302_090000")
 LEGEND = "From now on this study is rated blind"
 
@@ -419,23 +405,6 @@ def test_an_import_that_fails_at_its_second_file_stores_nothing_and_can_be_repea
 
 
 @pytest.mark.usefixtures("long")
-def test_an_import_in_a_server_that_ended_goes_on_or_is_cancelled_with_its_files_kept(
-    app: Flask, client: FlaskClient, web_database: Database
-) -> None:
-    assert workers(app).finish(WAIT)  # nothing is begun any more
-    reading = sent(client, files(run_file()))
-    page = client.get(reading).text
-
-    assert "It begins in a moment." in page
-    assert "the page Import leads back" in page
-    assert page.count('<a href="/runs/import" aria-current="page">') == 1
-    assert "under way" in client.get("/runs/import").text
-    assert client.post(f"{reading}/give-up").headers["Location"] == "/runs/import"
-    assert client.get(reading).status_code == 404
-    assert rows(web_database) == (0, 1)
-
-
-@pytest.mark.usefixtures("long")
 def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     app: Flask, client: FlaskClient, web_database: Database
 ) -> None:
@@ -458,20 +427,3 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     assert len(pages) == 1
     with web_database.reading() as session:
         assert session.scalar(select(func.count()).select_from(LongWork)) == 1
-
-
-@pytest.mark.usefixtures("long")
-def test_an_import_that_an_earlier_version_put_down_is_no_longer_here(
-    app: Flask, client: FlaskClient, web_database: Database
-) -> None:
-    reading = sent(client, files(run_file()))
-    assert workers(app).is_idle(WAIT)
-    with web_database.writing() as session:
-        session.execute(update(LongWork).values(kind="import", state="waiting", result=None))
-        session.commit()
-
-    assert "This is no longer here" in client.get(reading).text
-    assert client.get("/runs/import").status_code == 200
-    sent(client, files(run_file()))  # the loop meets the earlier work on its way
-    assert workers(app).is_idle(WAIT)
-    assert "waits for your decision" in client.get("/runs/import").text

@@ -179,21 +179,6 @@ def test_the_sample_is_named_on_the_first_page_and_removed_by_a_confirmed_button
         assert session.scalars(select(Event.event_id)).all() == []
 
 
-def test_the_owner_of_a_study_that_is_not_blind_goes_on_where_the_first_page_says(
-    client: FlaskClient, web_database: Database
-) -> None:
-    run = stored(web_database, [query(1, card("a")), query(2)])
-
-    assert client.get("/rate/").location == f"/runs/{run}/queries/1"
-    client.post(f"/runs/{run}/queries/1/results/1/judgment", data={"relevance": "1"})
-    client.post(f"/runs/{run}/queries/1/rating", data={"quality": "5"})
-    assert client.get("/rate/").location == f"/runs/{run}/queries/2"
-    outcome = {"empty_outcome": "correct_empty", "quality": "0"}
-    client.post(f"/runs/{run}/queries/2/rating", data=outcome)
-    assert client.get("/rate/").location == "/"
-    assert "Everything that was imported is rated." in client.get("/").text
-
-
 QUERIES = (
     query(1, card("a"), card("b"), text="Zeta", category="location_simple"),
     query(2, card("c"), text="alpha", category="my own"),
@@ -302,16 +287,3 @@ def test_every_figure_has_its_label_and_its_source(client: FlaskClient, language
         for measure in (*MEASURES.values(), *COEFFICIENTS.values(), *COMPARISON_MEASURES.values()):
             assert gettext(measure.label) in text
             assert gettext(measure.source) in text
-
-
-def test_every_name_leads_into_the_fold_of_its_figure(client: FlaskClient) -> None:
-    """A browser opens a fold for an address only when the anchor is inside the fold."""
-    page = client.get("/measures/").text
-    index, articles = page.split("</nav>", 2)[-1].split("</details>", 1)
-    measures = re.findall(r'<article class="measure">(.*?)</article>', articles, re.DOTALL)
-    names = re.findall(r'<li><a href="#([^"]+)"', index)
-
-    assert len(names) == len(measures)
-    for name, measure in zip(names, measures, strict=True):
-        fold = re.search(r"<details.*</details>", measure, re.DOTALL)
-        assert f'id="{name}"' in (fold[0] if fold else measure)
