@@ -38,7 +38,7 @@ from webapp.services.machine_judges import judges, prompts
 from webapp.services.machine_judges.judges import TooLittleShared
 from webapp.services.people import raters, sign_in
 from webapp.services.people.raters import MachineIsNotInvited
-from webapp.services.people.sign_in import Badge
+from webapp.services.people.sign_in import SessionCookie
 from webapp.services.proof_packs import packs
 from webapp.services.proof_packs.packs import MachineNotPacked
 from webapp.services.rating import shares
@@ -210,18 +210,18 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
 
 
 def test_nobody_can_be_a_machine(session: Session, study: Study, judge: MachineJudge) -> None:
-    """No invitation, no badge, not where nobody signs in either."""
+    """No invitation, no cookie, not where nobody signs in either."""
     with pytest.raises(MachineIsNotInvited):
         raters.invite(session, study, "MESIN", NOW)
     with pytest.raises(MachineIsNotInvited):
         raters.make(session, judge.rater, NOW)
     session.flush()
-    badge = Badge(judge.rater_id)
+    cookie = SessionCookie(judge.rater_id)
 
-    assert sign_in.asker(session, badge, NOW).rater_id == raters.owner(session, study).id
+    assert sign_in.current_user(session, cookie, NOW).rater_id == raters.owner(session, study).id
     study.password = "set"
     session.flush()
-    assert sign_in.asker(session, badge, NOW).rater_id is None
+    assert sign_in.current_user(session, cookie, NOW).rater_id is None
     assert judge.rater not in studies.raters(session, study)
 
 

@@ -104,12 +104,12 @@ def test_two_raters_never_share_a_name(
 
 def test_removing_keeps_judgments_and_signs_out(session: Session, study: Study, ani: Rater) -> None:
     old = raters.make(session, ani, NOW)
-    carried = sign_in.rater_badge(raters.accept(session, study, old.token, NOW))
-    assert sign_in.asker(session, carried, NOW).rater_id == ani.id
+    carried = sign_in.rater_cookie(raters.accept(session, study, old.token, NOW))
+    assert sign_in.current_user(session, carried, NOW).rater_id == ani.id
 
     raters.remove(session, ani, NOW)
 
-    assert sign_in.asker(session, carried, NOW).rater_id is None
+    assert sign_in.current_user(session, carried, NOW).rater_id is None
     assert raters.removal_cost(session, ani) == {"judgments": 1, "ratings": 2, "events": 5}
     assert rows(session, StoredSummary, ani.id) == 2
     with pytest.raises(NameTaken):
@@ -234,7 +234,7 @@ def test_a_withdrawn_link_ends_at_once_for_those_inside(session: Session, study:
 
     raters.withdraw(session, study, came_in.id, NOW)
 
-    assert sign_in.asker(session, sign_in.rater_badge(came_in), NOW).rater_id is None
+    assert sign_in.current_user(session, sign_in.rater_cookie(came_in), NOW).rater_id is None
     with pytest.raises(NoWayIn):
         raters.accept(session, study, withdrawn.token, NOW)
     assert raters.accept(session, study, other.token, NOW).rater is came_in.rater

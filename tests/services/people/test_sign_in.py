@@ -18,8 +18,8 @@ from webapp.db.tables.people import Attempt, LogEntry, Rater, SignedOut
 from webapp.db.tables.study import Study
 from webapp.services.people import raters, sign_in
 from webapp.services.people.sign_in import (
-    Badge,
     PasswordQueue,
+    SessionCookie,
     TooBusy,
     TooManyTries,
     UnfitPassword,
@@ -67,11 +67,11 @@ def test_a_password_is_neither_short_nor_endless(unfit: str) -> None:
 def test_another_password_signs_the_owner_out(
     session: Session, locked: Study, rater: Rater
 ) -> None:
-    badge = sign_in.owner_badge(session, locked)
-    assert sign_in.asker(session, badge, NOW).rater_id == rater.id
+    cookie = sign_in.owner_cookie(session, locked)
+    assert sign_in.current_user(session, cookie, NOW).rater_id == rater.id
 
     sign_in.set_password(session, locked, sign_in.hashed(RIGHT), NOW)
-    assert sign_in.asker(session, badge, NOW).rater_id is None
+    assert sign_in.current_user(session, cookie, NOW).rater_id is None
     session.flush()
     for entry in session.scalars(select(LogEntry)):
         assert (entry.action, entry.old, entry.new) == ("set password", None, None)
@@ -80,33 +80,33 @@ def test_another_password_signs_the_owner_out(
 def test_a_forged_cookie_stands_for_nobody(session: Session, locked: Study, rater: Rater) -> None:
     ani = raters.add(session, locked, "Ani", NOW)
     token = raters.make(session, ani, NOW).token
-    real = sign_in.rater_badge(raters.accept(session, locked, token, NOW))
+    real = sign_in.rater_cookie(raters.accept(session, locked, token, NOW))
 
-    assert sign_in.asker(session, real, NOW).rater_id == ani.id
-    for badge in (
-        Badge(rater.id),
-        Badge(ani.id),
-        Badge(ani.id, seal=sign_in.owner_badge(session, locked).seal),
-        Badge(999),
+    assert sign_in.current_user(session, real, NOW).rater_id == ani.id
+    for cookie in (
+        SessionCookie(rater.id),
+        SessionCookie(ani.id),
+        SessionCookie(ani.id, seal=sign_in.owner_cookie(session, locked).seal),
+        SessionCookie(999),
         replace(real, rater_id=rater.id),
         replace(real, seal=""),
         replace(real, invitation_id=999),
         replace(real, invitation_id=None),
     ):
-        assert sign_in.asker(session, badge, NOW).rater_id is None
-    assert sign_in.asker(session, real, NOW + timedelta(days=30)).rater_id is None
+        assert sign_in.current_user(session, cookie, NOW).rater_id is None
+    assert sign_in.current_user(session, real, NOW + timedelta(days=30)).rater_id is None
 
 
 def test_nobody_signs_in_before_a_password_or_invitation(session: Session, study: Study) -> None:
-    assert sign_in.asker(session, None, NOW).is_open_house
+    assert sign_in.current_user(session, None, NOW).is_open_house
     sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
-    assert not sign_in.asker(session, None, NOW).is_open_house
+    assert not sign_in.current_user(session, None, NOW).is_open_house
     sign_in.set_password(session, study, None, NOW)
     ani = raters.add(session, study, "Ani", NOW)
-    assert sign_in.asker(session, None, NOW).is_open_house
+    assert sign_in.current_user(session, None, NOW).is_open_house
     raters.make(session, ani, NOW, days=1)
     raters.remove(session, ani, NOW)
-    assert not sign_in.asker(
+    assert not sign_in.current_user(
         session, None, NOW
     ).is_open_house  # a withdrawn one counts: it was given out
 
@@ -116,11 +116,11 @@ def test_the_chosen_rater_works_else_the_owner(
 ) -> None:
     ani = raters.add(session, study, "Ani", NOW)
 
-    assert sign_in.asker(session, None, NOW).rater_id == rater.id
-    assert sign_in.asker(session, Badge(ani.id), NOW).rater_id == ani.id
-    assert sign_in.asker(session, Badge(999), NOW).rater_id == rater.id
+    assert sign_in.current_user(session, None, NOW).rater_id == rater.id
+    assert sign_in.current_user(session, SessionCookie(ani.id), NOW).rater_id == ani.id
+    assert sign_in.current_user(session, SessionCookie(999), NOW).rater_id == rater.id
     raters.remove(session, ani, NOW)
-    assert sign_in.asker(session, Badge(ani.id), NOW).rater_id == rater.id
+    assert sign_in.current_user(session, SessionCookie(ani.id), NOW).rater_id == rater.id
 
 
 def test_the_set_up_key_works_until_there_is_a_password(session: Session, study: Study) -> None:
@@ -155,14 +155,14 @@ def test_one_password_is_compared_at_a_time_and_few_wait() -> None:
 
 
 def test_an_ended_sign_in_stands_for_nobody(session: Session, locked: Study, rater: Rater) -> None:
-    ended = replace(sign_in.owner_badge(session, locked), sign_in="one")
+    ended = replace(sign_in.owner_cookie(session, locked), sign_in="one")
     other = replace(ended, sign_in="two")
     for _again in range(2):
         sign_in.sign_out(session, "one", NOW)
         session.flush()
 
-    assert sign_in.asker(session, ended, NOW).rater_id is None
-    assert sign_in.asker(session, other, NOW).rater_id == rater.id
+    assert sign_in.current_user(session, ended, NOW).rater_id is None
+    assert sign_in.current_user(session, other, NOW).rater_id == rater.id
     sign_in.sign_out(session, "two", NOW + timedelta(days=60))
     session.flush()
     assert session.get(SignedOut, "one") is None  # no cookie lasts as long

@@ -14,7 +14,7 @@ from webapp.db.tables.phase_3 import Participant, ParticipantLink
 from webapp.db.tables.study import Study
 from webapp.services.phase_3 import own_questions, participants, user_studies
 from webapp.services.phase_3.own_questions import QuestionCall, QuestionWork
-from webapp.services.phase_3.participants import ParticipantBadge
+from webapp.services.phase_3.participants import ParticipantCookie
 from webapp.services.phase_3.user_studies import UserStudySettings
 
 SETTINGS = UserStudySettings(
@@ -51,7 +51,7 @@ def taking_part(session: Session, study: Study, pseudonym: str = "Melati") -> Pa
 
 def came_in(
     session: Session, link: ParticipantLink, pseudonym: str = "Melati", token: str = ""
-) -> ParticipantBadge:
+) -> ParticipantCookie:
     """Return the session cookie of somebody who agreed by a link."""
     study = session.get_one(Study, link.study_id)
     text = user_studies.consent(session, study)["en"]

@@ -73,10 +73,10 @@ def test_a_personal_link_holds_until_it_is_withdrawn(session: Session, study: St
 
 
 def test_a_link_ends_the_time_without_signing_in(session: Session, study: Study) -> None:
-    assert sign_in.asker(session, None, NOW).is_open_house
+    assert sign_in.current_user(session, None, NOW).is_open_house
     participants.make_link(session, study, NOW)
 
-    assert not sign_in.asker(session, None, NOW).is_open_house
+    assert not sign_in.current_user(session, None, NOW).is_open_house
 
 
 def test_pseudonyms_are_unique(session: Session, study: Study, link: ParticipantLink) -> None:

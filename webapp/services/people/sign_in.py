@@ -106,7 +106,7 @@ class TooBusy(Busy):
     retry_after = 3
 
 
-class Badge(Struct, frozen=True):
+class SessionCookie(Struct, frozen=True):
     """The session cookie of a signed-in browser: the rater, the invitation and a seal.
 
     ``seal`` changes with the password or the invitation that let the browser in. Without
@@ -120,7 +120,7 @@ class Badge(Struct, frozen=True):
     sign_in: str = ""
 
 
-class Asker(NamedTuple):
+class CurrentUser(NamedTuple):
     """The user behind a request, by the database; ``rater_id`` is ``None`` for a stranger.
 
     The study is the one that is open. ``is_open_house``: no sign-in is needed, so each user
@@ -134,34 +134,34 @@ class Asker(NamedTuple):
     is_owner: bool = False
 
 
-def asker(
-    session: Session, badge: Badge | None, now: datetime, *, stays_open: bool = False
-) -> Asker:
+def current_user(
+    session: Session, cookie: SessionCookie | None, now: datetime, *, stays_open: bool = False
+) -> CurrentUser:
     """Return the user of a session cookie, in one statement: every request waits for it.
 
     No sign-in is needed while no password was set and no rater was ever invited: then it is
     the rater who was chosen, else the owner. With `stays_open` invitations change nothing of
     that. A cookie is void once its password or invitation is gone.
     """
-    named = badge or Badge(rater_id=0)
+    named = cookie or SessionCookie(rater_id=0)
     values = {
         "rater_id": named.rater_id,
         "invitation_id": named.invitation_id,
         "sign_in": named.sign_in,
         "stays_open": stays_open,
     }
-    found = tables(session).execute(_asker(), values).one()
+    found = tables(session).execute(_looked_up(), values).one()
     is_open = found.owner_id is not None
     study = found.id, found.created_at, is_open
     stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
     if stays and (is_open or _holds(named, found, now)):
-        return Asker(*study, found.rater_id, found.is_owner)
-    return Asker(*study, found.owner_id, is_owner=is_open)
+        return CurrentUser(*study, found.rater_id, found.is_owner)
+    return CurrentUser(*study, found.owner_id, is_owner=is_open)
 
 
 @cache
-def _asker() -> Select[Any]:
-    """Return the statement behind ``asker``; it names the owner only where nobody signs in."""
+def _looked_up() -> Select[Any]:
+    """Return the statement behind `current_user`; the owner is named where nobody signs in."""
     owner = aliased(Rater)
     owner_id = select(func.min(owner.id)).where(owner.study_id == Study.id, owner.is_owner)
     invited = exists().where(Rater.id == Invitation.rater_id, Rater.study_id == Study.id)
@@ -186,26 +186,26 @@ def _asker() -> Select[Any]:
     )
 
 
-def _holds(badge: Badge, found: Row[Any], now: datetime) -> bool:
+def _holds(cookie: SessionCookie, found: Row[Any], now: datetime) -> bool:
     if found.signed_out is not None:
         by = None
-    elif badge.invitation_id is None:
+    elif cookie.invitation_id is None:
         by = found.password if found.is_owner else None
-    elif found.invited_id != badge.rater_id or found.withdrawn_at or found.expires_at <= now:
+    elif found.invited_id != cookie.rater_id or found.withdrawn_at or found.expires_at <= now:
         by = None
     else:
         by = found.token_hash
-    return by is not None and hmac.compare_digest(badge.seal, seal(by))
+    return by is not None and hmac.compare_digest(cookie.seal, seal(by))
 
 
-def owner_badge(session: Session, study: Study) -> Badge:
-    """Return the owner's badge, which holds until the password changes."""
+def owner_cookie(session: Session, study: Study) -> SessionCookie:
+    """Return the owner's cookie, which holds until the password changes."""
     assert study.password is not None
-    return Badge(raters.owner(session, study).id, seal=seal(study.password))
+    return SessionCookie(raters.owner(session, study).id, seal=seal(study.password))
 
 
-def rater_badge(invitation: Invitation) -> Badge:
-    return Badge(invitation.rater_id, invitation.id, seal(invitation.token_hash))
+def rater_cookie(invitation: Invitation) -> SessionCookie:
+    return SessionCookie(invitation.rater_id, invitation.id, seal(invitation.token_hash))
 
 
 def sign_out(session: Session, sign_in: str, now: datetime) -> None:

@@ -107,7 +107,7 @@ def subject(participant: Participant) -> str:
     return f"participant {participant.number}"
 
 
-class ParticipantBadge(Struct, frozen=True):
+class ParticipantCookie(Struct, frozen=True):
     """The session cookie of a participant; ``seal`` is made from the link that let them in.
 
     ``sign_in`` names one sign-in, which signing out ends for every copy of the cookie.
@@ -218,7 +218,7 @@ def delete_links(session: Session, participant: Participant) -> None:
 
 
 def recognise(
-    session: Session, study: Study, carried: ParticipantBadge, now: datetime
+    session: Session, study: Study, carried: ParticipantCookie, now: datetime
 ) -> Participant | None:
     """Return the participant of a session cookie; ``None`` once its link or the person is gone."""
     link = session.get(ParticipantLink, carried.link_id)
@@ -244,7 +244,7 @@ def agree(
     *,
     was_offered: bool = False,
     source: str = "",
-) -> ParticipantBadge:
+) -> ParticipantCookie:
     """Return the cookie of a person who agrees to `consent`, a new participant by an open link.
 
     The same `token` (see ``new_token``) again is the same participant. A pseudonym that we
@@ -272,7 +272,7 @@ def agree(
         raise NoWayIn
     if _is_undecided(own):
         _let_in(session, own.participant, consent, pseudonym, now)
-    return ParticipantBadge(own.participant.id, own.id, sign_in.seal(own.token_hash))
+    return ParticipantCookie(own.participant.id, own.id, sign_in.seal(own.token_hash))
 
 
 def decline(

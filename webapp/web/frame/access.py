@@ -28,7 +28,7 @@ from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.services.people import sign_in
 from webapp.services.phase_3 import participants
-from webapp.services.phase_3.participants import ParticipantBadge
+from webapp.services.phase_3.participants import ParticipantCookie
 from webapp.services.study import studies
 from webapp.web.features import Role, role_for
 from webapp.web.frame import htmx, session_cookie
@@ -237,7 +237,7 @@ def _looked_up(session: Session) -> CurrentUser:
     if guest is not None:
         return _guest(session, guest)
     carried, is_demo = session_cookie.carried(), current_app.config["IS_DEMO"]
-    found = sign_in.asker(session, carried, now(), stays_open=is_demo)
+    found = sign_in.current_user(session, carried, now(), stays_open=is_demo)
     if found.is_open_house and not is_from_here():
         return CurrentUser(is_shut_out=True, key="")
     if found.rater_id is None:
@@ -255,7 +255,7 @@ def _guest(session: Session, carried: dict[str, Any]) -> CurrentUser:
     study = studies.current(session)
     assert study is not None
     try:
-        found = participants.recognise(session, study, ParticipantBadge(**carried), now())
+        found = participants.recognise(session, study, ParticipantCookie(**carried), now())
     except TypeError:  # of another version of the product
         found = None
     if found is None:

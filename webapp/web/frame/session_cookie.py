@@ -22,7 +22,7 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, Se
 from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
 from msgspec.structs import asdict
 
-from webapp.services.people.sign_in import Badge
+from webapp.services.people.sign_in import SessionCookie
 
 GUEST = "participant"  # the name of a guest in the cookies and things that browsers keep; it stays
 LIFETIME = timedelta(days=30)
@@ -107,17 +107,17 @@ def scheme() -> str:
     return "https" if stated == "https" else request.scheme
 
 
-def carried() -> Badge | None:
+def carried() -> SessionCookie | None:
     """Return who signed in in this browser; ``None`` without a genuine cookie."""
     try:
-        return Badge(**session["badge"], sign_in=sign_in())
+        return SessionCookie(**session["badge"], sign_in=sign_in())
     except (KeyError, TypeError):  # none, or one of another version
         return None
 
 
-def give(badge: Badge) -> None:
+def give(cookie: SessionCookie) -> None:
     """Let the browser carry a rater's sign-in, and nothing that it carried before."""
-    _give("badge", asdict(badge))
+    _give("badge", asdict(cookie))
 
 
 def of_guest() -> dict[str, Any] | None:
@@ -126,9 +126,9 @@ def of_guest() -> dict[str, Any] | None:
     return {**carried, "sign_in": sign_in()} if isinstance(carried, dict) else None
 
 
-def give_guest(badge: Mapping[str, Any]) -> None:
+def give_guest(cookie: Mapping[str, Any]) -> None:
     """Let the browser carry a guest's sign-in, and nothing that it carried before."""
-    _give(GUEST, dict(badge))  # on the owner's telephone a guest would be the owner else
+    _give(GUEST, dict(cookie))  # on the owner's telephone a guest would be the owner else
 
 
 def sign_in() -> str:
@@ -158,11 +158,11 @@ def take_back() -> None:
     session.clear()
 
 
-def _give(name: str, badge: dict[str, Any]) -> None:
+def _give(name: str, cookie: dict[str, Any]) -> None:
     session.clear()
-    # Apart from the badge: a server of the version before takes none with a word it lacks.
-    del badge["sign_in"]
-    session[name], session["sign_in"] = badge, _name()
+    # Apart from the cookie: a server of the version before takes none with a word it lacks.
+    del cookie["sign_in"]
+    session[name], session["sign_in"] = cookie, _name()
     session.permanent = True
 
 

@@ -17,7 +17,13 @@ from wtforms.validators import EqualTo, Length
 
 from webapp.i18n import mark
 from webapp.services.people import raters, sign_in
-from webapp.services.people.sign_in import LONGEST, SHORTEST, Badge, PasswordQueue, WrongPassword
+from webapp.services.people.sign_in import (
+    LONGEST,
+    SHORTEST,
+    PasswordQueue,
+    SessionCookie,
+    WrongPassword,
+)
 from webapp.services.study import studies
 from webapp.web.frame import access, forms, origins, session_cookie
 from webapp.web.frame.access import NotFromHere, NotYours
@@ -65,10 +71,10 @@ def show() -> str:
 def enter() -> Response:
     form = forms.checked(PasswordForm)
     try:
-        badge = _checked(form.password.data or "")
+        cookie = _checked(form.password.data or "")
     except WrongPassword as wrong:
         return make_response(_page({"password": f"{wrong.sentence()}."}), 422)
-    _let_in(badge)
+    _let_in(cookie)
     return _to(form.next.data)
 
 
@@ -85,9 +91,9 @@ def set_first() -> Response:
         if study.password is not None:  # somebody else was quicker
             raise NotYours
         sign_in.set_password(session, study, stored, access.now())
-        badge = sign_in.owner_badge(session, study)
+        cookie = sign_in.owner_cookie(session, study)
         session.commit()
-    _let_in(badge)
+    _let_in(cookie)
     return _to(form.next.data)
 
 
@@ -99,7 +105,7 @@ def choose() -> Response:
     form = forms.checked(ChosenRaterForm)
     with access.reading() as (session, rater):
         chosen = raters.find(session, rater.study, form.rater.data)
-        session_cookie.give(Badge(chosen.id))
+        session_cookie.give(SessionCookie(chosen.id))
     return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
 
@@ -127,8 +133,8 @@ def greet(token: str) -> str:
 def join(token: str) -> Response:
     with access.database().reading() as session:
         study = access.study(session)
-        badge = sign_in.rater_badge(raters.accept(session, study, token, access.now()))
-    session_cookie.give(badge)
+        cookie = sign_in.rater_cookie(raters.accept(session, study, token, access.now()))
+    session_cookie.give(cookie)
     return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
 
 
@@ -154,9 +160,9 @@ def change() -> Response:
     stored = sign_in.hashed(form.password.data or "")
     with access.writing() as (session, rater):
         sign_in.set_password(session, rater.study, stored, access.now())
-        badge = sign_in.owner_badge(session, rater.study)
+        cookie = sign_in.owner_cookie(session, rater.study)
         session.commit()
-    _let_in(badge)
+    _let_in(cookie)
     return _to(form.next.data, "raters.index")
 
 
@@ -199,7 +205,7 @@ def _has_setup_key() -> bool:
         return sign_in.is_setup_key(access.study(session), secret, key)
 
 
-def _checked(password: str) -> Badge:
+def _checked(password: str) -> SessionCookie:
     """Return the owner's session cookie for the right password.
 
     Raises ``WrongPassword``, ``TooManyTries`` and ``TooBusy``. For a browser in which the owner
@@ -217,10 +223,10 @@ def _checked(password: str) -> Badge:
         study = access.study(session)
         if study.password != stored:  # changed meanwhile
             raise WrongPassword
-        badge = sign_in.owner_badge(session, study)
+        cookie = sign_in.owner_cookie(session, study)
         sign_in.forgive(session, study, source)
         session.commit()
-    return badge
+    return cookie
 
 
 def _source() -> tuple[str, bool]:
@@ -230,7 +236,7 @@ def _source() -> tuple[str, bool]:
     return (f"browser {known}", True) if known else (origins.source(), False)
 
 
-def _let_in(owner: Badge) -> None:
+def _let_in(owner: SessionCookie) -> None:
     session_cookie.give(owner)
     session_cookie.make_known()
 
