@@ -164,7 +164,6 @@ class Database:
         self.check_file()
 
     def prepare(self) -> None:
-        """Make the tables in an empty database."""
         if self.is_missing() and (kept := kept_beside(Path(self.description))):
             raise RestoreCutOff(self.description, kept=str(kept[-1]))
         found = self.version()
@@ -179,7 +178,6 @@ class Database:
         return kind(self.description)
 
     def is_missing(self) -> bool:
-        """Whether this is a SQLite file that does not exist yet."""
         return self.is_sqlite and not Path(self.description).is_file()
 
     def version(self) -> str | None:
@@ -221,7 +219,6 @@ class Database:
             driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def close(self) -> None:
-        """Give every connection back."""
         self.engine.dispose()
         if self._file is not None:
             self._file.release()
@@ -259,7 +256,6 @@ class _Queue:
 
 
 def known_versions() -> set[str]:
-    """Return the versions of the tables that this program can use or bring to its own."""
     from alembic.script import ScriptDirectory
 
     return {step.revision for step in ScriptDirectory.from_config(_alembic()).walk_revisions()}
@@ -346,11 +342,9 @@ class Kept(Generic[Key, Value]):
         self._values: WeakKeyDictionary[Pool, dict[Key, Value]] = WeakKeyDictionary()
 
     def get(self, session: Session, key: Key) -> Value | None:
-        """Return the value that was put under `key`, ``None`` if there is none."""
         return self._of(session).get(key)
 
     def put(self, session: Session, key: Key, value: Value) -> None:
-        """Keep `value` under `key`."""
         values = self._of(session)
         values.pop(key, None)
         values[key] = value

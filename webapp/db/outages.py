@@ -101,7 +101,6 @@ def set_aside(connection: Connection, schema: str) -> None:
 
 
 def drop(connection: Connection, schema: str) -> None:
-    """Delete a schema with everything in it."""
     connection.execute(text(f'DROP SCHEMA "{schema}" CASCADE'))
 
 

@@ -51,13 +51,11 @@ def make_private(file: Path) -> None:
 
 
 def delete(file: Path) -> None:
-    """Delete a database with its companions."""
     for part in PARTS:
         Path(f"{file}{part}").unlink(missing_ok=True)
 
 
 def marked(file: Path) -> int:
-    """Return the number that ``set_mark`` gave a database, 0 if it has none."""
     with closing(sqlite3.connect(file)) as connection:
         found: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return found
@@ -278,7 +276,6 @@ class OpenFile:
                 self._known = self._found() | self._known
 
     def release(self) -> None:
-        """Forget the file and close the connection that holds it."""
         with self._lock:
             anchor, self._anchor, self._known = self._anchor, None, {}
         if anchor is not None:

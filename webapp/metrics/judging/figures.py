@@ -64,9 +64,8 @@ def _no_sums() -> dict[str, Sum]:
 class Totals(Struct, frozen=True):
     """Counts and sums over a set of queries; those of disjoint sets can be added.
 
-    ``n_queries`` counts every query asked, unreadable ones included. ``sums`` has one
-    ``Sum`` for each of ``COLUMNS``: in SQL, ``coalesce(sum(column), 0)`` and
-    ``count(column)``. No queries at all is ``Totals()``, which changes nothing it is added to.
+    ``n_queries`` counts unreadable queries too. ``sums`` has one ``Sum`` for each of
+    ``COLUMNS``: in SQL, ``coalesce(sum(column), 0)`` and ``count(column)``.
     """
 
     n_queries: int = 0
@@ -182,11 +181,9 @@ HEADLINES = (
 class Figure(Struct, frozen=True):
     """A headline figure: its value so far over `n` queries, and its bounds over all.
 
-    The value is over the queries that are complete and may lie outside the bounds, which
-    are what the finished rating can still reach; once the rating is complete, the three
-    are equal. ``None`` is undefined, and `n` is 0 where the value is. ``of`` is the number of
-    queries that the finished rating will have a value for, at most. ``why_open`` is the
-    reason why a figure with bounds has no value.
+    The value is over the complete queries and may lie outside the bounds, which are what the
+    finished rating can still reach. ``None`` is undefined. ``of`` is for how many queries the
+    finished rating has a value at most; ``why_open`` is why a figure with bounds has none.
     """
 
     value: float | None
@@ -281,7 +278,6 @@ class Mean(Struct):
     _partials: list[float] = field(default_factory=list)
 
     def add(self, value: float | None) -> None:
-        """Take `value` into the mean."""
         if value is None:
             return
         self.n += 1
@@ -298,7 +294,6 @@ class Percentiles(Struct):
     _values: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, value: float | None) -> None:
-        """Take `value` in; ``None`` is not a value."""
         if value is not None:
             self._values.append(float(value))
 
@@ -466,11 +461,9 @@ class QueryRow(Struct, frozen=True):
 class RunReport(Struct, frozen=True):
     """A run under one rule ("rater NAME", "majority", "adjudicated"), rows in run order.
 
-    ``run`` is the run's id or, for a rated file, its name. ``search_method`` and ``llm``
-    are ``None`` where they are not stated. ``unasked`` are the query ids of questions that the
-    study puts to nobody, as outside a sample: they have no row. ``blindness`` is there for
-    reports in words. ``cannot_tell`` is what such a result is in the figures, ``None`` where a
-    rated file does not say.
+    ``run`` is the run's id or a rated file's name. ``unasked`` are the query ids of questions
+    that the study puts to nobody: they have no row. ``cannot_tell`` is what such a result is in
+    the figures, ``None`` where a rated file does not say.
     """
 
     run: str
@@ -484,7 +477,6 @@ class RunReport(Struct, frozen=True):
 
 
 def totals(report: RunReport) -> Totals:
-    """The totals over all queries of `report`."""
     return Totals.of(row.summary for row in report.rows)
 
 
@@ -500,7 +492,6 @@ def undefined(report: RunReport) -> dict[tuple[str, Undefined], tuple[int, ...]]
 
 
 def category_totals(report: RunReport) -> dict[str, Totals]:
-    """The totals of each category of `report`, in the order in which they first appear."""
     members: dict[str, list[QuerySummary]] = {}
     for row in report.rows:
         members.setdefault(row.category, []).append(row.summary)

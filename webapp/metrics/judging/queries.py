@@ -222,13 +222,9 @@ BEST_QUALITY = 5
 class QueryJudgments(Struct, frozen=True):
     """The judgments of one query under one rule, and the answer that came back for it.
 
-    ``verdicts`` holds one entry per result in rank order, ``None`` where unjudged, and is
-    empty in every other state than results. ``empty_outcome`` counts for an empty list only
-    and is ignored elsewhere, since it belongs to the question. ``quality`` is 0 to 5; the
-    median of several raters may lie between two grades.
-
-    Raises ``ValueError`` for verdicts without results, results without verdicts and a
-    quality outside 0 to 5.
+    ``verdicts`` holds one entry per result in rank order, ``None`` where unjudged. The outcome
+    counts for an empty list only. ``quality`` is 0 to 5, or between grades as a median. Raises
+    ``ValueError`` for verdicts that do not fit the state, and for another quality.
     """
 
     state: QueryState
@@ -249,11 +245,8 @@ class Span(NamedTuple):
     ``value`` is there once the query is complete and the figure defined. ``lower`` has every
     open judgment not relevant, an unclassified empty list a false negative and an open
     quality at 0; ``upper`` has them relevant, a correct empty and 5. Each is ``None`` where
-    that reading leaves the figure undefined, so either may be set without the other. Once
-    nothing is open the three are equal; a response quality settles when it is rated,
-    whether the query is complete or not. Of a list that is known by its counts only
-    (``metrics.judging.counted_lists``) the bounds are the lowest and the highest value that
-    the counts allow, and there is no value where these differ.
+    that reading leaves the figure undefined. Of a list known by its counts only, the bounds
+    are the lowest and highest value that they allow, with no value where these differ.
     """
 
     value: float | None
@@ -274,16 +267,11 @@ class Span(NamedTuple):
 class QuerySummary(NamedTuple):
     """One query's counts and figures under one rule.
 
-    Counts are of results: ``judged_count`` includes "cannot tell" (``unsure_count``).
-    ``first_relevant_rank`` is 1-based, among what is judged so far. ``complete`` when every
-    result is judged or the emptiness classified; a failed call always is, an unreadable
-    answer never; quality is not part of it. ``empty_outcome`` is ``None`` unless the list is
-    empty.
-
-    ``reciprocal_rank`` is the one the headline MRR averages (queries with results only);
-    ``answerable_reciprocal_rank`` equals it there and is 0 for a false negative, which
-    makes it the query's own reciprocal rank. ``success`` is 0 for a failed call, which has
-    no other figure but its quality; an unreadable answer has none at all.
+    ``judged_count`` includes "cannot tell". ``first_relevant_rank`` is among what is judged so
+    far. ``complete``: every result is judged or the emptiness classified; a failed call always
+    is, an unreadable answer never. ``reciprocal_rank`` is what the headline MRR averages
+    (queries with results only); ``answerable_reciprocal_rank`` is also 0 for a false negative.
+    ``success`` is 0 for a failed call.
     """
 
     state: QueryState
@@ -312,7 +300,6 @@ class QuerySummary(NamedTuple):
         return self.quality is None and self.state is not QueryState.UNREADABLE
 
     def span(self, figure: str) -> Span:
-        """The span of `figure`, one of ``QUERY_FIGURES``."""
         span: Span = getattr(self, figure)
         return span
 

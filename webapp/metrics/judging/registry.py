@@ -105,7 +105,6 @@ def explained(
 
 
 def by_name(*measures: Measure) -> Mapping[str, Measure]:
-    """The measures under their names, in their order."""
     return MappingProxyType({measure.name: measure for measure in measures})
 
 

@@ -52,8 +52,6 @@ from webapp.services.judging import live_metrics
 
 
 class Placed(Protocol):
-    """The device and times of an event, which decide its place in the order."""
-
     @property
     def device(self) -> str: ...
     @property
@@ -68,7 +66,6 @@ PlacedT = TypeVar("PlacedT", bound=Placed)
 
 
 def made_at(event: Placed) -> datetime:
-    """Return the earlier of the client's time and the receipt."""
     return min(event.client_time or event.received_at, event.received_at)
 
 
@@ -137,17 +134,14 @@ class Target(NamedTuple):
 
     @classmethod
     def verdict(cls, thing_id: int | None, query_key: int) -> Self:
-        """Return the verdict on a judged thing, given on the page of a query."""
         return cls("verdict", thing_id=thing_id, query_key=query_key)
 
     @classmethod
     def rating(cls, query: Query, field: str, task_id: str | None = None) -> Self:
-        """Return the quality or the notes of an answer."""
         return cls(field, query_key=query.id, task_id=task_id)
 
     @classmethod
     def of(cls, event: Event) -> Self:
-        """Return the target of `event`."""
         return cls(event.field, event.judged_thing_id, event.query_key, event.task_id)
 
     @property
@@ -162,8 +156,6 @@ class Target(NamedTuple):
 
 
 class TargetChange(NamedTuple):
-    """An event to record: its target, the value it gives, and the click behind it."""
-
     target: Target
     new: str | None
     click: Click
@@ -418,7 +410,6 @@ class Answer(NamedTuple):
     again: bool = False
 
     def target(self, field: str) -> Target:
-        """Return the value of the answer that events of this field change."""
         on_thing = field == "verdict"
         return Target(
             AGAIN[field] if self.again else field,
@@ -431,7 +422,6 @@ class Answer(NamedTuple):
 def judge_target(
     session: Session, rater: Rater, target: Target, relevance: Relevance | None, click: Click
 ) -> Relevance | None:
-    """Record a verdict on a card, ``None`` to clear it; return the one in force."""
     standing = record(session, rater, target, relevance, click)
     refresh(session, rater, [target])
     return VERDICTS[standing or ""]
@@ -542,7 +532,6 @@ def judge_open(
 def rate(
     session: Session, rater: Rater, run_id: str, query_id: int, rating: AnswerRating, click: Click
 ) -> None:
-    """Record the rating of a whole answer of a run; see ``rate_answer``."""
     query = lock_query(session, rater, run_id, query_id)
     emptiness = query.emptiness_id if query.state == QueryState.EMPTY else None
     rate_answer(session, rater, Answer(query.id, emptiness), rating, click)
@@ -555,7 +544,6 @@ def undo(session: Session, rater: Rater, run_id: str, click: Click) -> int | Non
 
 
 def lock_query(session: Session, rater: Rater, run_id: str, query_id: int) -> Query:
-    """Return the query, once no other transaction writes for the same rater."""
     lock(session, rater)
     query = session.scalar(
         select(Query)

@@ -22,12 +22,10 @@ _Place = tuple[int, str | None, str | None]  # question, run where it matters, i
 
 
 def to_row(card: Card) -> dict[str, Any]:
-    """Return the fields of `card` as they are stored."""
     return {name: value for name, value in asdict(card).items() if value is not None}
 
 
 def from_row(stored: dict[str, Any]) -> Card:
-    """Return the card that was stored by ``to_row``."""
     return Card(**stored)
 
 
@@ -80,7 +78,6 @@ class Pool:
         return self.place(query, query.question, card)
 
     def place_emptiness(self, query: Query, question: Question) -> JudgedThing:
-        """Return the judged thing for the question's emptiness."""
         scope = _scope(query, question)
         versions = self._things[question.id, scope, None]
         if not versions:
@@ -104,7 +101,6 @@ def _scope(query: Query, question: Question) -> str | None:
 
 
 def identity_of(result: Result) -> str:
-    """Return the identity of the property that a result shows."""
     shown = result.judged_thing.property
     assert shown is not None  # only an emptiness has none, and nothing shows one
     return shown.identity

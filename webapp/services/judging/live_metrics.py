@@ -141,7 +141,6 @@ def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
 
 
 def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
-    """Return the condition on ``StoredSummary`` that something is left to rate."""
     return or_(row.open_judgments > 0, is_unrated(row))
 
 
@@ -151,7 +150,6 @@ def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
 
 
 def summary(row: StoredSummary | Row[Any]) -> Summary:
-    """Return a stored summary row as the metrics know it."""
     known: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
     known["state"] = QueryState(row.state)
     known["empty_outcome"] = EmptyOutcome(row.empty_outcome) if row.empty_outcome else None

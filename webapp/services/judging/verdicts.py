@@ -63,16 +63,13 @@ class Verdicts(Struct, frozen=True):
     notes: Mapping[int, str] = field(default_factory=dict)
 
     def relevance(self, thing: int) -> Relevance | None:
-        """Return the verdict on a shown property; ``None`` while it is unjudged."""
         return _RELEVANCE[self.by_thing.get(thing)]
 
     def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
-        """Return the verdict on an empty list; ``None`` while it is unclassified."""
         verdict = self.by_thing.get(emptiness) if emptiness is not None else None
         return EmptyOutcome(verdict) if verdict is not None else None
 
     def judgments(self, asked: AskedQuery) -> QueryJudgments:
-        """Return the judgments of one query, as the metrics take them."""
         return QueryJudgments(
             state=asked.state,
             verdicts=tuple(map(self.relevance, asked.things)),
@@ -87,7 +84,6 @@ class Verdicts(Struct, frozen=True):
 
 
 def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
-    """Return the queries in `scope` in the order of their runs."""
     things: dict[int, list[int]] = defaultdict(list)
     results = select(Result.query_key, Result.judged_thing_id).join(Query).where(scope)
     for key, thing in (
@@ -104,13 +100,11 @@ def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
 
 
 def of_rater(session: Session, scope: Scope, rater_id: int) -> Verdicts:
-    """Return one rater's verdicts on the queries in `scope`."""
     said = by_rater(session, scope, [rater_id])
     return said.get(rater_id, Verdicts())
 
 
 def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
-    """Return the majority verdicts of `raters` on the queries in `scope`; see ``most``."""
     said = by_rater(session, scope, [rater.id for rater in raters])
     return most([(rater.name, said[rater.id]) for rater in raters])
 
@@ -145,7 +139,6 @@ def adjudicated(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verd
 
 
 def settled(session: Session, scope: Scope) -> dict[int, str]:
-    """Return the adjudicated verdicts on the judged things of the queries in `scope`, by thing."""
     found = session.scalars(
         select(Adjudication).where(Adjudication.judged_thing_id.in_(judged_things(scope)))
     )
@@ -153,7 +146,6 @@ def settled(session: Session, scope: Scope) -> dict[int, str]:
 
 
 def overruled(merged: Verdicts, by_adjudication: Mapping[int, str]) -> Verdicts:
-    """Return `merged` with the verdicts of adjudication in the place of its own."""
     return replace(merged, by_thing={**merged.by_thing, **by_adjudication})
 
 
@@ -182,7 +174,6 @@ def merge(votes: tuple[str, ...]) -> str | None:
 
 
 def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int, Verdicts]:
-    """Return each rater's verdicts on the queries in `scope`, by the rater's id."""
     verdicts: dict[int, dict[int, str]] = defaultdict(dict)
     qualities: dict[int, dict[int, float]] = defaultdict(dict)
     notes: dict[int, dict[int, str]] = defaultdict(dict)

@@ -74,12 +74,10 @@ def left(
 
 
 def askable(session: Session, study: Study) -> OpenWork:
-    """Return what can be asked again and is not yet; nothing where raters are not blind."""
     return _work(_askable(session, study)) if studies.is_blind(session, study) else OpenWork()
 
 
 def waiting(session: Session, study: Study) -> OpenWork:
-    """Return what was asked again and is not answered yet."""
     return _work(_openly(session, study, Event.received_at <= Task.asked_again_at))
 
 

@@ -65,8 +65,6 @@ from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_
 
 
 class EarlierTurn(Struct, frozen=True):
-    """One earlier question of the conversation and the chatbot's answer."""
-
     question: str
     response: str
 
@@ -178,8 +176,6 @@ class JudgedCard(Struct, frozen=True):
 
 
 class PlaceInWalk(NamedTuple):
-    """The place of a query among those the rater walks through."""
-
     position: int | None
     of: int
     previous: int | None
@@ -212,7 +208,6 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
         return tuple(card for card in self.cards if times[card.listing] > 1 or card.key == cleared)
 
     def card(self, key: str | None) -> JudgedCard | None:
-        """Return the card that clicks name so."""
         return next((card for card in self.cards if card.key == key), None)
 
 
@@ -450,8 +445,6 @@ _EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0e\ufe0f\u200d]+ ?")
 
 
 class TaskStage(StrEnum):
-    """The stages of a task: cards first, then emptiness, then whole answers."""
-
     CARDS = "cards"
     EMPTINESS = "emptiness"
     ANSWERS = "answers"
@@ -508,7 +501,6 @@ class BlindPage(QuestionPage, frozen=True, kw_only=True):
 def blind_page(
     session: Session, rater: Rater, task_id: str, wanted: QueryFilter = EVERYTHING
 ) -> BlindPage:
-    """Return the page of one of the rater's tasks; raises ``UnknownTask``."""
     task = tasks.read(session, rater, task_id)
     things = tasks.asked_things(session, task)
     said = [thing.verdict for thing in things if thing.property_id is not None]

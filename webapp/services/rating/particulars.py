@@ -1,12 +1,9 @@
 """The particulars that a rater may unfold under a card: the files' details beyond its fields.
 
-They are read from the answer and from the properties that its file lists, whenever a page is
-shown. They are not stored with a card, so they never decide which contents are the same. The
-chatbot's own words are kept apart from details that only the listing's record has (``api_data``
-of a verified property); the latter are shown only where the owner switched that on.
-
-A blind rater is shown one card for all runs that list it, with the fullest of their details.
-It never depends on the order of the runs.
+They are read from the answer and its file whenever a page is shown, so they never decide which
+contents are the same. The chatbot's own words are kept apart from details that only the listing's
+record has (``api_data``), shown only where the owner switched that on. A blind rater is shown one
+card for all runs, with the fullest of their details, whatever the order of the runs.
 """
 
 from __future__ import annotations
@@ -75,7 +72,6 @@ class _Source(Struct, frozen=True):
 
 
 def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Background[int]:
-    """Return the particulars of the cards of one answer, by their ranks."""
     where = (Query.run_id == run_id) & (Query.query_id == query_id)
     queries, places = _asked(session, study, where)
     for query in queries:
@@ -93,7 +89,6 @@ def of_run(session: Session, run: Run, *, with_record: bool) -> dict[int, Backgr
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
-    """Return the particulars of the cards of a blind rater's task, by their names in it."""
     task = tasks.find(session, rater, task_id)
     is_asked = Query.question_id == task.question_id
     of_unit = is_asked & (Query.run_id == func.coalesce(task.run_id, Query.run_id))

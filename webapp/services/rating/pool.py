@@ -53,8 +53,6 @@ MOST_KEPT = 32
 
 
 class QueryFilter(Struct, frozen=True):
-    """Which queries the rater walks through: all, or those left open; one category or all."""
-
     only_open: bool = False
     category: str | None = None
 
@@ -73,7 +71,6 @@ _kept = Kept[tuple[int, str], Mapping[Unit, int]](MOST_KEPT)
 
 
 def categories(session: Session, study: Study) -> dict[int, str]:
-    """Return the category of every question of a study, by the question's id."""
     sets = select(QuestionSet.id).where(QuestionSet.study_id == study.id)
     rows = select(Question.id, Question.category).where(Question.question_set_id.in_(sets))
     return dict(session.execute(rows).all())
@@ -93,7 +90,6 @@ def sizes(session: Session, study_id: int, revision: str) -> Mapping[Unit, int]:
 
 
 def left(session: Session, rater: Rater, wanted: Collection[Unit]) -> dict[Unit, int]:
-    """Return how many verdicts one rater has still to give in each of these units."""
     questions = sorted({unit.question_id for unit in wanted})
     found = _counted(session, rater.study_id, questions, rater.id)
     return {unit: found.get(unit, 0) for unit in wanted}
@@ -171,7 +167,6 @@ def _is_empty(study_id: int | SQLColumnExpression[int]) -> Exists:
 
 
 def in_unit(unit: Unit | Task | type[Task]) -> ColumnElement[bool]:
-    """Return the condition on ``JudgedThing`` that it belongs to `unit`."""
     return and_(
         JudgedThing.question_id == unit.question_id,
         JudgedThing.run_id.is_not_distinct_from(unit.run_id),
@@ -191,7 +186,6 @@ def answers_in(
 
 
 def give(session: Session, rater: Rater, unit: Unit, kind: str, now: datetime) -> Task:
-    """Return the task that makes a unit the rater's."""
     task = Task(
         id=secrets.token_urlsafe(TASK_ID_BYTES),
         rater=rater,

@@ -33,7 +33,6 @@ def notes(session: Session, study: Study) -> list[list[tuple[Question, str]]]:
 
 
 def put(session: Session, study: Study, typed: Mapping[int, str], now: datetime) -> None:
-    """Set the notes that were typed, by question, logging each change."""
     for question, _ in chain.from_iterable(notes(session, study)):
         before = question.note or ""
         text = typed.get(question.id, before).replace("\r\n", "\n").strip()[:LONGEST]

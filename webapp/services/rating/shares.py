@@ -1,12 +1,11 @@
 """A rater's share of the pool: the units given to them, those still to be given, and how far.
 
 A page asks for the whole share and a click changes one question of it, so a share is kept between
-clicks: newer events name the questions to read again, and newer tasks are put in their place.
+clicks: newer events name the questions to read again.
 
-Hidden repeats: some questions are asked a second time, whole, and nothing reveals which. How many,
-which ones and when follows from the study's secret and share before the first is given, so that
-the number of questions a rater sees never changes with one. The second verdict measures how far a
-rater agrees with themselves; it is never the verdict.
+Hidden repeats: some questions are asked a second time, whole, and nothing reveals which. It follows
+from the study's secret and share before the first is given, so that the number of questions never
+changes. The second verdict measures how far a rater agrees with themselves, and is never the verdict.
 """
 
 from __future__ import annotations
@@ -316,7 +315,6 @@ def _left_again(session: Session, rater: Rater) -> tuple[int, int, int, int]:
 
 
 def verdicts(session: Session, task: Task | Row[Any]) -> dict[int, tuple[str, datetime]]:
-    """Return the repeated verdicts and their times, by judged thing."""
     rows = session.execute(
         select(Repeat.judged_thing_id, Repeat.verdict, Repeat.changed_at).where(
             Repeat.task_id == task.id
@@ -415,7 +413,6 @@ def of_share(session: Session, rater: Rater, share: StudyShare) -> Progress:
 
 
 def if_blind(session: Session, rater: Rater) -> Progress | None:
-    """Return how far the rater is, where the study is rated blind; else ``None``."""
     return progress(session, rater) if studies.is_blind(session, rater.study) else None
 
 

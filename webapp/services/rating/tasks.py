@@ -50,7 +50,6 @@ class UnknownTask(Missing):
 
 
 def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
-    """Return one of the rater's own tasks with its question and what the study says of its page."""
     values = {"task_id": task_id, "rater_id": rater.id}
     found: Row[Any] | None = tables(session).execute(_own_task(), values).first()
     if found is None:
@@ -172,7 +171,6 @@ def _with_finished(session: Session, rater: Rater, now: datetime) -> StudyShare:
 
 
 def put_off(session: Session, rater: Rater, task_id: str, now: datetime) -> None:
-    """Put one of the rater's open tasks off: it comes again after the others."""
     events.lock(session, rater)
     task = find(session, rater, task_id)
     if not is_done(session, rater, task_id):
@@ -199,7 +197,6 @@ def ahead(session: Session, rater: Rater, now: datetime, most: int) -> list[Task
 
 
 def find(session: Session, rater: Rater, task_id: str) -> Task:
-    """Return one of the rater's own tasks; raises ``UnknownTask``."""
     task = session.get(Task, task_id)
     if task is None or task.rater_id != rater.id:
         raise UnknownTask(task_id)
@@ -207,13 +204,11 @@ def find(session: Session, rater: Rater, task_id: str) -> Task:
 
 
 def given_to(session: Session, rater: Rater) -> list[str]:
-    """Return the ids of the rater's tasks in the order in which they were given."""
     rows = select(Task.id).where(Task.rater_id == rater.id)
     return list(session.scalars(rows.order_by(Task.claimed_at, Task.id)))
 
 
 def rated_openly(session: Session, rater: Rater) -> bool:
-    """Whether a rater has judged on the pages of runs, and nothing in a task so far."""
     own = select(Event.id).where(Event.rater_id == rater.id).limit(1)
     if session.scalar(own.where(Event.task_id.is_not(None))) is not None:
         return False
@@ -221,13 +216,11 @@ def rated_openly(session: Session, rater: Rater) -> bool:
 
 
 def things(session: Session, task: Task | Row[Any]) -> list[Row[Any]]:
-    """Return the properties to judge in a task with their verdicts, as its rater sees them."""
     asked = asked_things(session, task)
     return [thing for thing in asked if thing.property_id is not None]
 
 
 def answers(session: Session, task: Task) -> list[Query]:
-    """Return the answers whose quality is to be rated, in the rater's own order."""
     if task.kind == REPEAT:
         wanted = select(Query).join(RepeatRating).where(RepeatRating.task_id == task.id)
     else:
@@ -243,7 +236,6 @@ def judge(
     relevance: Relevance | None,
     click: Click,
 ) -> Relevance | None:
-    """Record a verdict on the card named `card`, ``None`` to clear it; return the one in force."""
     events.lock(session, rater)
     task = read(session, rater, task_id)
     for thing in things(session, task):
@@ -290,7 +282,6 @@ def undo(session: Session, rater: Rater, click: Click) -> str | None:
 
 
 def is_done(session: Session, rater: Rater, task_id: str) -> bool:
-    """Whether nothing is left to do in one of the rater's tasks."""
     still_open = select(Task.id).where(Task.id == task_id, is_open(rater.study))
     return session.scalar(still_open) is None
 
@@ -344,7 +335,6 @@ def _answer(session: Session, task: Task, name: str | None) -> Query:
 
 
 def open_ids(session: Session, rater: Rater) -> set[str]:
-    """Return the ids of the rater's tasks in which something is left to do."""
     rows = select(Task.id).where(Task.rater_id == rater.id, is_open(rater.study))
     return set(session.scalars(rows))
 
@@ -391,7 +381,6 @@ def place(
     task_id: str,
     wanted: QueryFilter = EVERYTHING,
 ) -> TaskPlace:
-    """Return the place of one of the rater's tasks; `progress` is theirs in `share`."""
     at = _at(share, task_id)
     shown, unit_shown = _shown(session, rater, wanted)
     later, earlier = filter(shown, share.given[at + 1 :]), filter(shown, reversed(share.given[:at]))

@@ -62,8 +62,6 @@ class Cancelled(Exception):
 
 
 class JobFailure(Struct, frozen=True):
-    """Why there is no result: message and remedy as message ids, and the name in them."""
-
     message: str
     remedy: str
     about: str = ""
@@ -80,8 +78,6 @@ DIED = JobFailure(
 
 
 class JobCall(Struct, frozen=True):
-    """The work to do, and the lease of its row."""
-
     lease: Lease
     study_id: int
     kind: str
@@ -98,7 +94,6 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
     database: Database
 
     def claim(self, session: Session, now: datetime) -> JobCall | Nothing:
-        """Return the next work; one whose holders died again and again has failed."""
         # There may be some later while somebody holds a work: they may have died just now.
         nothing = Nothing.MORE
         for row in session.scalars(
@@ -117,7 +112,6 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
         return nothing
 
     def ask(self, call: JobCall) -> JobOutcome:
-        """Return the file or what is to be stored, or why not; its row says how far it is."""
         told = 0
 
         def tell(done: int, of: int) -> None:
@@ -142,7 +136,6 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
             return OUR_FAULT  # for nobody: its row is gone, or begun anew
 
     def keep(self, session: Session, call: JobCall, outcome: JobOutcome, now: datetime) -> None:
-        """Keep the file, or store all there is to store, unless the work was given up."""
         row = loop.own(session, LongWork, call.lease)
         if row is None:
             return
@@ -151,7 +144,6 @@ class JobWork(OutsideWork[JobCall, JobOutcome]):
         _end(row, outcome, now)
 
     def unforeseen(self, error: Exception) -> JobFailure:
-        """Return why a work failed that could not be stored, or ended with an error of ours."""
         return _failed(error) if isinstance(error, Failure) else OUR_FAULT
 
 
@@ -183,7 +175,6 @@ def enqueue(
 
 
 def find(session: Session, study: Study, work_id: str) -> LongWork:
-    """Return a work: how far it is, then its result or why it failed."""
     row = session.get(LongWork, work_id)
     if row is None or row.study_id != study.id or row.kind not in _kinds():
         raise UnknownJob(work_id)
@@ -193,7 +184,6 @@ def find(session: Session, study: Study, work_id: str) -> LongWork:
 def of_kinds(
     session: Session, study: Study, kinds: Iterable[str], now: datetime
 ) -> Sequence[LongWork]:
-    """Return each work of some kinds that is kept, the newest first."""
     own = select(LongWork).where(
         LongWork.study_id == study.id,
         LongWork.kind.in_(kinds),
@@ -203,7 +193,6 @@ def of_kinds(
 
 
 def file(session: Session, study: Study, work_id: str) -> ExportedFile:
-    """Return the file of a work that is done; raises ``UnknownJob`` and ``NotMade``."""
     row = find(session, study, work_id)
     if row.file_name is None or row.media_type is None or row.data is None:
         raise NotMade(work_id)
@@ -226,7 +215,6 @@ def forget_files(session: Session, study: Study) -> None:
 
 
 def is_any_open(session: Session) -> bool:
-    """Whether a work is still to be done."""
     return session.scalar(select(LongWork.id).where(_is_open()).limit(1)) is not None
 
 

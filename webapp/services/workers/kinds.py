@@ -34,12 +34,10 @@ READING, STORING = "reading", "storing"
 
 
 def reading(files: Sequence[Upload]) -> dict[str, Any]:
-    """Return what names the reading of files that wait."""
     return {"tokens": [file.id for file in files], "names": [file.name for file in files]}
 
 
 def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> dict[str, Any]:
-    """Return what names the storing of files that wait, as was decided."""
     decided = {token: asdict(decision) for token, decision in decisions.items()}
     return {**reading(files), "decisions": decided}
 
@@ -98,7 +96,6 @@ LONG_FROM_WITH_MODEL = 20_000
 
 
 def is_long(settings: ScoringSettings, chosen: Sequence[NamedBytes]) -> bool:
-    """Whether scoring these files takes longer than a page should."""
     has_model = isinstance(settings.embedder, VectorEmbedder)
     size = sum(len(file.data) for file in chosen)
     return size >= (LONG_FROM_WITH_MODEL if has_model else LONG_FROM)
@@ -191,14 +188,12 @@ PACK = "proof pack"
 
 
 def pack_of(run_id: str | None, rule: str) -> dict[str, Any]:
-    """Return what names the pack of a run, or of the study without one, under a rule."""
     return {"run": run_id, "rule": rule}
 
 
 def make_pack(
     session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
 ) -> ExportedFile:
-    """Return the pack; raises what ``packs`` raises."""
     from webapp.services.proof_packs import packs  # brings pandas, which no page needs
 
     rule = reports.rule_of(session, study, wanted["rule"])

@@ -29,8 +29,6 @@ HEARTBEAT = ALIVE / 3
 
 
 class LeasedRow(Protocol):
-    """A row of a table whose work is leased."""
-
     state: str
     attempt: int
     alive_until: datetime | None
@@ -48,13 +46,11 @@ class Lease(Struct, frozen=True):
 
 
 def are_held(table: type[LeasedRow], now: datetime) -> ColumnElement[bool]:
-    """Return the condition that somebody works on a row."""
     columns = inspect(table).columns
     return and_(columns.state == ASKING, columns.alive_until > now)
 
 
 def is_lost(row: LeasedRow, now: datetime) -> bool:
-    """Whether the holder of a row died."""
     return row.state == ASKING and (row.alive_until is None or row.alive_until <= now)
 
 
@@ -101,8 +97,6 @@ GLANCE = 1.0
 
 
 class LeasedCall(Protocol):
-    """Everything that is needed to ask, and the lease of the row that it is asked for."""
-
     @property
     def lease(self) -> Lease:
         """The lease."""
@@ -180,7 +174,6 @@ class WorkLoop:
             )
 
     def close(self) -> None:
-        """Claim nothing more; what is on its way is still kept."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()

@@ -53,15 +53,12 @@ class ClickForm(Form):
 
 
 class VerdictForm(ClickForm):
-    """A verdict on one card, empty to take it back."""
-
     relevance = ChoiceField(VERDICTS)
     card = LineField(LONGEST_ID)
     onward = BooleanField()
 
 
 def event() -> Click:
-    """Return when and where the event was made; raises ``UnusableForm``."""
     return checked(ClickForm).click
 
 
@@ -74,8 +71,6 @@ def nothing_to_undo(elsewhere: str) -> Response:
 
 
 class RatingForm(Form):
-    """The rating of a whole answer; an absent field is left as it is."""
-
     quality = ChoiceField({"": None, **{str(grade): grade for grade in range(6)}})
     notes = TextField(MOST_NOTES)
     empty_outcome = ChoiceField({"": None, **{str(outcome): outcome for outcome in EmptyOutcome}})
@@ -96,13 +91,10 @@ class BlindRatingForm(RatingForm):
 
 
 class CardsForm(Form):
-    """Cards written by hand, as the chatbot would have listed them."""
-
     text = TextField(LONGEST_ANSWER)
 
 
 def wanted() -> QueryFilter:
-    """Return which questions the rater walks through."""
     return QueryFilter("open" in request.args, request.args.get("category") or None)
 
 

@@ -49,8 +49,6 @@ class FigureCell(Struct, frozen=True):
 
 
 class FigureRow(Struct, frozen=True):
-    """One figure across the columns of a panel."""
-
     name: str
     label: str
     cells: tuple[FigureCell, ...]
@@ -72,7 +70,6 @@ def rows(*columns: dict[str, FigureCell]) -> tuple[FigureRow, ...]:
 
 
 def of_totals(totals: Totals) -> dict[str, FigureCell]:
-    """Return the column of a run or a category."""
     return {name: _figure_cell(name, one, totals) for name, one in figures(totals).items()}
 
 
@@ -96,7 +93,6 @@ def of_answers(
 
 
 def clicked(summary: QuerySummary) -> ClickedCounts:
-    """Return the plain counts of the verdicts on one answer."""
     relevant, decided = summary.relevant_count, summary.decided_count
     if not decided:
         return ClickedCounts("-", "-")
@@ -106,7 +102,6 @@ def clicked(summary: QuerySummary) -> ClickedCounts:
 
 
 def measures(names: Iterable[str] = HEADLINES) -> tuple[Measure, ...]:
-    """Return the measures that explain the rows of a panel."""
     return tuple(MEASURES[name] for name in names)
 
 

@@ -132,7 +132,6 @@ def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Resp
 
 
 def page_of(run_id: str, query_id: int) -> RatingPage:
-    """Return the rating page of one query of a run."""
     with access.reading() as (session, rater):
         page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
     g.pictures = page.show_pictures

@@ -77,7 +77,6 @@ def shown(job: LongWork) -> dict[str, Any]:
 
 
 def download(file: ExportedFile) -> Response:
-    """Return a file to download."""
     return attached(file.data, file.media_type, file.name)
 
 
