@@ -5,7 +5,7 @@ clicks: newer events name the questions to read again.
 
 Hidden repeats: some questions are asked a second time, whole, and nothing reveals which. It follows
 from the study's secret and share before the first is given, so that the number of questions never
-changes. The second verdict measures how far a rater agrees with themselves, and is never the verdict.
+changes. The second verdict, never the verdict, says how far a rater agrees with themselves.
 """
 
 from __future__ import annotations
