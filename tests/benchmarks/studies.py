@@ -118,10 +118,11 @@ def let_owner_judge_everything(database: Database) -> None:
         rater = session.get_one(Rater, OWNER)
         shown = dict(session.execute(select(Result.judged_thing_id, Result.query_key)).all())
         wanted = [
-            (Target.verdict(thing, query), "01"[bool(thing % 3)]) for thing, query in shown.items()
+            (Target("verdict", thing, query), "01"[bool(thing % 3)])
+            for thing, query in shown.items()
         ]
         wanted += [
-            (Target.rating(query, "quality"), "4") for query in session.scalars(select(Query))
+            (Target("quality", None, query.id), "4") for query in session.scalars(select(Query))
         ]
         changes = [
             TargetChange(target, new, Click(f"made-up-{place}", at))

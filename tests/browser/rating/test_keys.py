@@ -110,6 +110,7 @@ def test_keys_pressed_before_the_script_runs_count_once_and_on_this_page_alone(
     server: Server = request.getfixturevalue(place)
     address = server.url + (f"/runs/{run_id}/queries/16" if place == "server" else "/rate/")
     held: list[Route] = []
+    before = len(server.events())
     page.route("**/rating/rating.js*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
     with page.expect_request("**/rating/rating.js*"):
         page.goto(address, wait_until="commit")
@@ -136,7 +137,7 @@ def test_keys_pressed_before_the_script_runs_count_once_and_on_this_page_alone(
     page.unroute("**/rating/rating.js*")
     page.reload()
     expect(page.locator("html")).to_have_class("scripted")
-    verdicts = [one["new"] for one in server.events() if one["judged_thing_id"]]
+    verdicts = [one["new"] for one in server.events()[before:] if one["judged_thing_id"]]
     assert verdicts == ["1", "0"]
     expect(cards.nth(2)).to_have_attribute("data-verdict", "")
 

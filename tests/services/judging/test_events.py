@@ -86,8 +86,10 @@ def test_an_undo_is_later_than_what_it_undoes(session: Session, rater: Rater, ru
 def changes(session: Session, run_id: str) -> list[TargetChange]:
     query = session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)).first()
     assert query is not None
-    first, second = (Target.verdict(shown.judged_thing_id, query.id) for shown in query.results[:2])
-    quality = Target.rating(query, "quality")
+    first, second = (
+        Target("verdict", shown.judged_thing_id, query.id) for shown in query.results[:2]
+    )
+    quality = Target("quality", None, query.id)
     late = click("late", minute=9, client_minute=1, device="phone", sequence=1)
     return [
         TargetChange(first, YES, click("e1", minute=5)),

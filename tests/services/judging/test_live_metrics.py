@@ -191,7 +191,7 @@ def test_verdicts_without_a_page_are_unknown(
 ) -> None:
     answer = session.scalars(select(Query).where(Query.query_id == 2)).one()
     change = TargetChange(
-        Target.verdict(answer.emptiness_id, answer.id), "correct_empty", click("f")
+        Target("verdict", answer.emptiness_id, answer.id), "correct_empty", click("f")
     )
     events.record_all(session, rater, [change], cause="import")
     events.judge(session, rater, blind_run, 1, 1, YES, click("a"))

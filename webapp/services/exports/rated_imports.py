@@ -219,9 +219,9 @@ def store(
     for value in found.stored(overwrite=overwrite):
         query = queries[value.query_id]
         if value.field == "empty_outcome":
-            target = Target.verdict(query.emptiness_id, query.id)
+            target = Target("verdict", query.emptiness_id, query.id)
         else:
-            target = Target.rating(query, value.field)
+            target = Target(value.field, None, query.id)
         changes.append(TargetChange(target, value.in_file, Click(uuid4().hex, now)))
     events.record_all(session, who, changes, cause="import")
     events.refresh(session, who, [change.target for change in changes])

@@ -83,8 +83,8 @@ def _target(
     if change.field == "empty_outcome":
         if query.state != QueryState.EMPTY:
             return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
-        return Target.verdict(query.emptiness_id, query.id), "", None
-    return Target.rating(query, change.field), "", None
+        return Target("verdict", query.emptiness_id, query.id), "", None
+    return Target(change.field, None, query.id), "", None
 
 
 def _card(
@@ -96,7 +96,7 @@ def _card(
     rated = read.cards.get(change.query_id, {}).get(change.rank)
     there = by_rank.get(change.rank)
     if there and (rated is None or identity_of(there) == rated.identity):
-        return Target.verdict(there.judged_thing_id, query.id), there.card["title"], None
+        return Target("verdict", there.judged_thing_id, query.id), there.card["title"], None
     title = rated.title if rated else ""
     said: dict[str, str | int] = {"title": title, "rank": change.rank}
     same = [one for one in query.results if rated and identity_of(one) == rated.identity]
@@ -105,7 +105,7 @@ def _card(
     moved = warning(
         "ratings_card_moved", read.name, said | {"now": same[0].rank}, query_id=query.query_id
     )
-    return Target.verdict(same[0].judged_thing_id, query.id), title, moved
+    return Target("verdict", same[0].judged_thing_id, query.id), title, moved
 
 
 class RatingCounts(Struct, frozen=True):

@@ -133,14 +133,6 @@ class Target(NamedTuple):
     task_id: str | None = None
 
     @classmethod
-    def verdict(cls, thing_id: int | None, query_key: int) -> Self:
-        return cls("verdict", thing_id=thing_id, query_key=query_key)
-
-    @classmethod
-    def rating(cls, query: Query, field: str, task_id: str | None = None) -> Self:
-        return cls(field, query_key=query.id, task_id=task_id)
-
-    @classmethod
     def of(cls, event: Event) -> Self:
         return cls(event.field, event.judged_thing_id, event.query_key, event.task_id)
 
@@ -484,7 +476,7 @@ def judge(
     shown = tables(session).execute(_shown(), card).first()
     if shown is None:
         raise UnknownQuery(run_id, query_id, rank)
-    target = Target.verdict(shown.judged_thing_id, shown.query_key)
+    target = Target("verdict", shown.judged_thing_id, shown.query_key)
     return judge_target(session, rater, target, relevance, click)
 
 
@@ -522,7 +514,7 @@ def judge_open(
         .group_by(Result.judged_thing_id)
         .order_by(Result.judged_thing_id)
     )
-    targets = [Target.verdict(thing_id, query.id) for thing_id in open_things]
+    targets = [Target("verdict", thing_id, query.id) for thing_id in open_things]
     for number, target in enumerate(targets):
         part = Click(f"{click.event_id}:{number}", click.received_at, click.client_time)
         record(session, rater, target, relevance, part, cause="bulk")

@@ -125,8 +125,8 @@ def rate(
         for rank, verdict in rating.verdicts.items():
             target = Target("verdict", things[query.id, rank], page, task_id)
             say(target, verdict, f"{rating.name}-{rank}")
-        say(Target.rating(query, "quality", task_id), rating.quality, rating.name)
-        say(Target.rating(query, "notes", task_id), rating.notes, rating.name)
+        say(Target("quality", None, query.id, task_id), rating.quality, rating.name)
+        say(Target("notes", None, query.id, task_id), rating.notes, rating.name)
         emptiness = Target("verdict", query.emptiness_id, page, task_id)
         say(emptiness, rating.empty_outcome, rating.name)
     events.lock(session, rater)

@@ -11,9 +11,7 @@ from functools import partial
 from typing import Any
 
 from flask import Blueprint, Response, g, jsonify, redirect, render_template, request, url_for
-from sqlalchemy.orm import Session
 
-from webapp.db.tables.people import Rater
 from webapp.services.rating import pages, particulars, shares, tasks
 from webapp.services.rating.pages import BlindPage, TaskStage
 from webapp.services.rating.tasks import onward
@@ -52,7 +50,7 @@ def next_one() -> Response:
             is_new = rater.study.blind is None and tasks.rated_openly(session, rater)
             return _to(task_id, because="runs" if is_new else None)
         if wanted.category:  # nothing of it is in this rater's share
-            return _to_next({})
+            return redirect(url_for("rate.next_one"), 303)  # type: ignore[return-value]
         given, is_owner = tasks.given_to(session, rater), rater.is_owner
         progress = shares.progress(session, rater)
         done = shares.done(session, rater)
@@ -74,7 +72,7 @@ def show(task_id: str) -> Response:
         page = pages.blind_page(session, rater, task_id, clicks.wanted())
         marks = card_marks.of_task(session, rater, page)
     if page.filter.category not in {None, page.category}:
-        return _to_next()
+        return _to(None)
     return with_parts(page, marks)
 
 
@@ -103,13 +101,13 @@ def judge(task_id: str) -> Response:
     named = form.card.data
     with access.writing() as (session, rater):
         tasks.judge(session, rater, task_id, named, form.relevance.data, form.click)
-        next_page = _onward(session, rater, task_id) if form.onward.data else None
-        if next_page is not None:
+        if form.onward.data and tasks.is_done(session, rater, task_id):
+            found = onward(session, rater, access.now(), clicks.wanted())
             session.commit()
-            return next_page
+            return _to(found)
         page = pages.blind_page(session, rater, task_id, clicks.wanted())
-        found = card_marks.of_task(session, rater, page, clicked=named)
-        mark = card_marks.after_verdict(found)
+        marks = card_marks.of_task(session, rater, page, clicked=named)
+        mark = card_marks.after_verdict(marks)
         session.commit()
     card = page.card(named)
     if htmx.wants_part():
@@ -124,10 +122,10 @@ def rate(task_id: str) -> Response:
     answer = form.answer.data or None
     with access.writing() as (session, rater):
         tasks.rate(session, rater, task_id, answer, form.rating, clicks.event())
-        next_page = _onward(session, rater, task_id) if form.onward.data else None
-        if next_page is not None:
+        if form.onward.data and tasks.is_done(session, rater, task_id):
+            found = onward(session, rater, access.now(), clicks.wanted())
             session.commit()
-            return next_page
+            return _to(found)
         page = pages.blind_page(session, rater, task_id, clicks.wanted())
         session.commit()
     rated = next((shown for shown in page.answers if shown.key == answer), None)
@@ -158,7 +156,7 @@ def later(task_id: str) -> Response:
         tasks.put_off(session, rater, task_id, access.now())
         found = onward(session, rater, access.now(), clicks.wanted())
         session.commit()
-    return _to(found) if found is not None else _to_next()
+    return _to(found)
 
 
 @blueprint.post("/ahead")
@@ -178,13 +176,6 @@ def undo() -> Response:
     if task_id is not None:
         return _to(task_id)
     return clicks.nothing_to_undo(url_for("rate.next_one"))
-
-
-def _onward(session: Session, rater: Rater, task_id: str) -> Response | None:
-    if not tasks.is_done(session, rater, task_id):
-        return None
-    found = onward(session, rater, access.now(), clicks.wanted())
-    return _to(found) if found is not None else _to_next()
 
 
 def _moving(page: BlindPage) -> dict[str, Any]:
@@ -211,11 +202,9 @@ def _address(task_id: str, action: str, **values: Any) -> str:
     return url_for(f"rate.{action}", task_id=task_id, **values)
 
 
-def _to_next(query: dict[str, Any] | None = None) -> Response:
-    address = url_for("rate.next_one", **(clicks.query() if query is None else query))
-    return redirect(address, 303)  # type: ignore[return-value]
-
-
-def _to(task_id: str, **values: Any) -> Response:
-    address = _address(task_id, "show", **clicks.query(), **values)
+def _to(task_id: str | None, **values: Any) -> Response:
+    if task_id is None:
+        address = url_for("rate.next_one", **clicks.query())
+    else:
+        address = _address(task_id, "show", **clicks.query(), **values)
     return redirect(address, 303)  # type: ignore[return-value]
