@@ -30,7 +30,7 @@ from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import LONGEST_LABEL, ChoiceField, LineField, ListField, UnusableForm
-from webapp.web.workers.jobs import after_import, led_to, shown
+from webapp.web.workers.jobs import after_import, led_to
 
 
 class LabelsForm(Form):
@@ -96,7 +96,7 @@ def show() -> Response:
         return _answer(
             files,
             left if "left" in request.args else "",
-            works=[*map(shown, works)],
+            works=works,
             turns_blind=imports.turns_blind(session, rater.study, reports),
             study_name=studies.shown_name(rater.study) if is_first else "",
         )
