@@ -125,7 +125,7 @@ def _remove_journal(path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps rights in other ways")
-def test_the_file_its_journals_and_a_new_folder_are_for_their_owner_alone(tmp_path: Path) -> None:
+def test_file_journals_and_folder_are_private(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         database = Database(sqlite_url(tmp_path / "srv" / "deep" / "study.sqlite"))
@@ -167,9 +167,7 @@ def test_a_write_to_a_moved_file_is_refused(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps an open file where it is")
-def test_a_file_replaced_during_a_write_is_noticed_before_it_is_acknowledged(
-    opened: Database,
-) -> None:
+def test_a_file_replaced_while_written_is_noticed(opened: Database) -> None:
     steps: list[str] = []
 
     def write() -> None:

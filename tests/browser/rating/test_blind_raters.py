@@ -140,7 +140,7 @@ def test_the_same_property_with_another_price_can_be_confirmed_by_mouse(rating: 
     expect(other).to_be_focused()
 
 
-def test_keys_put_a_question_off_go_back_to_it_and_on_to_a_new_one(rating: Page) -> None:
+def test_keys_put_off_and_go_on(rating: Page) -> None:
     first, number = rating.url, rating.locator("#walk strong")
     rating.keyboard.press("s")
     expect(number).to_have_text("Pertanyaan 2 dari 5")

@@ -103,7 +103,7 @@ def test_single_keys_can_be_switched_off_and_stay_off(rating: RatingPage) -> Non
 
 
 @pytest.mark.parametrize("place", ["server", "blind_server"])
-def test_keys_pressed_before_the_script_runs_count_once_and_on_this_page_alone(
+def test_early_keys_count_once_here(
     request: pytest.FixtureRequest, run_id: str, page: Page, place: str
 ) -> None:
     """Two verdicts, then a note: its letters stay in the field and judge nothing."""

@@ -42,7 +42,7 @@ def test_offline_is_unsaved_until_answered(own_server: Server, run_id: str, page
     assert stored(own_server, run_id)[0].relevance[0] == 1
 
 
-def test_leaving_warns_of_judgments_that_the_browser_cannot_keep_and_of_no_others(
+def test_leaving_warns_of_the_unkept(
     own_server: Server, run_id: str, context_of: Callable[..., BrowserContext]
 ) -> None:
     """The next page sends a click that this browser keeps; without a store it would be lost."""

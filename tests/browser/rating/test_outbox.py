@@ -70,7 +70,7 @@ def test_a_killed_tab_s_clicks_go_on(
 
 
 @pytest.mark.parametrize("able", [True, False], ids=["which agree", "which cannot agree"])
-def test_of_two_tabs_one_sends_and_both_show_what_became_of_it(
+def test_of_two_tabs_one_sends(
     own_server: Server, run_id: str, context_of: NewContext, *, able: bool
 ) -> None:
     """Clicks in both tabs without a network: numbered as one device's, each stored once."""

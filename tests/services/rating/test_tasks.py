@@ -137,7 +137,7 @@ def test_nothing_of_others_is_taken_ahead(session: Session, study: Study, rater:
     assert tasks.ahead(session, rater, NOW, 3) == [first]
 
 
-def test_what_others_have_rated_is_left_to_do_for_each_rater(
+def test_others_ratings_close_no_task(
     session: Session,
     study: Study,
     rater: Rater,

@@ -169,7 +169,7 @@ def test_of_many_who_want_a_piece_one_gets_it(database: Database) -> None:
     assert Lease(Piece, (1,), 1) in found
 
 
-def test_who_asks_while_another_takes_it_waits_and_gets_nothing(database: Database) -> None:
+def test_who_asks_meanwhile_gets_nothing(database: Database) -> None:
     found: list[Lease | None] = []
     with database.writing() as session:
         first = loop.take(session, session.get_one(Piece, 1), NOW)
@@ -182,9 +182,7 @@ def test_who_asks_while_another_takes_it_waits_and_gets_nothing(database: Databa
     assert found == [None]
 
 
-def test_a_lease_whose_holder_died_is_taken_over_and_is_not_the_first_one_s_any_more(
-    database: Database,
-) -> None:
+def test_a_dead_holder_s_lease_is_taken_over(database: Database) -> None:
     first = taken(database)
     assert first is not None
     assert taken(database, NOW + ALIVE - SECOND) is None
@@ -201,9 +199,7 @@ def test_a_lease_whose_holder_died_is_taken_over_and_is_not_the_first_one_s_any_
         assert not loop.is_lost(held, NOW + 2 * ALIVE - SECOND)
 
 
-def test_what_another_one_took_and_gave_back_since_it_was_read_is_not_taken_again(
-    database: Database,
-) -> None:
+def test_what_was_given_back_since_is_not_taken(database: Database) -> None:
     with database.reading() as earlier:
         read = earlier.get_one(Piece, 1)
     lease = taken(database)

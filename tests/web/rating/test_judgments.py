@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
 from html import unescape
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.services.rating.particulars import LISTED, v2_answer
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
+from tests.web.frame.test_hostile_texts import HOSTILE, check, imported
 from tests.web.rating.blind_study import begin, keys, place, set_study
 from webapp.db.engine import Database
+from webapp.i18n import speaking
+from webapp.records import EmptyOutcome, Relevance
+from webapp.services.judging.events import KEEP, AnswerRating
+from webapp.web.frame.forms import UnusableForm, checked
+from webapp.web.rating import clicks
+from webapp.web.rating.clicks import BlindRatingForm, RatingForm, VerdictForm
 
 MOVING = ("walk", "figures", "grades")
 MOST_IN_A_CLICK = 15_000
@@ -47,14 +58,6 @@ def test_every_state_of_an_answer_has_its_page(
     assert "HX-Request-Type" in answer.headers["Vary"]
 
 
-def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient, run_id: str) -> None:
-    answer = client.post(f"{place(run_id, 1)}/results/2/judgment", data={"relevance": "0"})
-
-    assert answer.status_code == 303
-    assert answer.location == f"{place(run_id, 1)}#rank-2"
-    assert pressed(client.get(place(run_id, 1)).text, 2) == "0"
-
-
 def test_a_click_answers_with_the_verdict_and_what_moves(client: FlaskClient, run_id: str) -> None:
     data = {
         "relevance": "1",
@@ -74,23 +77,6 @@ def test_a_click_answers_with_the_verdict_and_what_moves(client: FlaskClient, ru
     later = data | {"relevance": "0", "event_id": "e0", "sequence": "0"}
     lost = client.post(f"{place(run_id, 1)}/results/1/judgment", data=later, headers=PART)
     assert stands(lost.text) == {"1": "1"}  # an earlier click that came later changes nothing
-
-
-@pytest.mark.parametrize(
-    "said", [{"relevance": "1", "onward": "1"}, {"relevance": ""}], ids=["last", "cleared"]
-)
-def test_a_last_click_moves_it_all(client: FlaskClient, run_id: str, said: dict[str, str]) -> None:
-    client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "0"})
-
-    answer = client.post(f"{place(run_id, 1)}/results/1/judgment", data=said, headers=PART)
-
-    if said["relevance"]:
-        assert stands(answer.text) == {"1": said["relevance"]}
-    else:
-        assert pressed(answer.text, 1) is None
-    assert 'id="rank-2"' not in answer.text
-    assert all(f'id="{part}"' in answer.text for part in MOVING)
-    assert len(answer.data) <= MOST_IN_A_CLICK
 
 
 def test_the_same_event_twice_changes_nothing(client: FlaskClient, run_id: str) -> None:
@@ -276,3 +262,177 @@ def test_figures_are_told_where_the_study_does(client: FlaskClient, web_database
     assert "Relevant so far: 0.50 (2 of 4 counted cards)" in unescape(client.get(address).text)
     set_study(web_database, cannot_tell="left_out")
     assert "Relevant so far: 0.67 (2 of 3 counted cards)" in unescape(client.get(address).text)
+
+
+RECORD_ONLY = "Known to the record only"
+
+
+def known_of(html: str) -> list[str]:
+    parts = re.findall(r'<div class="known".*?(?=<div id="badges|<article|<form)', html, re.DOTALL)
+    return [" ".join(re.sub("<[^>]+>", " ", part).split()) for part in parts]
+
+
+def test_a_card_unfolds_its_facts(client: FlaskClient, web_database: Database, run: str) -> None:
+    page = f"{run}/queries/1"
+    (words,) = known_of(client.get(page).text)
+    assert "Dekat Sun Plaza (300 m)" in words
+    assert "Lingkungan tenang" in words
+    assert "cctv" in words
+    assert "Ada carport." not in words
+
+    set_study(web_database, show_record=True)
+    (words,) = known_of(client.get(page).text)
+    said, record = words.split(RECORD_ONLY)
+    assert "Ada carport." in record
+    assert "cctv" in said
+    assert "raters can see under the cards" in client.get(run).text
+    set_study(web_database, show_record=False)
+    assert "raters could see under the cards" in client.get(run).text
+
+
+def test_a_blind_page_names_no_run(client: FlaskClient, web_database: Database, run: str) -> None:
+    imported(client, v2_answer("api_only", {**LISTED, "score": 0.91, "rank": 1}), "results.json")
+    set_study(web_database, show_record=True, repeat_percent=0)
+
+    html = client.get(begin(client)).text
+
+    (words,) = known_of(html)
+    assert RECORD_ONLY in words
+    assert not re.search(r"hybrid|api_only|0\.91|results\.json", html)
+    assert run not in html
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
+def test_hostile_facts_do_not_act(client: FlaskClient, web_database: Database, name: str) -> None:
+    text = HOSTILE[name]
+    said = {
+        "description": text * 60, "facilities": [text], "address": text,
+        "specifications": {text: text}, "nearby": [{"name": text}],
+    }  # fmt: skip
+    listed = {**LISTED, **said, "api_data": {"slug": "a", **{k: [v, "x"] for k, v in said.items()}}}
+    data = v2_answer(listed=listed, line=text.replace("\n", " "), heading=text)
+    run = imported(client, data, "results.json").split("?")[0]
+    set_study(web_database, show_record=True)
+    client.post("/study/notes/", data={"note-1": text.encode(errors="ignore").decode()})
+
+    check(client.get(f"{run}/queries/1").text, name)
+    check(client.get("/study/notes/").text, name)
+
+
+def test_the_owner_writes_notes_that_raters_read(client: FlaskClient, run: str) -> None:
+    (field,) = re.findall(r'name="(note-\d+)"', client.get("/study/notes/").text)
+    assert client.post("/study/notes/", data={field: "A carport\r\ncounts."}).status_code == 303
+    assert "A carport\ncounts." in client.get(f"{run}/queries/1").text
+
+    answer = client.post("/study/notes/", data={field: "x" * 2001})
+
+    assert answer.status_code == 422
+    assert "x" * 2001 in answer.text
+    assert "This text is too long." in answer.text
+    assert "xxx" not in client.get(f"{run}/queries/1").text
+
+
+NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
+TOO_LONG, UNUSABLE = "This text is too long.", "This value cannot be used here."
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ({}, (None, "", False)),
+        ({"relevance": ""}, (None, "", False)),
+        ({"relevance": " 1 ", "onward": ""}, (Relevance.RELEVANT, "", False)),
+        ({"relevance": "0", "onward": "1"}, (Relevance.NOT_RELEVANT, "", True)),
+        ({"relevance": "unsure", "card": "a1\x00"}, (Relevance.UNSURE, "a1", False)),
+    ],
+)
+def test_a_verdict_is_read(app: Flask, said: dict[str, str], meant: tuple[object, ...]) -> None:
+    with app.test_request_context(method="POST", data=said | {"event_id": "e1"}):
+        found = checked(VerdictForm)
+
+    assert (found.relevance.data, found.card.data, found.onward.data) == meant
+    assert found.click.event_id == "e1"
+
+
+def test_an_event_is_read_and_named_where_nobody_named_it(app: Flask) -> None:
+    said = {"event_id": " e1 ", "device": "phone", "sequence": "12", "client_time": "1772355600000"}
+    with app.test_request_context(method="POST", data=said):
+        event = clicks.event()
+    with app.test_request_context(method="POST", data={"event_id": "", "sequence": " "}):
+        first, second = clicks.event(), clicks.event()
+
+    assert (event.event_id, event.device, event.sequence) == ("e1", "phone", 12)
+    assert event.client_time == NINE
+    assert first.event_id != second.event_id
+    assert (first.device, first.sequence, first.client_time) == (None, None, None)
+    assert first.received_at.tzinfo is UTC
+
+
+def test_a_time_in_words_keeps_its_moment(app: Flask) -> None:
+    said = {"client_time": "2026-03-01T16:00:00+07:00"}
+    with app.test_request_context(method="POST", data=said):
+        assert clicks.event().client_time == NINE
+
+
+@pytest.mark.parametrize(
+    ("read", "field", "said", "why"),
+    [
+        (clicks.event, "event_id", "e" * 65, TOO_LONG),
+        (clicks.event, "device", "d" * 65, TOO_LONG),
+        (clicks.event, "sequence", "first", UNUSABLE),
+        (clicks.event, "sequence", "-1", UNUSABLE),
+        (clicks.event, "sequence", "1.5", UNUSABLE),
+        (clicks.event, "sequence", str(2**31), UNUSABLE),
+        (clicks.event, "sequence", "9" * 5_000, UNUSABLE),
+        (clicks.event, "client_time", "yesterday", UNUSABLE),
+        (clicks.event, "client_time", "9" * 30, UNUSABLE),
+        (clicks.event, "client_time", "2026-03-01T09:00:00", UNUSABLE),
+        (partial(checked, VerdictForm), "relevance", "yes", UNUSABLE),
+        (partial(checked, VerdictForm), "relevance", "1 0", UNUSABLE),
+        (partial(checked, VerdictForm), "card", "c" * 65, TOO_LONG),
+    ],
+)
+def test_what_cannot_be_said_is_refused_by_its_field(
+    app: Flask, read: Callable[[], object], field: str, said: str, why: str
+) -> None:
+    with (
+        app.test_request_context(method="POST", data={field: said}),
+        speaking("en"),
+        pytest.raises(UnusableForm) as refused,
+    ):
+        read()
+
+    assert refused.value.messages == {field: why}
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ({}, AnswerRating()),
+        ({"quality": "0"}, AnswerRating(quality=0)),
+        ({"quality": ""}, AnswerRating(quality=None)),
+        ({"quality": "5", "notes": " a\r\nb"}, AnswerRating(quality=5, notes=" a\nb")),
+        ({"notes": ""}, AnswerRating(notes="")),
+        ({"empty_outcome": ""}, AnswerRating(empty_outcome=None)),
+        (
+            {"empty_outcome": "false_negative"},
+            AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE),
+        ),
+    ],
+)
+def test_a_rating_is_read(app: Flask, said: dict[str, str], meant: AnswerRating) -> None:
+    with app.test_request_context(method="POST", data=said):
+        rating = checked(RatingForm).rating
+
+    assert rating == meant
+    assert (rating.quality is KEEP) == ("quality" not in said)
+
+
+@pytest.mark.parametrize(
+    "said", [{"quality": "6"}, {"empty_outcome": "none"}, {"answer": "a" * 65}]
+)
+def test_a_rating_that_cannot_be_is_refused_by_its_field(app: Flask, said: dict[str, str]) -> None:
+    with app.test_request_context(method="POST", data=said), pytest.raises(UnusableForm) as refused:
+        checked(BlindRatingForm)
+
+    assert refused.value.messages.keys() == said.keys()

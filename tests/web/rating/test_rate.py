@@ -145,35 +145,6 @@ def anonymous(html: str) -> list[str]:
     return sorted(line for line in lines if 'class="way' not in line)
 
 
-@pytest.mark.usefixtures("run_ids")
-def test_the_cards_come_first_then_the_emptiness_then_the_answers(client: FlaskClient) -> None:
-    """Nothing of a later stage is on the page before its time."""
-    client.get(begin(client))
-    judge_all(client, begin(client))
-    first = begin(client)
-    for key in keys(client.get(first).text, "answer"):
-        client.post(f"{first}/rating", data={"answer": key, "quality": "3"})
-    second = begin(client)
-    assert second != first
-
-    html = client.get(second).text
-    assert stage(html) == "cards"
-    assert 'id="outcome"' not in html
-    assert keys(html, "answer") == []
-    judge_all(client, second)
-    html = client.get(second).text
-    assert stage(html) == "emptiness"
-    assert html.count('id="outcome"') == 1
-    assert keys(html, "answer") == []
-    client.post(f"{second}/rating", data={"empty_outcome": "correct_empty"})
-    html = client.get(second).text
-    assert stage(html) == "answers"
-    assert re.findall(r"<h2[^>]*>Answer (\w)</h2>", html) == ["A", "B", "C"]
-    assert re.findall(r"Answer 2: \[[^]]*\]", unescape(html)).count("Answer 2: []") == 1
-    assert "Suggested" not in html
-    assert "You judged a property relevant for this question" in html
-
-
 def test_with_no_run_there_is_nothing_to_rate_yet(client: FlaskClient) -> None:
     answer = client.get("/rate/")
 
@@ -246,7 +217,7 @@ def rate_some(client: FlaskClient, questions: int) -> None:
             client.post(f"{answer.location}/rating", data={"answer": key, "quality": "4"})
 
 
-def test_a_run_s_question_is_read_while_raters_are_blind_which_is_logged_once(
+def test_reading_a_run_is_logged_once(
     client: FlaskClient, web_database: Database, run_ids: list[str]
 ) -> None:
     for _ in range(2):
@@ -282,20 +253,6 @@ def test_rating_begins_blind_anywhere(
 
     assert 'href="/rate/"' in html
     assert f"/runs/{run_ids[0]}/queries/" not in html
-
-
-@pytest.mark.usefixtures("run_ids")
-def test_a_verdict_without_a_script_goes_back_to_its_card(client: FlaskClient) -> None:
-    address = begin(client)
-    key = keys(client.get(address).text)[1]
-
-    answer = client.post(f"{address}/judgment", data={"card": key, "relevance": "0"})
-
-    assert answer.status_code == 303
-    assert answer.location == f"{address}#card-2"
-    form = re.search(r'id="card-2".*?</article>', client.get(address).text, re.DOTALL)
-    assert form is not None
-    assert 'value="0" aria-pressed="true"' in form[0]
 
 
 @pytest.mark.usefixtures("run_ids")
@@ -368,7 +325,7 @@ def test_going_on_leads_to_the_next_question_once_this_one_is_done(client: Flask
     ],
 )
 @pytest.mark.usefixtures("run_ids")
-def test_what_is_not_there_to_rate_is_refused_in_words(
+def test_what_is_not_there_is_refused(
     client: FlaskClient,
     part: str,
     data: dict[str, str] | None,

@@ -96,13 +96,8 @@ GLANCE = 1.0
 """Seconds until a thread that may ask nothing yet looks again."""
 
 
-class LeasedCall(Protocol):
-    @property
-    def lease(self) -> Lease:
-        """The lease."""
-
-
-CallT = TypeVar("CallT", bound=LeasedCall)
+CallT = TypeVar("CallT")
+"""Everything that is needed to ask, with the ``lease`` of the row that it is asked for."""
 OutcomeT = TypeVar("OutcomeT")
 
 
@@ -233,7 +228,7 @@ class WorkLoop:
                 self._changed.notify_all()
         return True
 
-    def _keep(self, work: OutsideWork[Any, Any], call: LeasedCall, outcome: object) -> None:
+    def _keep(self, work: OutsideWork[Any, Any], call: Any, outcome: object) -> None:
         with self._storing() as session:
             work.keep(session, call, outcome, self._now())
         with self._changed:
