@@ -19,23 +19,15 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 
 
-class EventMark(NamedTuple):
-    """An event of a rater. Its number alone could be that of another one, after a rollback."""
-
-    id: int
-    event_id: str
-    received_at: datetime
-
-
 class Changes(NamedTuple):
     """The changes since an earlier time.
 
-    ``touched`` are the questions, with categories, whose verdicts or ratings the rater changed;
-    ``None`` where more changed, or where there is no earlier time.
+    The number of ``event`` alone could be another one's, after a rollback. ``touched`` are the
+    questions, with categories, that the rater changed; ``None`` where more changed, or at first.
     """
 
     revision: str
-    event: EventMark | None
+    event: tuple[int, str, datetime] | None
     touched: Mapping[int, str] | None
 
 
@@ -67,10 +59,10 @@ def since(session: Session, rater: Rater, before: Changes | None) -> Changes:
         # Found by the rater: the statement below looks for newer events of any rater.
         last = connection.scalar(select(func.max(Event.id)).where(Event.rater_id == rater.id))
     else:
-        last = before.event.id
+        last = before.event[0]
     rows = connection.execute(_changes(), {"rater_id": rater.id, "id": last or 0}).all()
     revision = rows[0].revision
-    events = [EventMark(*row[:3]) for row in rows if row.id is not None]
+    events = [tuple(row[:3]) for row in rows if row.id is not None]
     latest = events[-1] if events else None
     if before is None or before.revision != revision or not events or events[0] != before.event:
         return Changes(revision, latest, None)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 from sqlalchemy import (
@@ -50,23 +50,13 @@ from webapp.records import (
 )
 from webapp.services.judging import live_metrics
 
-
-class Placed(Protocol):
-    @property
-    def device(self) -> str: ...
-    @property
-    def sequence(self) -> int: ...
-    @property
-    def client_time(self) -> datetime | None: ...
-    @property
-    def received_at(self) -> datetime: ...
+PlacedT = TypeVar("PlacedT", bound=Any)
+"""An event with its ``device``, ``sequence``, ``client_time`` and ``received_at``."""
 
 
-PlacedT = TypeVar("PlacedT", bound=Placed)
-
-
-def made_at(event: Placed) -> datetime:
-    return min(event.client_time or event.received_at, event.received_at)
+def made_at(event: Any) -> datetime:
+    at: datetime = min(event.client_time or event.received_at, event.received_at)
+    return at
 
 
 def in_order(events: Iterable[PlacedT]) -> Sequence[PlacedT]:
@@ -91,7 +81,7 @@ def standing(events: Iterable[PlacedT]) -> PlacedT | None:
     return max(latest.values(), key=lambda event: (made_at(event), event.device), default=None)
 
 
-def _in_device(event: Placed) -> tuple[str, int, datetime]:
+def _in_device(event: Any) -> tuple[str, int, datetime]:
     return event.device, event.sequence, made_at(event)
 
 
@@ -327,7 +317,7 @@ def _columns(
     }
 
 
-def place(click: Click, history: Sequence[Placed]) -> tuple[str, int]:
+def place(click: Click, history: Sequence[Any]) -> tuple[str, int]:
     """Return the event's device and sequence; without a script the server counts."""
     if click.device and click.sequence is not None:
         return click.device, click.sequence
