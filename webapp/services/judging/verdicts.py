@@ -237,7 +237,7 @@ def counts(session: Session, scope: Scope, rater_ids: Sequence[int]) -> Blindnes
 def made_by(row: Judged) -> ColumnElement[bool]:
     """Return the condition on (``Event``, `row`) that this event made the row's current value.
 
-    The order of events is that of ``event_order.standing``.
+    The order of events is that of ``events.standing``.
     """
     key, about, is_about = _ABOUT[row]
     is_earlier = _made.client_time < _made.received_at

@@ -187,10 +187,6 @@ def _discard(session: Session, study: Study, wanted: Mapping[str, Any]) -> None:
 PACK = "proof pack"
 
 
-def pack_of(run_id: str | None, rule: str) -> dict[str, Any]:
-    return {"run": run_id, "rule": rule}
-
-
 def make_pack(
     session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
 ) -> ExportedFile:

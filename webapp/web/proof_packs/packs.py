@@ -25,7 +25,7 @@ def pack(run_id: str | None = None) -> Response:
 
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, study.wanted_rule())
-        wanted = kinds.pack_of(run_id, rule.name)
+        wanted = {"run": run_id, "rule": rule.name}
         if not packs.is_long(session, rater.study, run_id, rule):
             return download(kinds.make_pack(session, rater.study, wanted, lambda *_: None))
     return led_to(kinds.PACK, wanted)
