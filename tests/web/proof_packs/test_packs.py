@@ -102,7 +102,7 @@ def test_a_job_that_waited_for_a_server_is_done_or_fails_with_a_remedy(
 ) -> None:
     with web_database.writing() as session:
         study = studies.open_or_make(session, now())
-        wanted = [kinds.pack_of(run, "majority") for run in (run_id, "gone")]
+        wanted = [{"run": run, "rule": "majority"} for run in (run_id, "gone")]
         made, failed = [jobs.enqueue(session, study, kinds.PACK, one, now()) for one in wanted]
         session.commit()
     workers(app).serve()
