@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from math import fsum
+from operator import mul
 from statistics import fmean
-from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun, counted, ranked
 from webapp.metrics.judging import queries
-from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, Sum, Totals, figures
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, Totals, figures
 from webapp.records import QueryState
 
 FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "composite")
@@ -32,7 +32,9 @@ Order = tuple[tuple[str, ...], ...]
 """Run ids from best to worst, those that are level together."""
 
 
-_Numbers: TypeAlias = "tuple[float | None, ...]"
+_Numbers = Sequence[float | None]
+_Sums = list[tuple[float, int]]
+"""The sums that the composite's parts are means of, and of how many numbers each is."""
 
 
 class VariedPart(StrEnum):
@@ -110,8 +112,14 @@ def stability(
     """
     base = orders(runs)
     variations = [
-        *_judged_otherwise(VariedPart.RATER, without_rater or {}),
-        *_judged_otherwise(VariedPart.RULE, other_rules or {}),
+        *(
+            Variation(change, what, orders(judged))
+            for change, others in (
+                (VariedPart.RATER, without_rater),
+                (VariedPart.RULE, other_rules),
+            )
+            for what, judged in (others or {}).items()
+        ),
         *_other_cutoffs(runs),
         *_left_out(VariedPart.CATEGORY, runs, lambda query: query.category),
         *_left_out(VariedPart.QUESTION, runs, lambda query: str(query.position)),
@@ -139,7 +147,10 @@ def changes_places(base: Order, other: Order) -> bool:
     >>> changes_places((("a",), ("b",)), (("a", "b"),))  # level is not overtaken
     False
     """
-    before, after = _places(base), _places(other)
+    before, after = (
+        {run: place for place, level in enumerate(order) for run in level}
+        for order in (base, other)
+    )
     shared = [run for run in before if run in after]
     return any(
         (before[one] - before[two]) * (after[one] - after[two]) < 0
@@ -148,52 +159,33 @@ def changes_places(base: Order, other: Order) -> bool:
     )
 
 
-def _places(order: Order) -> dict[str, int]:
-    return {run: place for place, level in enumerate(order) for run in level}
-
-
-def _unseats(base: Order, other: Order) -> bool:
-    return bool(base and other) and not set(base[0]) & set(other[0])
-
-
 def _line(
     change: VariedPart, figure: str, base: Order, variations: Sequence[Variation]
 ) -> StabilityLine:
     tried = [v for v in variations if v.change is change and figure in v.orders]
     moved = tuple(v for v in tried if changes_places(base, v.orders[figure]))
-    unseated = tuple(v for v in moved if _unseats(base, v.orders[figure]))
+    unseated = tuple(v for v in moved if not set(base[0]) & set(v.orders[figure][0]))
     return StabilityLine(change, figure, len(tried), moved, unseated)
-
-
-def _judged_otherwise(
-    change: VariedPart, judged: Mapping[str, Sequence[ComparedRun]]
-) -> list[Variation]:
-    return [Variation(change, what, orders(runs)) for what, runs in judged.items()]
 
 
 def _other_cutoffs(runs: Sequence[ComparedRun]) -> list[Variation]:
     """Another K, where the verdicts by rank are known: a rated file has counts only."""
     if any(len(q.verdicts) != q.summary.results_count for run in runs for q in run.queries):
         return []
-    return [
-        Variation(
-            VariedPart.CUTOFF,
-            str(cutoff),
-            {"mean_precision_at_5": ranked({r.run: _precision_at(r, cutoff) for r in runs})},
-        )
-        for cutoff in CUTOFFS
-    ]
-
-
-def _precision_at(run: ComparedRun, cutoff: int) -> float | None:
-    found = [
-        value
-        for query in run.queries
-        if query.summary.complete and query.summary.state is QueryState.RESULTS
-        for value in [queries.precision_at(query.verdicts, cutoff=cutoff)]
-        if isinstance(value, float)
-    ]
-    return fmean(found) if found else None
+    found = []
+    for cutoff in CUTOFFS:
+        values = {}
+        for run in runs:
+            precisions = [
+                queries.precision_at(query.verdicts, cutoff=cutoff)
+                for query in run.queries
+                if query.summary.complete and query.summary.state is QueryState.RESULTS
+            ]
+            known = [value for value in precisions if isinstance(value, float)]
+            values[run.run] = fmean(known) if known else None
+        orders = {"mean_precision_at_5": ranked(values)}
+        found.append(Variation(VariedPart.CUTOFF, str(cutoff), orders))
+    return found
 
 
 def _left_out(
@@ -208,14 +200,17 @@ def _left_out(
             parts.setdefault(group(query), {}).setdefault(run.run, []).append(row)
     if len(parts) < 2:
         return []
-    return [
-        Variation(
-            change,
-            name,
-            _orders({run: _less(whole[run], _sums(part.get(run, ()))) for run in whole}),
-        )
-        for name, part in parts.items()
-    ]
+    found = []
+    for name, part in parts.items():
+        left = {
+            run: [
+                (total - out, n - n_out)
+                for (total, n), (out, n_out) in zip(sums, _sums(part.get(run, ())), strict=True)
+            ]
+            for run, sums in whole.items()
+        }
+        found.append(Variation(change, name, _orders(left)))
+    return found
 
 
 def _numbers(query: ComparedQuery) -> _Numbers:
@@ -223,61 +218,40 @@ def _numbers(query: ComparedQuery) -> _Numbers:
     return tuple(counted(query, name) for name in COMPOSITE_WEIGHTS)
 
 
-def _sums(rows: Iterable[_Numbers]) -> dict[str, Sum]:
-    """The sums that the composite's parts are means of."""
-    listed = list(rows)
-    found = {}
-    for place, name in enumerate(COMPOSITE_WEIGHTS):
-        values = [value for row in listed if (value := row[place]) is not None]
-        found[name] = Sum(fsum(values), len(values))
-    return found
+def _sums(rows: Iterable[_Numbers]) -> _Sums:
+    columns = zip(*rows, strict=True) if (rows := list(rows)) else [()] * len(COMPOSITE_WEIGHTS)
+    known = [[value for value in column if value is not None] for column in columns]
+    return [(fsum(values), len(values)) for values in known]
 
 
-def _less(whole: Mapping[str, Sum], part: Mapping[str, Sum]) -> dict[str, Sum]:
-    return {
-        name: Sum(whole[name].total - part[name].total, whole[name].n - part[name].n)
-        for name in whole
-    }
-
-
-def _orders(sums: Mapping[str, Mapping[str, Sum]]) -> dict[str, Order]:
-    values = {run: _values(of_run) for run, of_run in sums.items()}
-    return {name: ranked({run: found[name] for run, found in values.items()}) for name in FIGURES}
-
-
-def _values(sums: Mapping[str, Sum]) -> dict[str, float | None]:
-    means = {name: part.total / part.n if part.n else None for name, part in sums.items()}
-    known = {name: mean for name, mean in means.items() if mean is not None}
-    whole = len(known) == len(means)
-    composite = fsum(COMPOSITE_WEIGHTS[name] * mean for name, mean in known.items())
-    return {**means, "composite": composite if whole else None}
+def _orders(sums: Mapping[str, _Sums]) -> dict[str, Order]:
+    found: dict[str, dict[str, float | None]] = {name: {} for name in FIGURES}
+    for run, parts in sums.items():
+        means = [total / n if n else None for total, n in parts]
+        known = [mean for mean in means if mean is not None]
+        composite = None
+        if len(known) == len(means):
+            composite = fsum(map(mul, COMPOSITE_WEIGHTS.values(), known))
+        values = {**dict(zip(COMPOSITE_WEIGHTS, means, strict=True)), "composite": composite}
+        for name in FIGURES:
+            found[name][run] = values[name]
+    return {name: ranked(values) for name, values in found.items()}
 
 
 def _other_empties(runs: Sequence[ComparedRun]) -> list[Variation]:
     """False negatives at 0 in precision and MRR; empty lists left out of success."""
-    with_results = [_keep(r, lambda q: q.summary.state is QueryState.RESULTS) for r in runs]
-    at_zero = {run.run: _answerable(run) for run in runs}
+    precisions, ranks, with_results = {}, {}, []
+    for run in runs:
+        totals = Totals.of(query.summary for query in run.queries)
+        precision = totals.sums["precision_at_5"]
+        n = precision.n + totals.n_false_negative
+        precisions[run.run] = precision.total / n if n else None
+        ranks[run.run] = figures(totals)["mrr_answerable"].value
+        listed = (query for query in run.queries if query.summary.state is QueryState.RESULTS)
+        with_results.append(replace(run, queries=tuple(listed)))
+    at_zero = {"mean_precision_at_5": ranked(precisions), "mrr": ranked(ranks)}
+    successes = {"success_rate": orders(with_results)["success_rate"]}
     return [
-        Variation(
-            VariedPart.EMPTIES,
-            "counted",
-            {
-                "mean_precision_at_5": ranked({run: found[0] for run, found in at_zero.items()}),
-                "mrr": ranked({run: found[1] for run, found in at_zero.items()}),
-            },
-        ),
-        Variation(
-            VariedPart.EMPTIES, "left out", {"success_rate": orders(with_results)["success_rate"]}
-        ),
+        Variation(VariedPart.EMPTIES, "counted", at_zero),
+        Variation(VariedPart.EMPTIES, "left out", successes),
     ]
-
-
-def _answerable(run: ComparedRun) -> tuple[float | None, float | None]:
-    totals = Totals.of(query.summary for query in run.queries)
-    precision = totals.sums["precision_at_5"]
-    counted = precision.n + totals.n_false_negative
-    return precision.total / counted if counted else None, figures(totals)["mrr_answerable"].value
-
-
-def _keep(run: ComparedRun, wanted: Callable[[ComparedQuery], bool]) -> ComparedRun:
-    return replace(run, queries=tuple(query for query in run.queries if wanted(query)))
