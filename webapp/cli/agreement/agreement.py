@@ -188,7 +188,6 @@ def _document(report: ConflictReport) -> dict[str, Any]:
 
 
 def _contradictions(report: ConflictReport) -> Iterator[TerminalTable | str]:
-    """Yield the contradictions, the verdicts they favour and the sign tests."""
     judged = ngettext(
         "%(n)s property of a question was judged in more than one run.",
         "%(n)s properties of a question were judged in more than one run.",

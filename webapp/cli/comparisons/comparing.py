@@ -141,7 +141,6 @@ def _write(report: ComparisonReport, to: Destination) -> None:
 def _of_files(
     paths: Sequence[str], names: str | None, phase: int | None, settings: Resampling
 ) -> ComparisonReport:
-    """Return the comparison of rated CSVs; what is wrong with their lines goes to stderr."""
     from webapp.importers.runs import problems
     from webapp.services.comparisons import rated_comparisons
     from webapp.services.comparisons.rated_comparisons import RatedCsv
@@ -167,7 +166,6 @@ def _of_files(
 
 
 def _sum_up(settings: Resampling, to: Destination) -> None:
-    """Sum up what users gave in phase 3."""
     from webapp.cli.phase_3 import users_summary
 
     users_summary.sum_up(settings, to)

@@ -55,7 +55,6 @@ def bounds(low: float | None, high: float | None, unit: str = "coefficient") -> 
 
 
 def contradicts_itself(run: str, query: int, property_id: str) -> str:
-    """Return that a run both passes and fails a property."""
     return gettext(
         "%(run)s passes and fails the same property of question %(query)s (%(property)s); "
         "it is left out of this comparison.",

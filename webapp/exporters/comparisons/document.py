@@ -55,7 +55,6 @@ MOST_VARIATIONS = 10
 
 
 def configuration(report: ComparisonReport) -> Table:
-    """Return the study, the raters and the settings of the comparison, one line each."""
     made = (
         (gettext("Study"), report.study),
         (gettext("Raters"), words.raters(report)),
@@ -77,7 +76,6 @@ def configuration(report: ComparisonReport) -> Table:
 
 
 def contenders(report: ComparisonReport) -> Table:
-    """Return the labels of each run and how far it is rated."""
     counts = (
         gettext("Questions"),
         gettext("Complete"),
@@ -103,7 +101,6 @@ def contenders(report: ComparisonReport) -> Table:
 
 
 def summary(report: ComparisonReport) -> Table:
-    """Return every headline figure of every run with its interval and n."""
     comparison = report.comparison
     share = notation.percent(comparison.settings.confidence)
     parts = (gettext("Value"), gettext("Lower"), gettext("Upper"), "n")
@@ -130,7 +127,6 @@ def summary(report: ComparisonReport) -> Table:
 
 
 def by_category(report: ComparisonReport, figure: str) -> Table:
-    """Return one headline figure per category and run, each with its n."""
     comparison = report.comparison
     parts = (gettext("Value"), "n")
     return Table(
@@ -282,7 +278,6 @@ def _category(contender: Contender, category: str, figure: str) -> Cell:
 
 
 def _moved(line: StabilityLine | None) -> Cell:
-    """In how many variations the order moves, in which, and where another run leads."""
     if line is None:
         return Cell(notation.UNDEFINED, (None, None, None, None))
     moved, unseated, tried = len(line.moved), len(line.unseated), notation.number(line.tried)
@@ -522,7 +517,6 @@ def document(
 
 
 def part_modules() -> dict[str, ModuleType]:
-    """Return the modules that write the parts a comparison has beside its figures."""
     from webapp.exporters.gold import constraint_reports as constraints
     from webapp.exporters.planning import machine_help, samples, settled
 

@@ -151,13 +151,11 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
 
 
 def difference_json(found: Difference) -> dict[str, Any]:
-    """Return a paired difference as plain values."""
     values = {name: getattr(found, name) for name in DIFFERENCE}
     return {**values, "interval": interval_json(found.interval)}
 
 
 def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]:
-    """Return Wilcoxon's test of the differences that have one, as plain values."""
     return [
         {
             "figure": found.figure,
@@ -173,7 +171,6 @@ def signed_ranks_json(differences: Iterable[Difference]) -> list[dict[str, Any]]
 
 
 def moment_json(when: datetime | None) -> str | None:
-    """Return a time as plain text, with its distance from UTC."""
     return when.isoformat() if when else None
 
 
@@ -208,7 +205,6 @@ def _estimate(found: FigureEstimate) -> dict[str, Any]:
 
 
 def interval_json(found: Interval) -> dict[str, float | None]:
-    """Return the bounds of an interval as plain values."""
     return {"lower": found.lower, "upper": found.upper}
 
 

@@ -57,32 +57,26 @@ class Track(Struct, frozen=True):
 
     @property
     def start(self) -> float:
-        """The left end of the panel."""
         return self.left - EDGE
 
     @property
     def end(self) -> float:
-        """The right end of the panel."""
         return self.right + EDGE
 
     @property
     def ticks(self) -> tuple[float, ...]:
-        """The values that the axis names."""
         return (0.0, 0.25, 0.5, 0.75, 1.0) if self.top == 1 else (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 
     def at(self, value: float) -> float:
-        """Return the place of `value`."""
         share = min(max(value / self.top, 0.0), 1.0)
         return self.left + share * (self.right - self.left)
 
     def rule(self, canvas: Canvas, middle: float) -> None:
-        """Draw the line on which values lie, with its ticks."""
         canvas.line((self.left, middle), (self.right, middle), stroke="rule")
         for tick in self.ticks:
             self._across(canvas, tick, middle, 5, "rule", 1)
 
     def labels(self, canvas: Canvas, base: float) -> None:
-        """Write the values of the ticks on a base line, within the panel."""
         for tick in self.ticks:
             label = notation.scale(tick, self.unit)
             half = lettering.width(label, SMALL) / 2
@@ -122,7 +116,6 @@ class Track(Struct, frozen=True):
 
 
 def top_of(figure: str) -> float:
-    """Return the largest value a figure can have."""
     return float(BEST_QUALITY) if measure_of(figure).unit == "grade 0-5" else 1.0
 
 
@@ -136,12 +129,10 @@ def panels(figures: Sequence[str], height: float) -> Iterator[tuple[str, float, 
 
 
 def below(figures: Sequence[str], height: float) -> float:
-    """Return where the panels end."""
     return ceil(len(figures) / 2) * height
 
 
 def value_with_interval(found: float | None, interval: Interval, unit: str) -> str:
-    """Return a figure and its interval in words."""
     bounds = notation.interval(interval.lower, interval.upper, unit)
     return f"{notation.figure(found, unit)}{'' if interval.lower is None else f' {bounds}'}"
 
@@ -227,12 +218,10 @@ class Pairs(Struct, frozen=True):
 
     @property
     def apart(self) -> list[float]:
-        """The first run's value minus the second's, by question."""
         return [round(first - second, 9) for _, first, second in self.pairs]
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Wins, ties and losses of the first run."""
         wins, losses = (sum(sign * one > 0 for one in self.apart) for sign in (1, -1))
         return wins, len(self.pairs) - wins - losses, losses
 
@@ -314,7 +303,6 @@ def _times(what: str, count: int) -> str:
 
 
 def _lines(canvas: Canvas, found: Pairs, top: float) -> float:
-    """One line per question: both values on a track, joined, and which is higher."""
     label = canvas.width * 0.46
     track = Track(label + EDGE, canvas.width - 26 - EDGE, 1.0)
     foot = top + QUESTION_ROW * len(found.pairs)
@@ -474,6 +462,5 @@ def standalone(report: ComparisonReport, kind: str, pair: tuple[str, str] | None
 
 
 def file_name(report: ComparisonReport, kind: str, end: str, on: date) -> str:
-    """Return the name of a picture's file."""
     start = "" if report.phase is None else f"phase{report.phase}_"
     return f"{start}comparison_{kind}_{file_day(on)}.{end}"

@@ -53,14 +53,12 @@ def subtitle(report: ComparisonReport, on: date) -> str:
 
 
 def figure_name(figure: str) -> str:
-    """Return the label of a figure; the composite's says whose it is."""
     if figure == "composite":
         return gettext(COMPOSITE)
     return gettext(measure_of(figure).label)
 
 
 def unit_of(figure: str) -> Unit:
-    """Return the unit of a figure."""
     return measure_of(figure).unit
 
 
@@ -84,7 +82,6 @@ def difference_name(difference: Difference) -> str:
 
 
 def difference_unit(difference: Difference) -> Unit:
-    """Return the unit of a difference."""
     return (difference.measure or measure_of(difference.figure)).unit
 
 
@@ -95,7 +92,6 @@ def raters(report: ComparisonReport) -> str:
 
 
 def until(judged: datetime | None) -> str:
-    """Return when the last verdict was given."""
     return notation.zoned_moment(judged) if judged else gettext("no verdict yet")
 
 
@@ -156,7 +152,6 @@ def blindness(report: ComparisonReport) -> str:
 
 
 def suggestion(switched_on: Sequence[datetime]) -> str:
-    """Return when raters who rate blind, and participants, began to be offered a grade."""
     return gettext(
         "A grade suggested from their verdicts was switched on for blind raters and participants "
         "on %(times)s.",
@@ -165,7 +160,6 @@ def suggestion(switched_on: Sequence[datetime]) -> str:
 
 
 def settings(resampling: Resampling) -> str:
-    """Return how intervals, tests and correction are made, with resamples and seed."""
     return gettext(
         "Intervals: %(share)s percentile bootstrap over questions, %(resamples)s "
         "resamples. Tests: two-sided paired randomisation by question, %(resamples)s "
@@ -179,7 +173,6 @@ def settings(resampling: Resampling) -> str:
 
 
 def stability(found: Stability) -> str:
-    """Return one sentence on whether the order survives other ways of counting."""
     if not found.tried:
         return gettext("No other way of counting could be tried.")
     tried = notation.number(found.tried)
@@ -262,7 +255,6 @@ def lacks(contender: Contender) -> Iterator[str]:
 
 
 def unasked(comparison: Comparison) -> Iterator[str]:
-    """Yield the sentence on the questions that the study does not ask, if there are any."""
     if comparison.unasked:
         yield gettext(
             "Not asked, as the study's sample did not draw them: %(questions)s. No figure counts "
@@ -287,7 +279,6 @@ def positions(found: Sequence[int]) -> str:
 
 
 def smallness(comparison: RunDifferences) -> str | None:
-    """Return that only large differences can show, where the pairs are few."""
     few = [entry.n for entry in comparison.differences if entry.small and entry.n]
     if not few:
         return None
@@ -330,7 +321,6 @@ def unsaid(report: ComparisonReport) -> Iterator[str]:
 
 
 def notes(report: ComparisonReport) -> Iterator[str]:
-    """Yield the notes that a reader of the tables needs."""
     comparison = report.comparison
     yield from unsaid(report)
     for contender in comparison.contenders:
@@ -373,7 +363,6 @@ def of(comparison: RunDifferences, figures: Sequence[str] = HEADLINES) -> tuple[
 
 
 def counted(comparison: RunDifferences, differences: Sequence[Difference]) -> str:
-    """Return in words how many of `differences` are significant."""
     return ngettext(
         "%(n)s difference, %(significant)s significant at %(level)s",
         "%(n)s differences, %(significant)s of them significant at %(level)s",
@@ -390,7 +379,6 @@ def significant(comparison: RunDifferences, difference: Difference) -> bool:
 
 
 def conclusion(comparison: RunDifferences, difference: Difference) -> str:
-    """Return one sentence: the difference of two runs on a figure and its significance."""
     figure, unit = difference_name(difference), difference_unit(difference)
     first, second = comparison.names[difference.first], comparison.names[difference.second]
     if difference.mean is None:
@@ -530,7 +518,6 @@ def _grouped(
 
 
 def _ahead(comparison: RunDifferences, apart: Sequence[Difference]) -> str:
-    """Return which run is ahead of which on which figures."""
     pairs = (
         (one.first, one.second, one) if (one.mean or 0) > 0 else (one.second, one.first, one)
         for one in apart
@@ -547,7 +534,6 @@ def _ahead(comparison: RunDifferences, apart: Sequence[Difference]) -> str:
 
 
 def _nobody(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    """Return that no run is ahead on any of the figures; of two runs by their names."""
     figures = _listed(list(dict.fromkeys(map(difference_name, paired))), gettext("or"))
     pairs = {(one.first, one.second) for one in paired}
     if len(pairs) > 1:
@@ -562,7 +548,6 @@ def _nobody(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
 
 
 def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    """Return which run cannot be told apart from which others on which figures."""
     alike = (one for one in paired if not significant(comparison, one))
     named = _grouped(comparison, ((one.first, one.second, one) for one in alike))
     parts = [
@@ -588,7 +573,6 @@ def _alike(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
 
 
 def _tested(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    """Return the tests, and the differences that they could have shown."""
     level = 1 - comparison.settings.confidence
     counts = [one.n for one in paired]
     questions = ngettext("%(n)s question", "%(n)s questions", counts[0])

@@ -71,8 +71,6 @@ class ConstraintOverride(Struct, frozen=True):
 
 
 class ManualInput(Struct, frozen=True):
-    """A file of decisions as read, in the file's order, and its problems."""
-
     name: str
     evaluations: tuple[ManualEvaluation, ...]
     overrides: tuple[ConstraintOverride, ...]
@@ -114,7 +112,6 @@ def read(name: str, data: bytes) -> ManualInput:
 
 
 def check_places(manual: ManualInput, run: ReadRun) -> tuple[Problem, ...]:
-    """A problem for every question or card of `manual` that is not in `run`, once each."""
     return check_cards(manual, {query.query_id: len(query.cards) for query in run.queries})
 
 
@@ -179,7 +176,6 @@ def _evaluations(
 def _reasons(
     name: str, questions: dict[str, Any], problems: list[Problem]
 ) -> dict[tuple[int, int, str], str]:
-    """The reasons for overridden constraints, by question, card and constraint."""
     found = {}
     for place, query_id, card, raw in _cards(name, "override_reasons", questions, problems):
         for constraint, reason in _object(name, place, raw, problems, query_id).items():

@@ -178,7 +178,6 @@ def _resampled(
 
 
 def _unfit(rows: Rows) -> NoAgreement | None:
-    """Why the shape of a table allows no agreement; rows of unequal length raise."""
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise ValueError("the rows of a table have a cell for every rater")
@@ -188,7 +187,6 @@ def _unfit(rows: Rows) -> NoAgreement | None:
 
 
 def shared(kinds: Kinds, times: Times) -> Floats:
-    """How many items have at least two labels."""
     found: Floats = times[:, [len(kind) > 1 for kind in kinds]].sum(axis=1)
     return found
 
@@ -323,7 +321,6 @@ def _beyond_chance(agreed: Floats, chance: Floats) -> Floats:
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
-    """One through the other, NaN where the other is 0."""
     import numpy as np
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -346,8 +343,6 @@ def _sum(terms: Sequence[Floats], times: Times) -> Floats:
 
 
 class NoShare(StrEnum):
-    """Why precision or recall has no value."""
-
     MACHINE_PASSED_NOTHING = "machine_passed_nothing"
     PERSON_PASSED_NOTHING = "person_passed_nothing"
 
@@ -372,7 +367,6 @@ class BinaryAgreement(Struct, frozen=True):
 
     @property
     def n(self) -> int:
-        """The number of pairs."""
         return self.both + self.machine_only + self.people_only + self.neither
 
     @property

@@ -48,12 +48,10 @@ class ItemKind(StrEnum):
 
     @property
     def scale(self) -> Scale:
-        """The scale of the labels: verdicts are names, quality is an order."""
         return Scale.ORDINAL if self is ItemKind.QUALITY else Scale.NOMINAL
 
     @property
     def labels(self) -> tuple[int, ...]:
-        """Every label that could have been used."""
         return _QUALITIES if self is ItemKind.QUALITY else _BOTH_VERDICTS
 
 
@@ -65,7 +63,6 @@ class CannotTell(Struct, frozen=True):
 
     @property
     def rate(self) -> float | None:
-        """The share, 0 to 1; ``None`` when nothing was judged."""
         return self.n_cannot_tell / self.n_judged if self.n_judged else None
 
 
@@ -102,7 +99,6 @@ class KindAgreement(Struct, frozen=True):
 
     @property
     def n_shared(self) -> int:
-        """How many items two raters or more decided."""
         return self.overall.raw.n
 
 

@@ -39,8 +39,6 @@ from webapp.records import Blindness, CannotTell, QueryState
 
 
 class FigureEstimate(Struct, frozen=True):
-    """A figure of one run with its 95% interval over questions."""
-
     figure: Figure
     interval: Interval
 

@@ -217,7 +217,6 @@ class PairedValues(Struct, frozen=True):
 
     @property
     def differences(self) -> list[float]:
-        """First minus second, by question."""
         return [one - other for one, other in self.values]
 
 
@@ -361,5 +360,4 @@ def paired_values(
 
 
 def headline_difference(one: float | None, other: float | None) -> float | None:
-    """The difference of two figures, ``None`` where one has no value."""
     return None if one is None or other is None else one - other

@@ -55,7 +55,6 @@ class Resampling(Struct, frozen=True):
     confidence: float = 0.95
 
     def tries_all(self, size: int) -> bool:
-        """Whether all signs of `size` differences are no more than the permutations."""
         ways: int = 2**size
         return ways <= self.resamples
 
@@ -176,7 +175,6 @@ def _counted(drawn: NDArray[np.intp], places: int) -> Floats:
 
 
 def _chunks(size: int, rows: int) -> Iterator[int]:
-    """Yield how many rows of `size` to draw at once, until all `rows` are."""
     most = 64 * max(1, DRAWS_AT_ONCE // max(size, 1) // 64) if size <= MOST_WHOLE else 2
     for start in range(0, rows, most):
         yield min(most, rows - start)

@@ -38,8 +38,6 @@ _Sums = list[tuple[float, int]]
 
 
 class VariedPart(StrEnum):
-    """The part of the evaluation that a variation changes."""
-
     RATER = "rater left out"
     RULE = "rule"
     CUTOFF = "cutoff"
@@ -74,7 +72,6 @@ class StabilityLine(Struct, frozen=True):
 
     @property
     def survives(self) -> bool:
-        """Whether no variation changes the order."""
         return not self.moved
 
 
@@ -214,7 +211,6 @@ def _left_out(
 
 
 def _numbers(query: ComparedQuery) -> _Numbers:
-    """The number of a query in each of the composite's parts."""
     return tuple(counted(query, name) for name in COMPOSITE_WEIGHTS)
 
 

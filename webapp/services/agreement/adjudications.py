@@ -39,29 +39,21 @@ NAMES_SHOWN = "show rater names"
 
 
 class UnknownThing(Missing):
-    """No run of the study shows such a judged thing."""
-
     message = mark("This study shows no such card or empty list")
     remedy = failures.SEE_RUNS
 
 
 class NotDisputed(Conflict):
-    """The raters' decided verdicts do not differ, and nothing was settled before."""
-
     message = mark("The raters do not disagree here")
     remedy = mark("Somebody changed their verdict meanwhile. Reload the page.")
 
 
 class UnfitVerdict(Refused):
-    """The verdict is not one that this kind of judged thing can have."""
-
     message = mark("There is nothing of that kind to judge here")
     remedy = failures.RELOAD
 
 
 class ReasonMissing(Refused):
-    """A verdict that settles a dispute needs its reason."""
-
     message = mark("A reason is missing")
     remedy = mark("Write one, then send the form again.")
 
@@ -80,8 +72,6 @@ class Vote(Struct, frozen=True):
 
 
 class Settlement(Struct, frozen=True):
-    """The adjudicator's word on a judged thing."""
-
     verdict: str
     reason: str
     by: str
@@ -117,12 +107,10 @@ class Docket(Struct, frozen=True):
 
     @property
     def open(self) -> tuple[Dispute, ...]:
-        """The disputes that wait for a settlement."""
         return self.listed(settled=False)
 
     @property
     def settled(self) -> tuple[Dispute, ...]:
-        """The disputes that were settled."""
         return self.listed(settled=True)
 
     def listed(self, *, settled: bool, after: int | None = None) -> tuple[Dispute, ...]:
@@ -205,7 +193,6 @@ def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
 
 
 def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tuple[str, str]]]:
-    """Return run and text of all notes, by question and rater."""
     rows = session.execute(
         select(Query.question_id, QueryRating.rater_id, Query.run_id, QueryRating.notes)
         .join(Query, Query.id == QueryRating.query_key)
@@ -219,7 +206,6 @@ def _notes(session: Session, study: Study) -> Mapping[tuple[int, int], list[tupl
 
 
 def open_disputes(session: Session, study: Study) -> int:
-    """Return how many disputes wait for a settlement."""
     disputed = (
         select(Judgment.judged_thing_id)
         .where(
@@ -281,7 +267,6 @@ def names_shown(session: Session, study: Study) -> bool:
 
 
 def show_names(session: Session, rater: Rater, *, shown: bool, now: datetime) -> None:
-    """Show or hide the raters' names while adjudicating; a change is logged with the person."""
     before = names_shown(session, rater.study)
     if shown != before:
         old, new = str(before), str(shown)
@@ -303,14 +288,12 @@ def _locked(
 
 
 def _subject(session: Session, thing: JudgedThing) -> str:
-    """Return a judged thing as the log names it."""
     position = session.get_one(Question, thing.question_id).position
     found = session.get(Property, thing.property_id) if thing.property_id is not None else None
     return f"{position} {found.identity}/{thing.content}" if found else f"{position} emptiness"
 
 
 def _told(session: Session, settled: Adjudication) -> str:
-    """Return a settlement as the log keeps it."""
     by = session.get_one(Rater, settled.rater_id).name
     return f"{settled.verdict} ({by}): {settled.reason}"
 

@@ -144,7 +144,6 @@ def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, st
 def _repeats(
     session: Session, raters: Sequence[Rater], kinds: Sequence[ItemKind], bootstrap: Bootstrap
 ) -> tuple[Consistency, ...]:
-    """Return how each rater agrees with themselves: the current verdicts beside the second ones."""
     verdicts_again = (
         select(Task.rater_id, JudgedThing.property_id, Judgment.verdict, Repeat.verdict)
         .join_from(Repeat, Task, Task.id == Repeat.task_id)
@@ -187,8 +186,6 @@ MANUAL_FILE = "manual_input.json"
 
 
 class SameFolderTwice(Refused):
-    """Two runs cannot be told apart: they come from one and the same folder."""
-
     message = mark("The same folder is named twice")
     remedy = mark("Name the folder of each run once.")
 
@@ -260,7 +257,6 @@ def in_folders(files: Mapping[str, bytes]) -> tuple[list[HandJudgedRun], list[st
 
 
 def compare(judged: Sequence[JudgedRun]) -> ConflictsOfRuns:
-    """Return where the verdicts on the same property of the same question contradict."""
     verdicts = [verdict for run in judged for verdict in run.verdicts]
     return ConflictsOfRuns(
         report=conflicts(verdicts, [run.name for run in judged]),

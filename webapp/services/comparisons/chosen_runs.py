@@ -46,8 +46,6 @@ CHOOSE = mark("Choose two runs or more of one question set on the page of the co
 
 
 class NothingToCompare(Refused):
-    """Fewer than two runs were chosen, or none differ in the label that the phase compares."""
-
     message = mark("A comparison needs two runs of one question set")
     remedy = CHOOSE
     command_remedy = mark("`relevansi runs` lists them.")
@@ -91,12 +89,10 @@ class Candidate(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether a rater has finished the run."""
         return self.done == self.of
 
 
 def candidates(session: Session, study: Study) -> tuple[Candidate, ...]:
-    """Return every run of the study in its order."""
     own = Query.run_id.in_(select(Run.id).where(Run.study_id == study.id))
     asked = own & is_put_to_raters(Query.question_id)
     done = (
@@ -137,7 +133,6 @@ def of_phase(session: Session, study: Study, phase: int) -> tuple[str, ...]:
 
 
 def phases_of(session: Session, study: Study) -> tuple[int, ...]:
-    """Return the phases for which the study has runs to compare."""
     everything = candidates(session, study)
     return tuple(
         phase

@@ -113,7 +113,6 @@ class _RunsUnderRules:
         self.unasked = sorted({one.position for one in everywhere if one.id in left_out})
 
     def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
-        """Return the runs as `rule` judges them."""
         if rule.rater is not None:
             return self._compared(self._of(rule.rater))
         return self._merged(self._everybody, adjudicated=rule.name == ADJUDICATED)
@@ -143,7 +142,6 @@ class _RunsUnderRules:
         return {name: judged for name, judged in found.items() if all(map(_is_rated, judged))}
 
     def shares(self, rule: Rule) -> tuple[RaterShare, ...]:
-        """Return the raters who judged the runs, with how many verdicts each."""
         raters = [rule.rater] if rule.rater is not None else self._judging()
         return tuple(RaterShare(studies.called(r), len(self._of(r).by_thing)) for r in raters)
 
@@ -159,7 +157,6 @@ class _RunsUnderRules:
         )
 
     def _of(self, rater: Rater) -> Verdicts:
-        """Return one rater's verdicts, or a machine's, which are never read with the others."""
         if rater.id not in self._said:
             return verdicts.of_rater(self._session, self._scope, rater.id)
         return self._said[rater.id]
@@ -207,7 +204,6 @@ def _is_rated(run: ComparedRun) -> bool:
 
 
 def part_modules() -> dict[str, ModuleType]:
-    """Return the modules whose parts a comparison has beside its figures, by the parts' names."""
     from webapp.services.gold import constraints
     from webapp.services.planning import machine_help, samples, settled
 

@@ -114,7 +114,6 @@ def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
 
 
 def _named(files: Sequence[RatedCsv], found: Mapping[str, RatedFile]) -> dict[str, RunReport]:
-    """Return the report of each file by the name of its run."""
     return dict(zip(names_of(files), (one.report for one in found.values()), strict=True))
 
 

@@ -27,15 +27,11 @@ PORTION = 5
 
 
 class SettlementForm(Form):
-    """The verdict that settles a dispute, and why."""
-
     verdict = LineField(LONGEST_LABEL)
     reason = TextField(LONGEST_ANSWER)
 
 
 class NamesForm(Form):
-    """Whether the raters' names are wanted."""
-
     shown = BooleanField()
 
 
@@ -64,7 +60,6 @@ def settle(thing_id: int) -> Response:
 
 @blueprint.post("/<int:thing_id>/withdraw")
 def withdraw(thing_id: int) -> Response:
-    """Take a settlement back."""
     with access.writing() as (session, rater):
         adjudications.withdraw(session, rater, thing_id, access.now())
         session.commit()
@@ -105,7 +100,6 @@ def _answer(thing_id: int, mistake: str = "") -> Response:
 
 
 def _page(docket: Docket) -> dict[str, Any]:
-    """Return what the templates read: a portion of the open or settled disputes."""
     show_settled, after = _place()
     listed = docket.listed(settled=show_settled, after=after)
     shown = listed[:PORTION]

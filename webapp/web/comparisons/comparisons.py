@@ -154,14 +154,12 @@ def question(position: int) -> str:
 
 @blueprint.get(f"/report.<{REPORT}:file_format>")
 def take_away(file_format: str) -> Response:
-    """Return the comparison as a file to take away."""
     with access.reading() as (session, rater):
         report, _ = _report(session, rater.study)
     return as_file(report, file_format)
 
 
 def as_file(report: ComparisonReport, file_format: str) -> Response:
-    """Return a comparison in one of its formats, to take away."""
     from webapp.exporters.comparisons.files import FORMATS, file_name
 
     today = access.now().astimezone().date()
@@ -172,14 +170,12 @@ def as_file(report: ComparisonReport, file_format: str) -> Response:
 
 @blueprint.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
 def picture(kind: str, end: str) -> Response:
-    """Return one picture as a file to take away."""
     with access.reading() as (session, rater):
         report, address = _report(session, rater.study)
     return as_picture(report, address, kind, end)
 
 
 def as_picture(report: ComparisonReport, address: Address, kind: str, end: str) -> Response:
-    """Return a picture of a comparison in one of its formats, to take away."""
     write, media_type = pictures.FORMATS[end]
     found = pictures.standalone(report, kind, address.drawn)
     today = access.now().astimezone().date()
@@ -193,7 +189,6 @@ def _report(session: Session, study: Study) -> tuple[ComparisonReport, Address]:
 
 
 def _disputes(session: Session, study: Study, report: ComparisonReport) -> int:
-    """Return how many disputes wait for a decision, where a compared run has open questions."""
     if not any(one.missing.incomplete for one in report.comparison.contenders):
         return 0
     return adjudications.open_disputes(session, study)

@@ -31,8 +31,6 @@ REPORT = "any(markdown, latex, html, json, xlsx)"
 
 
 class WaitingFilesForm(Form):
-    """The files that are compared."""
-
     file = ListField()
 
 
@@ -54,7 +52,6 @@ def upload() -> Response | tuple[str, int]:
 
 @blueprint.post("/forget")
 def forget() -> Response:
-    """Forget the files."""
     tokens = forms.checked(WaitingFilesForm).file.data
     with access.writing() as (session, rater):
         for token in tokens:
@@ -65,13 +62,11 @@ def forget() -> Response:
 
 @blueprint.get(f"/report.<{REPORT}:file_format>")
 def take_away(file_format: str) -> Response:
-    """Return the comparison as a file to take away."""
     return comparisons.as_file(_report(_files()), file_format)
 
 
 @blueprint.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
 def picture(kind: str, end: str) -> Response:
-    """Return one picture as a file to take away."""
     files = _files()
     return comparisons.as_picture(_report(files), _address(files), kind, end)
 
@@ -98,7 +93,6 @@ def _files() -> list[RatedCsv]:
 
 
 def _phase() -> int | None:
-    """Return the phase whose methods or LLMs the names are, as the address states it."""
     phase = request.args.get("phase", type=int)
     return phase if phase in PHASES else None
 
