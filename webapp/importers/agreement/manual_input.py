@@ -104,11 +104,11 @@ def read(name: str, data: bytes) -> ManualInput:
         raise UnknownManualInput(error("unknown_format", name, looks))
     top, wrong = read_object(ManualFile, document, file=name, place="", outcomes={})
     assert top is not None  # no field of it is required
-    problems = [*numbers, *wrong]
-    evaluations = tuple(_evaluations(name, top.manual_evaluations or {}, problems))
-    reasons = _reasons(name, top.override_reasons or {}, problems)
-    overrides = tuple(_overrides(name, top.constraint_overrides or {}, reasons, problems))
-    return ManualInput(name, evaluations, overrides, tuple(problems))
+    reader = _Reader(name, [*numbers, *wrong])
+    evaluations = tuple(reader.evaluations(top.manual_evaluations or {}))
+    reasons = reader.reasons(top.override_reasons or {})
+    overrides = tuple(reader.overrides(top.constraint_overrides or {}, reasons))
+    return ManualInput(name, evaluations, overrides, tuple(reader.problems))
 
 
 def check_places(manual: ManualInput, run: ReadRun) -> tuple[Problem, ...]:
@@ -155,93 +155,85 @@ def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictB
     )
 
 
-def _evaluations(
-    name: str, questions: dict[str, Any], problems: list[Problem]
-) -> Iterator[ManualEvaluation]:
-    for place, query_id, card, raw in _cards(name, "manual_evaluations", questions, problems):
-        known, wrong = read_object(DecisionInFile, raw, file=name, place=place, outcomes=_OUTCOMES)
-        problems.extend(wrong)
-        if known is None or any(p.details["outcome"] == "entry_left_out" for p in wrong):
-            continue
-        result = known.result or ManualResult.PENDING
-        if result in list(ManualResult):
-            yield ManualEvaluation(
-                query_id, card, ManualResult(result), (known.comment or "").strip()
+class _Reader:
+    """The parts of the file `name`; what is wrong with them is added to `problems`."""
+
+    def __init__(self, name: str, problems: list[Problem]) -> None:
+        self.name = name
+        self.problems = problems
+
+    def evaluations(self, questions: dict[str, Any]) -> Iterator[ManualEvaluation]:
+        for place, query_id, card, raw in self._cards("manual_evaluations", questions):
+            known, wrong = read_object(
+                DecisionInFile, raw, file=self.name, place=place, outcomes=_OUTCOMES
             )
-        else:
-            expected = _named(ManualResult)
-            problems.append(_wrong(name, f"{place}.result", f"“{result}”", expected, query_id))
-
-
-def _reasons(
-    name: str, questions: dict[str, Any], problems: list[Problem]
-) -> dict[tuple[int, int, str], str]:
-    found = {}
-    for place, query_id, card, raw in _cards(name, "override_reasons", questions, problems):
-        for constraint, reason in _object(name, place, raw, problems, query_id).items():
-            if isinstance(reason, str):
-                found[query_id, card, constraint] = said(reason)
+            self.problems.extend(wrong)
+            if known is None or any(p.details["outcome"] == "entry_left_out" for p in wrong):
+                continue
+            result = known.result or ManualResult.PENDING
+            if result in list(ManualResult):
+                comment = (known.comment or "").strip()
+                yield ManualEvaluation(query_id, card, ManualResult(result), comment)
             else:
+                self._wrong(f"{place}.result", f"“{result}”", _named(ManualResult), query_id)
+
+    def reasons(self, questions: dict[str, Any]) -> dict[tuple[int, int, str], str]:
+        """Return the reasons for overridden constraints, by question, card and constraint."""
+        found = {}
+        for place, query_id, card, raw in self._cards("override_reasons", questions):
+            for constraint, reason in self._object(place, raw, query_id).items():
+                if isinstance(reason, str):
+                    found[query_id, card, constraint] = said(reason)
+                else:
+                    self._wrong(f"{place}.{constraint}", kind_of(reason), "text", query_id)
+        return found
+
+    def overrides(
+        self, questions: dict[str, Any], reasons: Mapping[tuple[int, int, str], str]
+    ) -> Iterator[ConstraintOverride]:
+        for place, query_id, card, raw in self._cards("constraint_overrides", questions):
+            for constraint, typed in self._object(place, raw, query_id).items():
                 inner = f"{place}.{constraint}"
-                problems.append(_wrong(name, inner, kind_of(reason), "text", query_id))
-    return found
+                result = _NOT_ASKED.get(str(typed).strip().casefold(), typed)
+                if constraint not in CONSTRAINTS:
+                    self._wrong(inner, f"“{constraint}”", _named(CONSTRAINTS), query_id)
+                elif result in list(ConstraintResult):
+                    reason = reasons.get((query_id, card, constraint), "")
+                    decided = ConstraintResult(result)
+                    yield ConstraintOverride(query_id, card, constraint, decided, reason)
+                elif not says_nothing(result):
+                    found = f"“{result}”" if isinstance(result, str) else kind_of(result)
+                    self._wrong(inner, found, _named(ConstraintResult), query_id)
 
+    def _cards(
+        self, part: str, questions: dict[str, Any]
+    ) -> Iterator[tuple[str, int, int, object]]:
+        """Yield the place in the file, question, card and value of every card in one part."""
+        for key, inside in questions.items():
+            query_id = self._number(f"{part}.{key}", key)
+            if query_id is None:
+                continue
+            for index, raw in self._object(f"{part}.{key}", inside, query_id).items():
+                place = f"{part}.{key}.{index}"
+                card = self._number(place, index)
+                if card is not None and not says_nothing(raw):
+                    yield place, query_id, card, raw
 
-def _overrides(
-    name: str,
-    questions: dict[str, Any],
-    reasons: Mapping[tuple[int, int, str], str],
-    problems: list[Problem],
-) -> Iterator[ConstraintOverride]:
-    for place, query_id, card, raw in _cards(name, "constraint_overrides", questions, problems):
-        for constraint, typed in _object(name, place, raw, problems, query_id).items():
-            inner = f"{place}.{constraint}"
-            result = _NOT_ASKED.get(str(typed).strip().casefold(), typed)
-            if constraint not in CONSTRAINTS:
-                expected = _named(CONSTRAINTS)
-                problems.append(_wrong(name, inner, f"“{constraint}”", expected, query_id))
-            elif result in list(ConstraintResult):
-                reason = reasons.get((query_id, card, constraint), "")
-                yield ConstraintOverride(
-                    query_id, card, constraint, ConstraintResult(result), reason
-                )
-            elif not says_nothing(result):
-                found = f"“{result}”" if isinstance(result, str) else kind_of(result)
-                expected = _named(ConstraintResult)
-                problems.append(_wrong(name, inner, found, expected, query_id))
+    def _number(self, place: str, key: str) -> int | None:
+        if _NUMBER.fullmatch(key) and int(key) <= LARGEST_INTEGER:
+            return int(key)
+        self._wrong(place, f"“{key}”", "number_in_range", None)
+        return None
 
-
-def _cards(
-    name: str, part: str, questions: dict[str, Any], problems: list[Problem]
-) -> Iterator[tuple[str, int, int, object]]:
-    """The place in the file, question, card and value of every card in one part of it."""
-    for key, inside in questions.items():
-        query_id = _number(name, f"{part}.{key}", key, problems)
-        if query_id is None:
-            continue
-        for index, raw in _object(name, f"{part}.{key}", inside, problems, query_id).items():
-            place = f"{part}.{key}.{index}"
-            card = _number(name, place, index, problems)
-            if card is not None and not says_nothing(raw):
-                yield place, query_id, card, raw
-
-
-def _number(name: str, place: str, key: str, problems: list[Problem]) -> int | None:
-    if _NUMBER.fullmatch(key) and int(key) <= LARGEST_INTEGER:
-        return int(key)
-    problems.append(_wrong(name, place, f"“{key}”", "number_in_range", None))
-    return None
-
-
-def _object(
-    name: str, place: str, raw: object, problems: list[Problem], query_id: int
-) -> dict[str, Any]:
-    if isinstance(raw, dict):
-        return raw
-    if says_nothing(raw):
+    def _object(self, place: str, raw: object, query_id: int) -> dict[str, Any]:
+        if isinstance(raw, dict):
+            return raw
+        if not says_nothing(raw):
+            self._wrong(place, kind_of(raw), "object", query_id)
         return {}
-    problems.append(_wrong(name, place, kind_of(raw), "object", query_id))
-    return {}
+
+    def _wrong(self, place: str, found: str, expected: str, query_id: int | None) -> None:
+        self.problems.append(_wrong(self.name, place, found, expected, query_id))
 
 
 def _wrong(name: str, place: str, found: str, expected: str, query_id: int | None) -> Problem:
