@@ -444,7 +444,7 @@ def document(
     on: date,
     *,
     figures: Sequence[str] = CATEGORY_FIGURES,
-    pairs: Sequence[tuple[str, str]] | None = None,
+    pairs: Sequence[Sequence[str]] | None = None,
     moved_first: bool = False,
 ) -> Document:
     """Return `report` as a document dated `on`, in the language in force.

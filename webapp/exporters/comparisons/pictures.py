@@ -230,7 +230,7 @@ def draw_questions(
     report: ComparisonReport,
     palette: Palette = PAGE,
     *,
-    pair: tuple[str, str] | None = None,
+    pair: Sequence[str] = (),
 ) -> Picture:
     """Return the differences between two runs, by their ids; unnamed, the first two."""
     comparison = report.comparison
@@ -255,7 +255,7 @@ def draw_questions(
     )
 
 
-def _pairs(comparison: Comparison, chosen: tuple[str, str] | None) -> Pairs:
+def _pairs(comparison: Comparison, chosen: Sequence[str]) -> Pairs:
     ids = [contender.run.run for contender in comparison.contenders]
     one, other = chosen or (ids[0], ids[1])
     first, second = ids.index(one), ids.index(other)
@@ -442,7 +442,7 @@ FORMATS: Mapping[str, tuple[Callable[[Picture], bytes], str]] = MappingProxyType
 """How every kind of picture file is written, and its media type, by its ending."""
 
 
-def standalone(report: ComparisonReport, kind: str, pair: tuple[str, str] | None = None) -> Picture:
+def standalone(report: ComparisonReport, kind: str, pair: Sequence[str] = ()) -> Picture:
     """Return a picture on white, with its title above and who rated, and how, below."""
     if kind == "questions":
         found = draw_questions(report, PRINT, pair=pair)

@@ -1,4 +1,8 @@
-"""Runs compared, as a page, question by question, and as files to take away."""
+"""Runs, or rated CSVs, compared as a page, question by question, and as files to take away.
+
+Rated CSVs are dropped on the page and wait beside the study, as those of an import do, while their
+comparison is looked at: the study stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,28 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from msgspec import Struct
+from msgspec.structs import replace
+from wtforms import Form
 
 from webapp import labels
 from webapp.exporters.comparisons import document, pictures, words
+from webapp.i18n import gettext
+from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
+from webapp.records import Problem
 from webapp.services.agreement import adjudications
-from webapp.services.comparisons import chosen_runs, comparisons
-from webapp.services.comparisons.chosen_runs import (
-    DifferentQuestions,
-    NothingToCompare,
-)
-from webapp.services.runs import reports
+from webapp.services.comparisons import chosen_runs, comparisons, rated_comparisons
+from webapp.services.comparisons.chosen_runs import PHASES, DifferentQuestions, NothingToCompare
+from webapp.services.comparisons.rated_comparisons import RatedCsv
+from webapp.services.runs import reports, waiting_files
 from webapp.services.study import assignments, studies
-from webapp.web.frame import access
+from webapp.web.frame import access, forms
+from webapp.web.frame.forms import LONGEST_LABEL, ListField, UnusableForm
 from webapp.web.frame.htmx import attached
+from webapp.web.runs import imports
 from webapp.web.study import study as rules
 
 if TYPE_CHECKING:
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
     from webapp.services.runs.reports import Rule
 
 blueprint = Blueprint("comparisons", __name__, url_prefix="/comparisons")
+rated = Blueprint("rated_comparisons", __name__, url_prefix="/comparisons/files")
 CHART = "any(intervals, questions)"
 REPORT = "any(markdown, latex, html, json, xlsx)"
 
@@ -76,12 +86,6 @@ class Address(Struct, frozen=True):
         """Whether each question leads to its answers: files have none."""
         return self.page == "comparisons"
 
-    @property
-    def drawn(self) -> tuple[str, str]:
-        """The two runs of the questions' picture, where there are runs to compare."""
-        first, second = self.pair
-        return first, second
-
     def arguments(self, **other: object) -> dict[str, object]:
         """Return the arguments of an address like this one, with `other` ones in their place."""
         shown: dict[str, object] = {}
@@ -123,7 +127,7 @@ def show() -> str:
         rules=choices,
         rule=rule.name,
         different=different,
-        **shown(report, address),
+        **_shown(report, address),
     )
 
 
@@ -153,15 +157,11 @@ def question(position: int) -> str:
 
 
 @blueprint.get(f"/report.<{REPORT}:file_format>")
+@rated.get(f"/report.<{REPORT}:file_format>")
 def take_away(file_format: str) -> Response:
-    with access.reading() as (session, rater):
-        report, _ = _report(session, rater.study)
-    return as_file(report, file_format)
-
-
-def as_file(report: ComparisonReport, file_format: str) -> Response:
     from webapp.exporters.comparisons.files import FORMATS, file_name
 
+    report, _ = _report()
     today = access.now().astimezone().date()
     made = FORMATS[file_format]
     name = file_name(report, file_format, today)
@@ -169,23 +169,25 @@ def as_file(report: ComparisonReport, file_format: str) -> Response:
 
 
 @blueprint.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
+@rated.get(f"/<{CHART}:kind>.<any(svg, png, pdf):end>")
 def picture(kind: str, end: str) -> Response:
-    with access.reading() as (session, rater):
-        report, address = _report(session, rater.study)
-    return as_picture(report, address, kind, end)
-
-
-def as_picture(report: ComparisonReport, address: Address, kind: str, end: str) -> Response:
+    report, address = _report()
     write, media_type = pictures.FORMATS[end]
-    found = pictures.standalone(report, kind, address.drawn)
+    found = pictures.standalone(report, kind, address.pair)
     today = access.now().astimezone().date()
     return attached(write(found), media_type, pictures.file_name(report, kind, end, today))
 
 
-def _report(session: Session, study: Study) -> tuple[ComparisonReport, Address]:
-    rule = reports.rule_of(session, study, rules.wanted_rule())
-    address = _address(request.args.getlist("runs"), rule)
-    return comparisons.report(session, study, address.runs, rule), address
+def _report() -> tuple[ComparisonReport, Address]:
+    """Return the comparison of the runs or files that the address names."""
+    if request.blueprint == rated.name:
+        files = _files()
+        report, _ = rated_comparisons.compare_files(files, phase=_phase())
+        return report, _address_of_files(files)
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, rules.wanted_rule())
+        address = _address(request.args.getlist("runs"), rule)
+        return comparisons.report(session, rater.study, address.runs, rule), address
 
 
 def _disputes(session: Session, study: Study, report: ComparisonReport) -> int:
@@ -206,10 +208,10 @@ def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[s
 
 def _address(run_ids: Sequence[str], rule: Rule) -> Address:
     chosen = tuple(dict.fromkeys(run_ids))
-    return address_of("comparisons", chosen, {"runs": list(chosen), "rule": rule.name})
+    return _address_for("comparisons", chosen, {"runs": list(chosen), "rule": rule.name})
 
 
-def address_of(page: str, chosen: tuple[str, ...], compared: Mapping[str, object]) -> Address:
+def _address_for(page: str, chosen: tuple[str, ...], compared: Mapping[str, object]) -> Address:
     """Return the address of a comparison of `chosen` runs, shown as the request asks."""
     wanted, part = request.args.get("figure", ""), request.args.get("part", "")
     pair = tuple(dict.fromkeys(request.args.getlist("pair")))
@@ -224,7 +226,7 @@ def address_of(page: str, chosen: tuple[str, ...], compared: Mapping[str, object
     )
 
 
-def shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
+def _shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
     """Return what the templates of a comparison read: its document, and what of it to show."""
     from webapp.exporters.comparisons.files import FORMATS
 
@@ -234,7 +236,7 @@ def shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
         report,
         access.now().astimezone().date(),
         figures=[address.figure],
-        pairs=[address.drawn],
+        pairs=[address.pair],
         moved_first=not address.in_order,
     )
     found = {section.name: section for section in written.sections}
@@ -252,3 +254,95 @@ def shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
         ],
         "formats": tuple(FORMATS),
     }
+
+
+class WaitingFilesForm(Form):
+    file = ListField()
+
+
+@rated.get("/", endpoint="show")
+def show_files() -> str:
+    """Show the comparison of the files that wait, or where to drop them."""
+    return _files_page(_files())
+
+
+@rated.post("/")
+def upload() -> Response | tuple[str, int]:
+    """Keep the chosen files while they are compared."""
+    try:
+        tokens = imports.keep_chosen()
+    except UnusableForm as unfit:
+        return _files_page([], unfit.messages["files"]), 422
+    return redirect(url_for("rated_comparisons.show", file=tokens), 303)  # type: ignore[return-value]
+
+
+@rated.post("/forget")
+def forget() -> Response:
+    tokens = forms.checked(WaitingFilesForm).file.data
+    with access.writing() as (session, rater):
+        for token in tokens:
+            waiting_files.discard(session, waiting_files.find(session, rater.study, token))
+        session.commit()
+    return redirect(url_for("comparisons.show"), 303)  # type: ignore[return-value]
+
+
+def _files() -> list[RatedCsv]:
+    """Return the files that the address lists, under the names it gives them."""
+    tokens = list(dict.fromkeys(request.args.getlist("file")))
+    names = [name.replace("\x00", "").strip() for name in request.args.getlist("name")]
+    if len(names) != len(tokens):
+        names = [""] * len(tokens)
+    with access.reading() as (session, rater):
+        found = [waiting_files.find(session, rater.study, token) for token in tokens]
+        files = [RatedCsv(file.name, file.data) for file in found]
+    own = rated_comparisons.names_of(files)
+    labels = [" ".join(name.split())[:LONGEST_LABEL] for name in names]
+    return [
+        replace(file, label=label) if label not in {"", stated} else file
+        for file, label, stated in zip(files, labels, own, strict=True)
+    ]
+
+
+def _phase() -> int | None:
+    phase = request.args.get("phase", type=int)
+    return phase if phase in PHASES else None
+
+
+def _address_of_files(files: list[RatedCsv]) -> Address:
+    names = tuple(rated_comparisons.names_of(files))
+    compared: dict[str, object] = {
+        "file": list(dict.fromkeys(request.args.getlist("file"))),
+        "name": list(names),
+        "phase": _phase(),
+    }
+    return _address_for("rated_comparisons", names, compared)
+
+
+def _files_page(files: list[RatedCsv], notice: str = "") -> str:
+    address = _address_of_files(files)
+    report: ComparisonReport | None = None
+    problems: Sequence[Problem] = ()
+    different: dict[str, tuple[tuple[int, str], ...]] = {}
+    try:
+        report, problems = rated_comparisons.compare_files(files, phase=_phase())
+    except NothingToCompare:
+        if files:
+            notice = gettext("A comparison needs two rated CSVs. Drop them together.")
+    except DifferentQuestions as refused:
+        different = dict(refused.only)
+    except ImportRefused as refused:
+        problems = refused.problems
+        notice = gettext("A file cannot be used, so nothing is compared.")
+    tokens = list(dict.fromkeys(request.args.getlist("file"))) if files else []
+    return render_template(
+        "comparisons/rated/page.html",
+        files=[
+            (token, file.name, name)
+            for token, file, name in zip(tokens, files, address.runs, strict=True)
+        ],
+        stated_phase=_phase(),
+        notice=notice,
+        problems=[(str(one.severity), message(one)) for one in problems],
+        different=different,
+        **_shown(report, address),
+    )

@@ -26,7 +26,7 @@ from webapp.records import LARGEST_INTEGER
 from webapp.services.study import studies
 from webapp.web import features
 from webapp.web.agreement import adjudications, agreement
-from webapp.web.comparisons import comparisons, rated_comparisons
+from webapp.web.comparisons import comparisons
 from webapp.web.evaluations import evaluations, item_rating
 from webapp.web.frame import (
     access,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 BLUEPRINTS = (
     *(site.health, site.shell, site.joined_files, guides.blueprint),
     *(language.blueprint, language.ratios_blueprint, participants.questionnaire_blueprint),
-    *(participants.questions_blueprint, runs.measures, agreement.conflicts),
+    *(participants.questions_blueprint, runs.measures, agreement.conflicts, comparisons.rated),
     study.assignments_blueprint,
     *(
         module.blueprint
@@ -68,7 +68,7 @@ BLUEPRINTS = (
             *(adjudications, agreement, card_marks, comparisons),
             *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
             *(jobs, judges, judgments, offline),
-            *(packs, participants, planning, question_notes, rate, rated_comparisons, raters),
+            *(packs, participants, planning, question_notes, rate, raters),
             *(runs, sign_in, study, user_studies),
         )
     ),
