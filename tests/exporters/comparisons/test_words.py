@@ -24,7 +24,6 @@ from tests.metrics.comparisons.compared import differences_of
 from webapp import labels
 from webapp.exporters.comparisons import document, words
 from webapp.exporters.comparisons.words import answer
-from webapp.i18n import speaking
 from webapp.metrics.comparisons import differences as pairs
 from webapp.metrics.comparisons.differences import Difference, PairedValues, RunDifferences
 from webapp.metrics.comparisons.significance import Resampling
@@ -134,12 +133,6 @@ def test_what_raters_saw_beyond_the_cards_is_said() -> None:
     assert nothing == "No verdict has been given yet."
 
 
-def test_few_pairs_are_called_small() -> None:
-    assert (words.smallness(three_runs().comparison) or "").startswith("Small: with 1 to 6 pairs")
-    many = comparison_report([run("a", *["R"] * 50), run("b", *["N"] * 50)])
-    assert words.smallness(many.comparison) is None
-
-
 def precision_difference(*judged: str, other: str = "N") -> str:
     report = comparison_report([run("a", *judged), run("b", *([other] * len(judged)))])
     return words.conclusion(report.comparison, report.comparison.differences[0])
@@ -233,145 +226,110 @@ def apart(
     return replace(found, mean=mean, p=p, p_holm=p, n=n)
 
 
-def test_a_significant_difference_says_who_is_ahead_on_what() -> None:
-    found = answer(
-        runs(
+PAIRS = (("api", "vector"), ("api", "hybrid"), ("vector", "hybrid"))
+STAR = tuple(apart("mrr", "api", f"run {n}", 0.1, 1.0) for n in range(8))
+CHAIN = tuple(apart("mrr", f"run {n}", f"run {n + 1}", 0.1, 1.0) for n in range(8))
+AHEAD = apart("mean_precision_at_5", "api", "run 1", 0.1, 0.01)
+TWO = (
+    apart("mean_precision_at_5", "api", "hybrid", 0.1, 0.5),
+    apart("mrr", "api", "hybrid", 0, 1),
+)
+
+
+@pytest.mark.parametrize(
+    ("differences", "partial", "said"),
+    [
+        (
             (
                 apart("mean_precision_at_5", "api", "hybrid", -0.2, 0.01),
                 apart("mrr", "api", "hybrid", -0.1, 0.05, n=28),
                 apart("mrr", "api", "vector", 0.1, 0.051),
-            )
-        ),
-        MAIN,
-    )
-
-    assert found == (
-        "Hybrid is ahead of Api on Precision@5 and MRR.",
-        f"Api cannot be told apart from Vector on MRR, in {TESTED} 28 to 30 questions.",
-    )
-
-
-def test_runs_alike_on_several_figures_are_named_once() -> None:
-    pairs = (("api", "vector"), ("api", "hybrid"), ("vector", "hybrid"))
-    found = answer(
-        runs(
-            tuple(
-                apart(figure, *pair, 0.1, 0.01 if (figure, pair) == ("mrr", pairs[2]) else 0.5)
-                for pair in pairs
-                for figure in MAIN
-            )
-        ),
-        MAIN,
-    )
-
-    rest = f"nor Vector from Hybrid on Precision@5, in {TESTED} 30 questions"
-    assert found == (
-        "Vector is ahead of Hybrid on MRR.",
-        f"Api cannot be told apart from Vector or Hybrid on Precision@5 and MRR, {rest}.",
-    )
-
-
-def test_where_all_are_told_apart_the_second_sentence_says_how_sure_that_is() -> None:
-    found = answer(
-        runs(
+            ),
+            "",
             (
-                apart("mrr", "api", "hybrid", 0.1, 0.01),
-                apart("mrr", "api", "vector", 0.1, 0.01),
-                apart("mrr", "hybrid", "vector", 0.1, 0.01),
-            )
+                "Hybrid is ahead of Api on Precision@5 and MRR.",
+                f"Api cannot be told apart from Vector on MRR, in {TESTED} 28 to 30 questions.",
+            ),
         ),
-        MAIN,
-    )
-
-    assert found == (
-        "Api is ahead of Hybrid and Vector on MRR; Hybrid is ahead of Vector on MRR.",
-        f"Every difference is significant in {TESTED} 30 questions.",
-    )
-
-
-def test_where_nobody_is_ahead_two_runs_are_named_and_more_are_not() -> None:
-    two = (
-        apart("mean_precision_at_5", "api", "hybrid", 0.1, 0.5),
-        apart("mrr", "api", "hybrid", 0, 1),
-    )
-    three = (*two, apart("mrr", "api", "vector", 0.1, 1.0))
-    alike = f"They cannot be told apart in {TESTED} 30 questions."
-
-    assert answer(runs(two), MAIN) == (
-        "Neither Api nor Hybrid is ahead on Precision@5 or MRR.",
-        alike,
-    )
-    assert answer(runs(three), MAIN) == (
-        "No run is ahead of another on Precision@5 or MRR.",
-        alike,
-    )
-
-
-def test_runs_without_a_question_in_common_are_not_said_to_be_alike() -> None:
-    found = answer(
-        runs(
-            (apart("mrr", "api", "hybrid", 0.1, 1.0), apart("mrr", "api", "vector", None, 1.0, n=0))
+        (
+            tuple(
+                apart(figure, *pair, 0.1, 0.01 if (figure, pair) == ("mrr", PAIRS[2]) else 0.5)
+                for pair in PAIRS
+                for figure in MAIN
+            ),
+            "",
+            (
+                "Vector is ahead of Hybrid on MRR.",
+                (
+                    "Api cannot be told apart from Vector or Hybrid on Precision@5 and MRR, nor Vector "
+                    f"from Hybrid on Precision@5, in {TESTED} 30 questions."
+                ),
+            ),
         ),
-        MAIN,
-    )
-
-    assert found == (
-        "Neither Api nor Hybrid is ahead on MRR.",
-        f"Api cannot be told apart from Hybrid on MRR, in {TESTED} 30 questions.",
-    )
-
-
-def test_a_run_that_is_not_finished_makes_the_answer_provisional() -> None:
-    found = answer(runs((apart("mrr", "api", "hybrid", 0.1, 0.01),), partial="hybrid"), MAIN)
-
-    assert found == (
-        "Api is ahead of Hybrid on MRR; this is provisional, as not everything is rated.",
-        f"Every difference is significant in {TESTED} 30 questions.",
-    )
-
-
-def test_runs_that_share_no_question_conclude_nothing() -> None:
-    found = answer(runs((apart("mrr", "api", "hybrid", None, 1.0, n=0),)), MAIN)
-
-    assert found == ("Nothing can be concluded yet: no two runs share a rated question.",)
-    assert answer(runs(()), MAIN) == found
-
-
-def test_of_many_runs_and_pairs_the_rest_is_counted() -> None:
-    ahead = apart("mean_precision_at_5", "api", "run 1", 0.1, 0.01)
-    star = tuple(apart("mrr", "api", f"run {n}", 0.1, 1.0) for n in range(8))
-    chain = tuple(apart("mrr", f"run {n}", f"run {n + 1}", 0.1, 1.0) for n in range(8))
-    listed = ", ".join(f"Run {n}" for n in range(6))
-    chained = ", nor ".join(f"Run {n} from Run {n + 1} on MRR" for n in range(1, 6))
-
-    assert answer(runs((ahead, *star)), MAIN)[1] == (
-        f"Api cannot be told apart from {listed} and 2 more on MRR, in {TESTED} 30 questions."
-    )
-    assert answer(runs((ahead, *chain)), MAIN)[1] == (
-        f"Run 0 cannot be told apart from Run 1 on MRR, nor {chained}, nor 2 further pairs, in "
-        f"{TESTED} 30 questions."
-    )
-
-
-def test_both_sentences_are_said_in_indonesian() -> None:
-    differences = (
-        apart("mean_precision_at_5", "api", "hybrid", -0.2, 0.01),
-        apart("mrr", "api", "hybrid", -0.1, 0.2),
-        apart("mrr", "api", "vector", 0.1, 0.3),
-        apart("mrr", "hybrid", "vector", 0.1, 0.3),
-    )
-    provisional = "ini sementara, karena belum semuanya dinilai"
-    rest = "begitu pula Hybrid dari Vector pada MRR"
-    tested = "dalam uji pada taraf 5% setelah koreksi Holm atas 30 pertanyaan"
-    with speaking("id"):
-        found = answer(runs(differences, partial="api"), MAIN)
-        nobody = answer(runs(differences[1:2]), MAIN)
-
-    assert found == (
-        f"Hybrid lebih unggul dari Api pada Precision@5; {provisional}.",
-        f"Api tidak dapat dibedakan dari Hybrid atau Vector pada MRR, {rest}, {tested}.",
-    )
-    assert nobody == (
-        "Baik Api maupun Hybrid tidak lebih unggul pada MRR.",
-        f"Run-run ini tidak dapat dibedakan {tested}.",
-    )
+        (
+            tuple(apart("mrr", *pair, 0.1, 0.01) for pair in PAIRS),
+            "hybrid",
+            (
+                (
+                    "Api is ahead of Vector and Hybrid on MRR; Vector is ahead of Hybrid on MRR; this "
+                    "is provisional, as not everything is rated."
+                ),
+                f"Every difference is significant in {TESTED} 30 questions.",
+            ),
+        ),
+        (
+            TWO,
+            "",
+            (
+                "Neither Api nor Hybrid is ahead on Precision@5 or MRR.",
+                f"They cannot be told apart in {TESTED} 30 questions.",
+            ),
+        ),
+        (
+            (*TWO, apart("mrr", "api", "vector", 0.1, 1.0)),
+            "",
+            (
+                "No run is ahead of another on Precision@5 or MRR.",
+                f"They cannot be told apart in {TESTED} 30 questions.",
+            ),
+        ),
+        (  # runs without a question in common are not said to be alike
+            (TWO[1], apart("mrr", "api", "vector", None, 1.0, n=0)),
+            "",
+            (
+                "Neither Api nor Hybrid is ahead on MRR.",
+                f"Api cannot be told apart from Hybrid on MRR, in {TESTED} 30 questions.",
+            ),
+        ),
+        (
+            (apart("mrr", "api", "hybrid", None, 1.0, n=0),),
+            "",
+            ("Nothing can be concluded yet: no two runs share a rated question.",),
+        ),
+        (
+            (AHEAD, *STAR),
+            "",
+            (
+                "Api is ahead of Run 1 on Precision@5.",
+                (
+                    "Api cannot be told apart from Run 0, Run 1, Run 2, Run 3, Run 4, Run 5 and 2 more "
+                    f"on MRR, in {TESTED} 30 questions."
+                ),
+            ),
+        ),
+        (
+            (AHEAD, *CHAIN),
+            "",
+            (
+                "Api is ahead of Run 1 on Precision@5.",
+                "Run 0 cannot be told apart from Run 1 on MRR, nor "
+                + ", nor ".join(f"Run {n} from Run {n + 1} on MRR" for n in range(1, 6))
+                + f", nor 2 further pairs, in {TESTED} 30 questions.",
+            ),
+        ),
+    ],
+)
+def test_the_answer_says_who_is_ahead_and_what_cannot_be_told_apart(
+    differences: tuple[Difference, ...], partial: str, said: tuple[str, ...]
+) -> None:
+    assert answer(runs(differences, partial), MAIN) == said

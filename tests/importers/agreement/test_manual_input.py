@@ -55,57 +55,63 @@ def run_of(*titles: tuple[str, ...]) -> ReadRun:
     return ReadRun("v2", "hybrid/results.json", "0" * 64, queries)
 
 
-def test_evaluations_and_overrides_are_read_in_order() -> None:
+def test_evaluations_overrides_and_reasons_are_read_in_order() -> None:
     found = read(
         {
             "timestamp": "2026-01-26",
-            "summary": {"manual_evaluations_count": 2},
             "manual_evaluations": {
-                "22": {"0": {"result": "fail", "comment": "ruko"}, "1": {"result": "pass"}}
+                "22": {"0": {"result": "fail", "comment": "ruko"}, "1": {"result": "pass"}},
+                "23": {"0": {"result": "pending"}, "1": {"result": None}, "2": {"result": ""}},
             },
             "constraint_overrides": {"2": {"9": {"location": "pass", "price": "na"}}},
+            "override_reasons": {"2": {"9": {"location": " a typing error "}}},
         }
     )
 
     assert found.evaluations == (
         ManualEvaluation(22, 0, ManualResult.FAIL, "ruko"),
         ManualEvaluation(22, 1, ManualResult.PASS),
+        *(ManualEvaluation(23, card, ManualResult.PENDING) for card in range(3)),
     )
     assert found.overrides == (
-        ConstraintOverride(2, 9, "location", ConstraintResult.PASS),
+        ConstraintOverride(2, 9, "location", ConstraintResult.PASS, "a typing error"),
         ConstraintOverride(2, 9, "price", ConstraintResult.NA),
     )
     assert found.problems == ()
 
 
-@pytest.mark.parametrize("waiting", [{"result": "pending"}, {"result": None}, {"result": ""}, {}])
-def test_a_card_without_a_decision_is_pending(waiting: dict[str, Any]) -> None:
-    found = read(evaluations(q1={"0": waiting}))
-
-    assert [e.result for e in found.evaluations] == [ManualResult.PENDING]
-    assert found.problems == ()
-
-
 @pytest.mark.parametrize(
-    ("cards", "place"),
+    ("part", "cards", "words"),
     [
-        ({"0": {"result": "passed"}}, "manual_evaluations.3.0.result"),
-        ({"0": {"result": 1}}, "manual_evaluations.3.0.result"),
-        ({"0": "pass"}, "manual_evaluations.3.0"),
-        ({"-1": {"result": "pass"}}, "manual_evaluations.3.-1"),
-        ({"01": {"result": "pass"}}, "manual_evaluations.3.01"),
-        ({"²": {"result": "pass"}}, "manual_evaluations.3.²"),
-        ({"9" * 5000: {"result": "pass"}}, "manual_evaluations.3.999"),
-        ([], "manual_evaluations.3"),
+        ("manual_evaluations", {"0": {"result": "passed"}}, [".3.0.result", "“passed”"]),
+        ("manual_evaluations", {"0": {"result": 1}}, [".3.0.result"]),
+        ("manual_evaluations", {"0": "pass"}, [".3.0"]),
+        ("manual_evaluations", {"-1": {"result": "pass"}}, [".3.-1"]),
+        ("manual_evaluations", {"01": {"result": "pass"}}, [".3.01"]),
+        ("manual_evaluations", {"²": {"result": "pass"}}, [".3.²"]),
+        ("manual_evaluations", {"9" * 5000: {"result": "pass"}}, [".3.999"]),
+        ("manual_evaluations", [], [".3"]),
+        ("constraint_overrides", {"0": {"location": "yes"}}, [".3.0.location", "“yes”", "“na”"]),
+        ("constraint_overrides", {"0": {"location": ["pass"]}}, [".3.0.location", "a list"]),
+        ("constraint_overrides", {"0": {"colour": "pass"}}, [".3.0.colour", "“property_type”"]),
+        ("constraint_overrides", {"0": None}, [".3.0", "null", "an object"]),
+        ("override_reasons", {"0": {"floors": 7}}, [".3.0.floors"]),
     ],
 )
-def test_a_wrong_entry_is_named_and_the_others_are_kept(cards: Any, place: str) -> None:
-    found = read(evaluations(q3=cards, q4={"0": {"result": "pass"}}))
+def test_a_wrong_entry_is_named_and_the_others_are_kept(
+    part: str, cards: Any, words: list[str]
+) -> None:
+    good = {
+        "manual_evaluations": {"result": "pass"},
+        "constraint_overrides": {"price": "fail"},
+        "override_reasons": {"price": "x"},
+    }
+    found = read({part: {"3": cards, "4": {"0": good[part]}}})
 
-    assert found.evaluations == (ManualEvaluation(4, 0, ManualResult.PASS),)
+    assert len(found.evaluations) == (part == "manual_evaluations")
+    assert len(found.overrides) == (part == "constraint_overrides")
     (message,) = told(found)
-    assert place in message
-    assert "The entry is left out." in message
+    assert [word for word in (f"{part}{words[0]}", *words[1:]) if word not in message] == []
 
 
 def test_a_wrong_comment_costs_the_comment_only() -> None:
@@ -115,82 +121,36 @@ def test_a_wrong_comment_costs_the_comment_only() -> None:
     assert "manual_evaluations.3.0.comment" in told(found)[0]
 
 
-@pytest.mark.parametrize(
-    ("override", "words"),
-    [
-        ({"location": "yes"}, ["constraint_overrides.2.0.location", "“yes”", "“na”"]),
-        ({"location": ["pass"]}, ["constraint_overrides.2.0.location", "a list"]),
-        ({"colour": "pass"}, ["constraint_overrides.2.0.colour", "“property_type”"]),
-        (None, ["constraint_overrides.2.0", "null", "an object"]),
-    ],
-)
-def test_a_wrong_override_says_what_is_allowed(override: Any, words: list[str]) -> None:
-    found = read({"constraint_overrides": {"2": {"0": override, "1": {"price": "fail"}}}})
-
-    assert found.overrides == (ConstraintOverride(2, 1, "price", ConstraintResult.FAIL),)
-    (message,) = told(found)
-    assert [word for word in words if word not in message] == []
-
-
-def test_reasons_come_with_their_overrides_and_a_wrong_one_costs_itself_alone() -> None:
-    manual = read(
-        {
-            "constraint_overrides": {"1": {"0": {"price": "pass", "floors": "na"}}},
-            "override_reasons": {"1": {"0": {"price": " a typing error ", "floors": 7}}},
-        }
-    )
-
-    assert [(one.constraint, one.reason) for one in manual.overrides] == [
-        ("price", "a typing error"),
-        ("floors", ""),
-    ]
-    assert [problem.details["place"] for problem in manual.problems] == [
-        "override_reasons.1.0.floors"
-    ]
-
-
 @pytest.mark.parametrize("document", [[], {"results": []}])
 def test_json_without_decisions_is_refused(document: object) -> None:
-    with pytest.raises(UnknownManualInput) as refused, speaking("en"):
+    with pytest.raises(UnknownManualInput):
         read(document)
 
-    assert "manual_evaluations" in str(refused.value)
 
-
-class TestPlaces:
-    """Decisions are about cards of a run, and those that are not are named."""
-
+def test_decisions_are_about_cards_of_a_run_and_those_that_are_not_are_named() -> None:
     run = run_of(("a", "b"), (), ("a",))
-
-    def test_unknown_questions_and_cards_are_named_once(self) -> None:
-        passed = {"result": "pass"}
-        found = read(
-            evaluations(q1={"2": passed}, q2={"0": passed}, q9={"0": passed, "1": passed})
-            | {"constraint_overrides": {"3": {"1": {"price": "na", "floors": "na"}}}}
+    passed = {"result": "pass"}
+    found = read(
+        evaluations(
+            q1={"0": {"result": "fail"}, "1": {"result": "pending"}, "2": passed},
+            q2={"0": passed},
+            q3={"0": passed},
+            q9={"0": passed, "1": passed},
         )
+        | {"constraint_overrides": {"3": {"1": {"price": "na", "floors": "na"}}}}
+    )
 
-        wrong = manual_input.check_places(found, self.run)
-
-        assert [(p.query_id, p.details["place"], p.details["expected"]) for p in wrong] == [
-            (1, "manual_evaluations.1.2", "0-1"),
-            (2, "manual_evaluations.2", "1, 3"),
-            (9, "manual_evaluations.9", "1, 3"),
-            (3, "constraint_overrides.3.1", "0"),
-        ]
-
-    def test_a_verdict_belongs_to_the_property_on_the_card(self) -> None:
-        found = read(
-            evaluations(
-                q1={"0": {"result": "fail"}, "1": {"result": "pending"}, "7": {"result": "pass"}},
-                q3={"0": {"result": "pass"}},
-                q9={"0": {"result": "pass"}},
-            )
-        )
-
-        assert manual_input.verdicts(found, self.run, "hybrid") == (
-            VerdictByHand("hybrid", 1, "slug:a", passed=False),
-            VerdictByHand("hybrid", 3, "slug:a", passed=True),
-        )
+    wrong = manual_input.check_places(found, run)
+    assert [(p.query_id, p.details["place"], p.details["expected"]) for p in wrong] == [
+        (1, "manual_evaluations.1.2", "0-1"),
+        (2, "manual_evaluations.2", "1, 3"),
+        (9, "manual_evaluations.9", "1, 3"),
+        (3, "constraint_overrides.3.1", "0"),
+    ]
+    assert manual_input.verdicts(found, run, "hybrid") == (
+        VerdictByHand("hybrid", 1, "slug:a", passed=False),
+        VerdictByHand("hybrid", 3, "slug:a", passed=True),
+    )
 
 
 @pytest.mark.real

@@ -15,7 +15,6 @@ from webapp.db.tables.study import Study
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.agreement import adjudications
 from webapp.services.agreement.adjudications import (
-    Docket,
     NotDisputed,
     ReasonMissing,
     UnfitVerdict,
@@ -66,26 +65,18 @@ def thing(session: Session, slug: str) -> int:
     return session.scalars(wanted).one()
 
 
-def slugs(docket: Docket) -> list[str | None]:
-    return [one.card.slug if one.card else None for one in docket.open]
-
-
 @pytest.mark.usefixtures("run_id")
-def test_the_closest_vote_comes_first_then_the_one_with_more_votes(
+def test_the_closest_vote_comes_first_and_every_label_says_where_it_comes_from(
     session: Session, study: Study
 ) -> None:
-    assert slugs(adjudications.docket(session, study)) == ["d", "c", "e", "b"]
+    docket = adjudications.docket(session, study)
 
-
-@pytest.mark.usefixtures("run_id")
-def test_every_final_label_says_where_it_comes_from(session: Session, study: Study) -> None:
-    counts = adjudications.docket(session, study).counts
-
+    assert [one.card.slug if one.card else None for one in docket.open] == ["d", "c", "e", "b"]
     # a, f, g one voice; b, e by majority; c, d tied; h and the empty list unjudged.
-    assert counts == LabelCounts(
+    assert docket.counts == LabelCounts(
         unanimous=3, majority=2, open=4, alone=1, cannot_tell=1, tied=2, unjudged=2
     )
-    assert counts.total == 9
+    assert docket.counts.total == 9
 
 
 @pytest.mark.usefixtures("run_id")
@@ -170,18 +161,14 @@ def test_a_settlement_can_be_changed_and_withdrawn_and_all_is_logged(
 
 
 @pytest.mark.usefixtures("run_id")
-def test_what_nobody_disputes_is_not_settled(session: Session, raters: list[Rater]) -> None:
+def test_a_settlement_needs_a_dispute_a_reason_and_a_verdict_of_its_kind(
+    session: Session, raters: list[Rater]
+) -> None:
     for slug in "afgh":
         with pytest.raises(NotDisputed):
             adjudications.adjudicate(session, raters[0], thing(session, slug), NO, "why", NOW)
     with pytest.raises(UnknownThing):
         adjudications.adjudicate(session, raters[0], 10_000, NO, "why", NOW)
-
-
-@pytest.mark.usefixtures("run_id")
-def test_a_settlement_needs_a_reason_and_a_verdict_of_its_kind(
-    session: Session, raters: list[Rater]
-) -> None:
     disputed = thing(session, "d")
     with pytest.raises(ReasonMissing):
         adjudications.adjudicate(session, raters[0], disputed, NO, " \n", NOW)

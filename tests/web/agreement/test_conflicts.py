@@ -93,18 +93,6 @@ def test_with_htmx_only_the_report_is_sent(client: FlaskClient) -> None:
     assert 'role="alert"' in refusal.text
 
 
-def test_nothing_is_stored(client: FlaskClient, web_database: Database) -> None:
-    def rows() -> list[int]:
-        with web_database.reading() as session:
-            counts = (select(func.count()).select_from(t) for t in Base.metadata.sorted_tables)
-            return [session.scalar(count) or 0 for count in counts]
-
-    before = rows()
-    send(client, slots(HYBRID, API_ONLY))
-
-    assert rows() == before
-
-
 def half_a_run() -> dict[str, Any]:
     form = slots(HYBRID, API_ONLY)
     del form["manual-2"]
