@@ -9,7 +9,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from tests.metrics.comparisons.compared import compared
-from webapp.metrics.comparisons.comparisons import ComparisonReport, RaterShare, compare
+from webapp.metrics.comparisons.comparisons import ComparisonReport, compare
 from webapp.metrics.comparisons.differences import ComparedRun
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
@@ -43,7 +43,7 @@ def comparison_report(
     *,
     phase: int | None = 1,
     settings: Resampling = QUICK,
-    raters: Sequence[RaterShare] = (RaterShare("Ani", 1200), RaterShare("Budi", 34)),
+    raters: Sequence[tuple[str, int]] = (("Ani", 1200), ("Budi", 34)),
 ) -> ComparisonReport:
     """A report on `runs` by the majority of Ani and Budi."""
     return ComparisonReport(

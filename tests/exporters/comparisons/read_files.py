@@ -18,7 +18,7 @@ from tests.exporters.comparisons.comparisons import (
 from webapp.exporters.comparisons.document import document
 from webapp.exporters.comparisons.files import FORMATS
 from webapp.exporters.frame.tables import Table
-from webapp.metrics.comparisons.comparisons import ComparisonReport, RaterShare
+from webapp.metrics.comparisons.comparisons import ComparisonReport
 
 HOSTILE = (
     "=1+1|<script>alert(1)</script>",
@@ -51,7 +51,7 @@ def hostile() -> ComparisonReport:
         )
         for one in runs
     ]
-    report = comparison_report(runs, raters=[RaterShare(HOSTILE[1], 3)])
+    report = comparison_report(runs, raters=[(HOSTILE[1], 3)])
     return replace(report, study=HOSTILE[0])
 
 

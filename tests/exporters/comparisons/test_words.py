@@ -261,8 +261,8 @@ TWO = (
             (
                 "Vector is ahead of Hybrid on MRR.",
                 (
-                    "Api cannot be told apart from Vector or Hybrid on Precision@5 and MRR, nor Vector "
-                    f"from Hybrid on Precision@5, in {TESTED} 30 questions."
+                    "Api cannot be told apart from Vector or Hybrid on Precision@5 and MRR, nor "
+                    f"Vector from Hybrid on Precision@5, in {TESTED} 30 questions."
                 ),
             ),
         ),
@@ -271,8 +271,8 @@ TWO = (
             "hybrid",
             (
                 (
-                    "Api is ahead of Vector and Hybrid on MRR; Vector is ahead of Hybrid on MRR; this "
-                    "is provisional, as not everything is rated."
+                    "Api is ahead of Vector and Hybrid on MRR; Vector is ahead of Hybrid on MRR; "
+                    "this is provisional, as not everything is rated."
                 ),
                 f"Every difference is significant in {TESTED} 30 questions.",
             ),
@@ -312,8 +312,8 @@ TWO = (
             (
                 "Api is ahead of Run 1 on Precision@5.",
                 (
-                    "Api cannot be told apart from Run 0, Run 1, Run 2, Run 3, Run 4, Run 5 and 2 more "
-                    f"on MRR, in {TESTED} 30 questions."
+                    "Api cannot be told apart from Run 0, Run 1, Run 2, Run 3, Run 4, Run 5 and 2 "
+                    f"more on MRR, in {TESTED} 30 questions."
                 ),
             ),
         ),

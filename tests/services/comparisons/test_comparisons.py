@@ -46,7 +46,7 @@ def test_a_verdict_serves_every_run_that_showed_the_property(
     assert first.estimates["mean_precision_at_5"].figure.value == 0.75  # (1/2 + 1/1) / 2
     assert second.estimates["mean_precision_at_5"].figure.value == 0.5  # "same" came along
     assert second.missing.incomplete == (2,)  # its empty list is not classified
-    assert [share.judgments for share in report.raters] == [4]  # same, a, b, c
+    assert [judgments for _, judgments in report.raters] == [4]  # same, a, b, c
     assert report.judged_until == NOW
 
 

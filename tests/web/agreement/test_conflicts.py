@@ -8,13 +8,10 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.services.agreement.test_conflicts import pair
 from tests.web.conftest import PART
-from webapp.db.engine import Database
-from webapp.db.tables.base import Base
 from webapp.services.agreement import agreement
 from webapp.services.agreement.agreement import HandJudgedRun, compare, judged_runs
 

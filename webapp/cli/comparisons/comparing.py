@@ -71,9 +71,8 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     settings = Resampling(resamples, seed)
     to = _destination(formats, spelled, output)
     given = [one for one in (first, rated) if one is not None]
-    if len(given) > 1 or (others and not given) or (phase is not None and first is not None):
-        raise click.UsageError(gettext("Say either --phase, --runs or --input."))
-    if phase is None and not given:
+    chosen_twice = len(given) > 1 or (phase is not None and first is not None)
+    if chosen_twice or (not given and (others or phase is None)):
         raise click.UsageError(gettext("Say either --phase, --runs or --input."))
     if names is not None and rated is None:
         raise click.UsageError(gettext("--names goes with --input."))
@@ -86,7 +85,9 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
             raise click.UsageError(
                 gettext("In phase 3 everybody rates alone, so --rule cannot be used.")
             )
-        _sum_up(settings, to)
+        from webapp.cli.phase_3 import users_summary
+
+        users_summary.sum_up(settings, to)
     else:
         _write(_report(phase, (*given, *others), rule, settings), to)
 
@@ -163,12 +164,6 @@ def _of_files(
     for problem in found:
         say(f"relevansi: {problems.message(problem)}", err=True)
     return report
-
-
-def _sum_up(settings: Resampling, to: Destination) -> None:
-    from webapp.cli.phase_3 import users_summary
-
-    users_summary.sum_up(settings, to)
 
 
 def _report(

@@ -17,10 +17,7 @@ Line = tuple[str, str, Agreement]
 
 
 def lines(found: KindAgreement) -> dict[str, list[Line]]:
-    """Return the lines of the tables of one kind of items: of all, and taken apart.
-
-    "time" is empty where it would be one part.
-    """
+    """Return the lines of the tables of one kind; "time" is empty where it would be one part."""
     parts = found.over_time if len(found.over_time) > 1 else ()
     return {
         "overall": [(gettext("All raters"), "", found.overall)],
@@ -65,16 +62,7 @@ def contradicts_itself(run: str, query: int, property_id: str) -> str:
 
 
 def agreement_json(report: AgreementReport) -> dict[str, Any]:
-    """Return `report` as plain values; undefined is null, with its reason beside it.
-
-    ``{raters, bootstrap: {resamples, seed, confidence, method}, <kind>: ..., repeats: [...]}``
-    with a key for each kind (cards, empty_lists, quality):
-    ``{raters, scale, n_items, n_shared, cannot_tell: {n, judged, rate, raters} | null,
-    overall, pairs: [{raters, ...}], categories: {name: ...}, over_time: [{part, n_items,
-    first, last, ...}]}``. Every agreement is {raw, cohen_kappa, fleiss_kappa,
-    krippendorff_alpha, gwet_ac1}, each ``{value, n, lower, upper, why_undefined, left_out}``.
-    A repeat is ``{rater, kind, asked, answered, ...}``.
-    """
+    """Return `report` as ``relevansi agreement --help`` describes it."""
     return {
         "raters": list(report.raters),
         "bootstrap": asdict(report.bootstrap),

@@ -23,6 +23,7 @@ from webapp.exporters.frame.tables import (
 )
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.comparisons import (
+    PARTS,
     ComparedQuestionLine,
     ComparisonReport,
     Contender,
@@ -520,9 +521,4 @@ def part_modules() -> dict[str, ModuleType]:
     from webapp.exporters.gold import constraint_reports as constraints
     from webapp.exporters.planning import machine_help, samples, settled
 
-    return {
-        "constraints": constraints,
-        "settled": settled,
-        "sample": samples,
-        "machine_help": machine_help,
-    }
+    return dict(zip(PARTS, (constraints, settled, samples, machine_help), strict=True))

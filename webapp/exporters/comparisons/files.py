@@ -98,7 +98,7 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
         "phase": report.phase,
         "rule": comparison.rule,
         "cannot_tell": report.cannot_tell,
-        "raters": [asdict(rater) for rater in report.raters],
+        "raters": [{"name": name, "judgments": n} for name, n in report.raters],
         "judged_until": moment_json(report.judged_until),
         "blindness": blindness_json(report.blindness),
         "badged": [moment_json(when) for when in report.badged],
@@ -243,9 +243,6 @@ FORMATS = formats(document.document, comparison_bytes)
 
 
 def file_name(report: ComparisonReport, file_format: str, on: date) -> str:
-    """Return the name of a report's file: that of the original scripts for a phase.
-
-    Raises ``KeyError`` for an unknown format.
-    """
+    """Return the name of a report's file: that of the original scripts for a phase."""
     start = "" if report.phase is None else f"phase{report.phase}_"
     return f"{start}comparison_{file_day(on)}.{FORMATS[file_format].extension}"

@@ -87,7 +87,7 @@ def difference_unit(difference: Difference) -> Unit:
 
 def raters(report: ComparisonReport) -> str:
     """Return the raters with the number of judgments each gave; "nobody yet" without any."""
-    shares = (f"{rater.name} ({notation.number(rater.judgments)})" for rater in report.raters)
+    shares = (f"{name} ({notation.number(judgments)})" for name, judgments in report.raters)
     return ", ".join(shares) or gettext("nobody yet")
 
 
@@ -96,10 +96,7 @@ def until(judged: datetime | None) -> str:
 
 
 def provenance(report: ComparisonReport) -> str:
-    """Return who rated, by which rule, until when and with which version: under every table.
-
-    Of rated files, which files they are. Then what "cannot tell" is in the figures.
-    """
+    """Return who rated, by which rule, until when and with which version: under every table."""
     if report.files:
         made = gettext(
             "From rated files: %(files)s. Relevansi %(version)s.",
@@ -212,46 +209,41 @@ def order(comparison: Comparison, places: Sequence[Sequence[str]]) -> str:
 
 def lacks(contender: Contender) -> Iterator[str]:
     """Yield a sentence for each thing a run lacks, so that no gap is read as a bad result."""
-    name, missing = contender.run.name, contender.missing
+    missing = contender.missing
+
+    def named(found: Sequence[int] = ()) -> dict[str, str]:
+        return {"name": contender.run.name, "questions": positions(found)}
+
     if not contender.rated:
         yield gettext(
-            "%(name)s is not rated: it has no figures yet and loses to no other run.", name=name
+            "%(name)s is not rated: it has no figures yet and loses to no other run.", **named()
         )
-    if missing.not_run:
+    if found := missing.not_run:
         yield gettext(
-            "%(name)s was not asked %(questions)s: no figure of it counts them.",
-            name=name,
-            questions=positions(missing.not_run),
+            "%(name)s was not asked %(questions)s: no figure of it counts them.", **named(found)
         )
-    if missing.incomplete and contender.rated:
+    if (found := missing.incomplete) and contender.rated:
         yield gettext(
             "%(name)s waits for verdicts on %(questions)s: its figures are provisional.",
-            name=name,
-            questions=positions(missing.incomplete),
+            **named(found),
         )
-    if missing.unreadable:
+    if found := missing.unreadable:
         yield ngettext(
             "The answer of %(name)s to %(questions)s could not be read: it is in no denominator.",
             "The answers of %(name)s to %(questions)s could not be read: they are in no "
             "denominator.",
-            len(missing.unreadable),
-            name=name,
-            questions=positions(missing.unreadable),
+            len(found),
+            **named(found),
         )
-    if missing.failed:
+    if found := missing.failed:
         yield ngettext(
             "The call of %(name)s for %(questions)s failed: it counts as no success.",
             "The calls of %(name)s for %(questions)s failed: they count as no success.",
-            len(missing.failed),
-            name=name,
-            questions=positions(missing.failed),
+            len(found),
+            **named(found),
         )
-    if missing.unrated_quality and contender.rated:
-        yield gettext(
-            "%(name)s has no quality grade for %(questions)s.",
-            name=name,
-            questions=positions(missing.unrated_quality),
-        )
+    if (found := missing.unrated_quality) and contender.rated:
+        yield gettext("%(name)s has no quality grade for %(questions)s.", **named(found))
 
 
 def unasked(comparison: Comparison) -> Iterator[str]:
@@ -325,9 +317,7 @@ def notes(report: ComparisonReport) -> Iterator[str]:
     yield from unsaid(report)
     for contender in comparison.contenders:
         yield from lacks(contender)
-    small = smallness(comparison)
-    if small:
-        yield small
+    yield from filter(None, [smallness(comparison)])
     yield settings(comparison.settings)
     yield gettext(
         "n is the number of questions behind a figure. A difference is over the "
@@ -345,10 +335,7 @@ def _times(moments: Sequence[datetime]) -> str:
 
 
 def every(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[str, ...]:
-    """Return a sentence for each of `figures` and each pair of runs.
-
-    False negatives count as the figure itself has them.
-    """
+    """Return a sentence for each of `figures` and each pair of runs."""
     return tuple(conclusion(comparison, difference) for difference in of(comparison, figures))
 
 

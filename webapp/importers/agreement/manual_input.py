@@ -58,10 +58,7 @@ class ManualEvaluation(Struct, frozen=True):
 
 
 class ConstraintOverride(Struct, frozen=True):
-    """The decision on one constraint of a card; `card` counts from 0.
-
-    ``reason`` is empty in a file that gives none, as the published ones do.
-    """
+    """The decision on one constraint of a card; `reason` may be empty."""
 
     query_id: int
     card: int
@@ -93,11 +90,7 @@ class DecisionInFile(FromPerson):
 
 
 def read(name: str, data: bytes) -> ManualInput:
-    """The decisions in the file `name`, with all its problems.
-
-    Raises `UnknownManualInput` for JSON that holds no decisions, `UnreadableFile` for a file
-    that is not JSON.
-    """
+    """The decisions in the file `name`, with all its problems."""
     document, numbers = load(name, data, expected=_EXPECTED_FILE)
     if not isinstance(document, dict) or not ManualFile.model_fields.keys() & document.keys():
         looks = {"found": looks_like(document), "expected": _EXPECTED_FILE}
@@ -116,10 +109,7 @@ def check_places(manual: ManualInput, run: ReadRun) -> tuple[Problem, ...]:
 
 
 def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Problem, ...]:
-    """A problem for every question or card of `manual` that `n_cards` does not have.
-
-    `n_cards` is the number of cards by number of the question.
-    """
+    """A problem for each question or card that is not among `n_cards`, the cards by question."""
     cards = {query_id: n for query_id, n in n_cards.items() if n}
     places = [("manual_evaluations", e.query_id, e.card) for e in manual.evaluations]
     places += [("constraint_overrides", o.query_id, o.card) for o in manual.overrides]

@@ -1,7 +1,4 @@
-"""The meaning of every agreement coefficient: one place for page, command line and docs.
-
-All texts but the citations are English message ids, as in ``metrics.judging.registry``.
-"""
+"""The meaning of every agreement coefficient, in English message ids."""
 
 from __future__ import annotations
 

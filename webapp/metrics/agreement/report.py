@@ -67,10 +67,7 @@ class CannotTell(Struct, frozen=True):
 
 
 class LabelledItem(Struct, frozen=True):
-    """One thing to agree on, with each rater's label of it (a verdict, or a quality 0-5).
-
-    ``first`` is when it was first judged, ``None`` if that is not known.
-    """
+    """One thing to agree on, with each rater's label, and when it was first judged, if known."""
 
     category: str
     said: Mapping[str, str | float]

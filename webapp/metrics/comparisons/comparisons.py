@@ -105,10 +105,7 @@ class Comparison(RunDifferences, frozen=True, kw_only=True):
     unasked: tuple[int, ...] = ()
 
     def order(self, figure: str) -> tuple[tuple[str, ...], ...]:
-        """Run ids from the highest to the lowest value of `figure`; equal ones together.
-
-        Runs without a value are in no place.
-        """
+        """Run ids from the highest to the lowest value of `figure`, equal ones together."""
         return ranked({c.run.run: c.estimates[figure].figure.value for c in self.contenders})
 
 
@@ -197,16 +194,14 @@ def _estimates(
         tuple(tuple(counted(query, name) for query in run.queries) for name in HEADLINES)
         for run in runs
     )
-    means, composites = _intervals(columns, settings)
-    intervals, found = iter(means), []
-    for run, bounds in zip(runs, composites, strict=True):
+    means, composites = map(iter, _intervals(columns, settings))
+    found = []
+    for run in runs:
         values = figures(Totals.of(query.summary for query in run.queries))
-        estimates = {name: FigureEstimate(values[name], next(intervals)) for name in HEADLINES}
-        composite = values["composite"]
-        estimates["composite"] = FigureEstimate(
-            composite, NO_INTERVAL if composite.value is None else bounds
-        )
-        found.append(estimates)
+        intervals = {name: next(means) for name in HEADLINES} | {"composite": next(composites)}
+        if values["composite"].value is None:
+            intervals["composite"] = NO_INTERVAL
+        found.append({name: FigureEstimate(values[name], one) for name, one in intervals.items()})
     return found
 
 
@@ -214,10 +209,7 @@ def _estimates(
 def _intervals(
     runs: tuple[tuple[tuple[float | None, ...], ...], ...], settings: Resampling
 ) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """The interval of each headline figure, run by run, and of each run's composite.
-
-    A run has a column for each headline figure, with one value per question.
-    """
+    """The interval of each headline figure, run by run, and of each run's composite."""
     samples = [[one for one in values if one is not None] for run in runs for values in run]
     parts = [HEADLINES.index(name) for name in COMPOSITE_WEIGHTS]
     composites = [[run[part] for part in parts] for run in runs]
@@ -228,17 +220,15 @@ def _intervals(
     )
 
 
-class RaterShare(Struct, frozen=True):
-    """One rater's part in the compared runs: verdicts on cards and empty lists."""
-
-    name: str
-    judgments: int
+PARTS = ("constraints", "settled", "sample", "machine_help")
+"""The features' own comparisons of the same runs, by their names in files."""
 
 
 class ComparisonReport(Struct, frozen=True):
     """All that the pages, reports and files of one comparison print.
 
-    ``phase`` is 1, 2 or ``None`` for runs chosen by hand. ``judged_until`` is when the last
+    ``phase`` is 1, 2 or ``None`` for runs chosen by hand. ``raters`` are named with the number of
+    their verdicts on cards and empty lists. ``judged_until`` is when the last
     verdict under the rule was given, ``None`` before the first. ``blindness`` counts how many
     were given blind. ``version`` is the product's. ``badged`` is when blind raters began to see
     the outcomes of the constraints on each card, ``record_shown`` when raters began to see the
@@ -247,14 +237,14 @@ class ComparisonReport(Struct, frozen=True):
     study; the files do not name study, raters or blindness.
     ``wordings_opened`` says how often blind raters opened answers as written, and how many did.
     ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
-    ``parts`` are the features' own comparisons of the same runs, by their names in files.
+    ``parts`` are those of ``PARTS`` that there are.
     """
 
     study: str
     phase: int | None
     comparison: Comparison
     stability: Stability
-    raters: tuple[RaterShare, ...]
+    raters: tuple[tuple[str, int], ...]
     judged_until: datetime | None
     blindness: Blindness
     version: str

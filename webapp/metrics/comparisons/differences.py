@@ -276,10 +276,7 @@ def differences(
     headlines: Mapping[str, Mapping[str, float | None]],
     settings: Resampling,
 ) -> tuple[Difference, ...]:
-    """The differences of every figure of ``PAIRED`` for every two runs, in that order.
-
-    `headlines` has the headline figures of each run by its id.
-    """
+    """The differences of every figure of ``PAIRED`` for every two runs, in that order."""
     pairs = []
     for figure, at_zero in PAIRED:
         for one, other in combinations(runs, 2):

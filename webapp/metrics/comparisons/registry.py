@@ -1,7 +1,4 @@
-"""The meaning of every number of a comparison: one place for page, command line, reports and docs.
-
-All texts but the citations are English message ids, as in ``metrics.judging.registry``.
-"""
+"""The meaning of every number of a comparison, in English message ids."""
 
 from __future__ import annotations
 

@@ -112,10 +112,7 @@ def places_drawn(size: int, shape: tuple[int, int], seed: int) -> NDArray[np.int
 
 
 def item_times(unit_of: NDArray[np.intp], n_units: int, bootstrap: Bootstrap) -> Floats:
-    """Return how often each unit is drawn in each resample of the items.
-
-    `unit_of` has the unit of each item; the rows are resamples, the columns units.
-    """
+    """Return how often each unit is drawn, by resample; `unit_of` has the unit of each item."""
     import numpy as np
 
     n, resamples = len(unit_of), bootstrap.resamples

@@ -47,10 +47,7 @@ class VariedPart(StrEnum):
 
 
 class Variation(Struct, frozen=True):
-    """One other way of counting: `what` names the rater, rule, K, category or question.
-
-    ``orders`` has the order by each of the figures it can touch.
-    """
+    """One other way of counting, `what` it changes, and the orders of the figures it can touch."""
 
     change: VariedPart
     what: str
@@ -103,10 +100,7 @@ def stability(
     without_rater: Mapping[str, Sequence[ComparedRun]] | None = None,
     other_rules: Mapping[str, Sequence[ComparedRun]] | None = None,
 ) -> Stability:
-    """How the order of `runs` fares; the mappings hold the same runs judged otherwise.
-
-    `without_rater` by the name of the rater left out, `other_rules` by the rule's name.
-    """
+    """How the order of `runs` fares; the mappings hold the same runs judged otherwise, by name."""
     base = orders(runs)
     variations = [
         *(

@@ -223,10 +223,7 @@ def open_disputes(session: Session, study: Study) -> int:
 def adjudicate(
     session: Session, rater: Rater, thing_id: int, verdict: str, reason: str, now: datetime
 ) -> None:
-    """Settle a dispute, or settle it anew; the log keeps who, when and the earlier verdict.
-
-    Raises ``UnknownThing``, ``NotDisputed``, ``UnfitVerdict`` and ``ReasonMissing``.
-    """
+    """Settle a dispute, or settle it anew; the log keeps who, when and the earlier verdict."""
     thing, before = _locked(session, rater.study, thing_id)
     fit: type[StrEnum] = EmptyOutcome if thing.property_id is None else Relevance
     if verdict not in list(fit):
@@ -243,10 +240,7 @@ def adjudicate(
 
 
 def withdraw(session: Session, rater: Rater, thing_id: int, now: datetime) -> None:
-    """Take a settlement back, logged with the person; without a settlement nothing changes.
-
-    Raises ``UnknownThing`` and ``NotDisputed``.
-    """
+    """Take a settlement back, logged with the person; without a settlement nothing changes."""
     thing, before = _locked(session, rater.study, thing_id)
     if before is not None:
         old, subject = _told(session, before), _subject(session, thing)

@@ -65,10 +65,7 @@ def report(
     bootstrap: Bootstrap = INTERVALS,
     tell: Tell = nobody,
 ) -> AgreementReport:
-    """Return how far the study's raters agree on each of `kinds`, and with themselves.
-
-    `tell` is called with the number of kinds that are done.
-    """
+    """Return how far the study's raters agree on each of `kinds`, and with themselves."""
     raters, wanted = studies.raters(session, study), tuple(kinds)
     names = [rater.name for rater in raters]
     found = []
@@ -199,11 +196,7 @@ class HandJudgedRun(Struct, frozen=True):
 
 
 class JudgedRun(Struct, frozen=True):
-    """A run with the verdicts by hand on its cards, and the problems of its files.
-
-    ``questions`` have number and text, by the query id of the verdicts; ``titles`` are by a
-    property's identity.
-    """
+    """A run judged by hand: number and text of its questions by query id, titles by property."""
 
     name: str
     verdicts: tuple[VerdictByHand, ...]
@@ -213,10 +206,7 @@ class JudgedRun(Struct, frozen=True):
 
 
 class ConflictsOfRuns(Struct, frozen=True):
-    """The conflict report of some runs, with the texts that make it readable.
-
-    ``questions`` and ``titles`` are as in the runs, each as the first run that has one puts it.
-    """
+    """The conflict report of some runs, with the questions and titles that make it readable."""
 
     report: ConflictReport
     questions: Mapping[int, tuple[int, str]]
@@ -225,24 +215,13 @@ class ConflictsOfRuns(Struct, frozen=True):
 
 
 def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
-    """Return the runs that pairs of a results.json (V2) and a manual_input.json make.
-
-    Runs of one name are told apart by a number. Raises ``ImportRefused`` for a file of which
-    nothing can be used.
-    """
+    """Return the runs of pairs of files; runs of one name are told apart by a number."""
     names = _distinct([pair.name for pair in pairs])
     return [_judged_run(name, pair) for name, pair in zip(names, pairs, strict=True)]
 
 
 def in_folders(files: Mapping[str, bytes]) -> tuple[list[HandJudgedRun], list[str]]:
-    """Return the pairs among `files` (by path, slashes between), and the incomplete folders.
-
-    Other files are not looked at.
-
-    >>> found, incomplete = in_folders({f"s/a/{RUN_FILE}": b"1", f"s/a/{MANUAL_FILE}": b"2"})
-    >>> found, incomplete
-    ([HandJudgedRun(name='a', run_file=b'1', manual_file=b'2')], [])
-    """
+    """Return the pairs among `files`, by path, and the incomplete folders; others are ignored."""
     folders: dict[tuple[str, ...], dict[str, bytes]] = {}
     for path, data in files.items():
         *folder, name = path.split("/")
@@ -267,10 +246,7 @@ def compare(judged: Sequence[JudgedRun]) -> ConflictsOfRuns:
 
 
 def in_study(session: Session, study: Study) -> ConflictsOfRuns | None:
-    """Return the report on the study's own runs; ``None`` if fewer than two are judged by hand.
-
-    They are the runs on whose cards people decided one run at a time, beside gold questions.
-    """
+    """Return the report on the study's runs; ``None`` if fewer than two are judged by hand."""
     from webapp.services.gold import constraints
 
     judged = list(constraints.judged_by_hand(session, study))

@@ -78,10 +78,7 @@ class DifferentQuestions(Refused):
 
 
 class Candidate(NamedTuple):
-    """A run that may be compared, and how many of its readable queries are complete.
-
-    ``done`` of ``of`` are for the rater who has got furthest.
-    """
+    """A run, and how many of its readable queries the rater who got furthest has completed."""
 
     run: Run
     done: int
@@ -142,10 +139,7 @@ def phases_of(session: Session, study: Study) -> tuple[int, ...]:
 
 
 def comparable(session: Session, study: Study, run_ids: Sequence[str]) -> list[Run]:
-    """Return the runs to compare, each once.
-
-    Raises ``UnknownRun``, ``NothingToCompare`` and ``DifferentQuestions``.
-    """
+    """Return the runs to compare, each once."""
     chosen = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
     if len(chosen) < FEWEST:
         raise NothingToCompare
@@ -224,10 +218,7 @@ class ComparedQuestion(Struct, frozen=True):
 def find(
     session: Session, study: Study, run_ids: Sequence[str], position: int, rule: Rule
 ) -> ComparedQuestion:
-    """Return one question as every run of a comparison answered it.
-
-    Raises ``UnknownRun``; ``UnknownQuery`` where none of the runs has a question there.
-    """
+    """Return one question as every run of a comparison answered it."""
     compared = [runs.find(session, study, run_id) for run_id in dict.fromkeys(run_ids)]
     names = names_of(compared)
     places = (

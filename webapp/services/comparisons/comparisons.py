@@ -14,7 +14,7 @@ from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
-from webapp.metrics.comparisons.comparisons import ComparisonReport, RaterShare, compare
+from webapp.metrics.comparisons.comparisons import PARTS, ComparisonReport, compare
 from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
@@ -38,11 +38,7 @@ def report(
     settings: Resampling | None = None,
     tell: Tell = nobody,
 ) -> ComparisonReport:
-    """Return the comparison of `run_ids` under `rule`, with its raters and how stable it is.
-
-    Its phase is the one whose runs these could be. `tell` is called after each step. Raises
-    ``UnknownRun``, ``NothingToCompare`` and ``DifferentQuestions``.
-    """
+    """Return the comparison of `run_ids` under `rule`; its phase is the one they could be of."""
     chosen = comparable(session, study, run_ids)
     names = names_of(chosen)
     tell(0, 4)
@@ -139,11 +135,21 @@ class _RunsUnderRules:
         if self._settled:
             rules.append(Rule(ADJUDICATED))
         found = {other.name: self.under(other) for other in rules if other.name != rule.name}
-        return {name: judged for name, judged in found.items() if all(map(_is_rated, judged))}
+        return {
+            name: judged
+            for name, judged in found.items()
+            if all(
+                any(
+                    query.summary.judged_count or query.summary.empty_outcome
+                    for query in run.queries
+                )
+                for run in judged
+            )
+        }
 
-    def shares(self, rule: Rule) -> tuple[RaterShare, ...]:
+    def shares(self, rule: Rule) -> tuple[tuple[str, int], ...]:
         raters = [rule.rater] if rule.rater is not None else self._judging()
-        return tuple(RaterShare(studies.called(r), len(self._of(r).by_thing)) for r in raters)
+        return tuple((studies.called(r), len(self._of(r).by_thing)) for r in raters)
 
     def until(self, rule: Rule) -> datetime | None:
         """Return when the last verdict under `rule` was given; ``None`` before the first."""
@@ -199,17 +205,8 @@ class _RunsUnderRules:
         return self._made[key]
 
 
-def _is_rated(run: ComparedRun) -> bool:
-    return any(query.summary.judged_count or query.summary.empty_outcome for query in run.queries)
-
-
 def part_modules() -> dict[str, ModuleType]:
     from webapp.services.gold import constraints
     from webapp.services.planning import machine_help, samples, settled
 
-    return {
-        "constraints": constraints,
-        "settled": settled,
-        "sample": samples,
-        "machine_help": machine_help,
-    }
+    return dict(zip(PARTS, (constraints, settled, samples, machine_help), strict=True))

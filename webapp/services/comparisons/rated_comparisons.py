@@ -95,11 +95,7 @@ def compare_files(
 
 
 def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
-    """Return what each file holds, by its name; a file may lack questions of the longest one.
-
-    Raises ``NothingToCompare``, ``DifferentQuestions``, and ``ImportRefused`` for a file without
-    any line that can be used.
-    """
+    """Return what each file holds, by its name; a file may lack questions of the longest one."""
     if len(files) < FEWEST:
         raise NothingToCompare
     called = _apart([file.name for file in files])
