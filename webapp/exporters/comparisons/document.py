@@ -483,7 +483,7 @@ def document(
         Section(
             "differences",
             gettext("Differences"),
-            words.every(comparison),
+            tuple(words.conclusion(comparison, one) for one in words.of(comparison)),
             (
                 difference_table("differences", comparison, notes),
                 signed_rank_table("signed_rank", comparison, notes),

@@ -334,19 +334,12 @@ def _times(moments: Sequence[datetime]) -> str:
     return ", ".join(notation.zoned_moment(when) for when in moments)
 
 
-def every(comparison: Comparison, figures: Sequence[str] = HEADLINES) -> tuple[str, ...]:
-    """Return a sentence for each of `figures` and each pair of runs."""
-    return tuple(conclusion(comparison, difference) for difference in of(comparison, figures))
-
-
-def of(comparison: RunDifferences, figures: Sequence[str] = HEADLINES) -> tuple[Difference, ...]:
-    """Return the differences on `figures`, with false negatives as each figure has them."""
-    return tuple(
-        difference
-        for difference in comparison.differences
-        if difference.figure in figures
-        and (difference.figure == "mrr_answerable" or not difference.false_negatives_at_zero)
-    )
+def of(comparison: RunDifferences) -> Iterator[Difference]:
+    """Yield the differences on the headline figures, false negatives as each figure has them."""
+    for one in comparison.differences:
+        at_zero = one.false_negatives_at_zero and one.figure != "mrr_answerable"
+        if one.figure in HEADLINES and not at_zero:
+            yield one
 
 
 def counted(comparison: RunDifferences, differences: Sequence[Difference]) -> str:

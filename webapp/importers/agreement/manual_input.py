@@ -104,10 +104,6 @@ def read(name: str, data: bytes) -> ManualInput:
     return ManualInput(name, evaluations, overrides, tuple(reader.problems))
 
 
-def check_places(manual: ManualInput, run: ReadRun) -> tuple[Problem, ...]:
-    return check_cards(manual, {query.query_id: len(query.cards) for query in run.queries})
-
-
 def check_cards(manual: ManualInput, n_cards: Mapping[int, int]) -> tuple[Problem, ...]:
     """A problem for each question or card that is not among `n_cards`, the cards by question."""
     cards = {query_id: n for query_id, n in n_cards.items() if n}

@@ -281,12 +281,13 @@ def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
     read = json_runs.read(f"{name}/{RUN_FILE}", pair.run_file)
     manual = manual_input.read(f"{name}/{MANUAL_FILE}", pair.manual_file)
     cards = (card for query in read.queries for card in query.cards)
+    n_cards = {query.query_id: len(query.cards) for query in read.queries}
     return JudgedRun(
         name=name,
         verdicts=manual_input.verdicts(manual, read, name),
         questions={q.query_id: (q.query_id, q.question) for q in read.queries},
         titles={identity(card): card.title for card in cards},
-        problems=(*manual.problems, *manual_input.check_places(manual, read)),
+        problems=(*manual.problems, *manual_input.check_cards(manual, n_cards)),
     )
 
 

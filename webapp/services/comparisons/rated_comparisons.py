@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import PurePath
 
@@ -19,7 +19,6 @@ from webapp.metrics.comparisons.comparisons import ComparisonReport, compare
 from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
-from webapp.metrics.judging.figures import RunReport
 from webapp.records import Blindness, Problem
 from webapp.services.comparisons.chosen_runs import (
     FEWEST,
@@ -30,9 +29,6 @@ from webapp.services.comparisons.chosen_runs import (
 
 _DATED = re.compile(r"(?:^|[ _-])\d{8}(?:[ _-]?\d{4,6})?$|[ _-]latest$")
 _KIND = re.compile(r"^(?:evaluation[ _-])?(?:rated|ratings|exported)(?:[ _-]|$)")
-
-Key = tuple[int, str]
-"""A question's number and its text, blanks removed and case folded."""
 
 
 class RatedCsv(Struct, frozen=True):
@@ -64,10 +60,10 @@ def compare_files(
             llm=label if varying == "llm" else None,
             queries=tuple(
                 ComparedQuery(row.query_id, row.query_id, row.question, row.category, row.summary)
-                for row in sorted(report.rows, key=lambda row: row.query_id)
+                for row in sorted(one.report.rows, key=lambda row: row.query_id)
             ),
         )
-        for (name, report), label in zip(_named(files, found).items(), stated, strict=True)
+        for name, one, label in zip(names_of(files), found.values(), stated, strict=True)
     ]
     comparison = compare(runs, rule=csv_ratings.RULE, settings=settings)
     stable = stability(runs)
@@ -105,12 +101,22 @@ def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
     for name, one in found.items():
         if not one.report.rows:
             raise ImportRefused(*(one.problems or (error("no_queries", name),)))
-    _same_questions(_named(files, found))
+    listed = [one.report.rows for one in found.values()]
+    with_texts = all(any(row.question.strip() for row in rows) for rows in listed)
+    asked = {
+        name: {
+            (row.query_id, question_key(row.question) if with_texts else ""): (
+                row.query_id,
+                row.question,
+            )
+            for row in rows
+        }
+        for name, rows in zip(names_of(files), listed, strict=True)
+    }
+    longest = max(asked.values(), key=len)
+    if not all(set(one) <= set(longest) for one in asked.values()):
+        raise DifferentQuestions(asked)
     return found
-
-
-def _named(files: Sequence[RatedCsv], found: Mapping[str, RatedFile]) -> dict[str, RunReport]:
-    return dict(zip(names_of(files), (one.report for one in found.values()), strict=True))
 
 
 def method_name(path: str) -> str:
@@ -150,21 +156,3 @@ def _apart(names: Sequence[str]) -> list[str]:
         number = names[:place].count(name)
         given.append(f"{name} ({number + 1})" if number else name)
     return given
-
-
-def _same_questions(reports: Mapping[str, RunReport]) -> None:
-    """Raise ``DifferentQuestions`` unless every file asks the longest one's, or a part of them."""
-    with_texts = all(any(row.question.strip() for row in r.rows) for r in reports.values())
-    asked: dict[str, dict[Key, tuple[int, str]]] = {
-        name: {
-            (row.query_id, question_key(row.question) if with_texts else ""): (
-                row.query_id,
-                row.question,
-            )
-            for row in report.rows
-        }
-        for name, report in reports.items()
-    }
-    longest = max(asked.values(), key=len)
-    if not all(set(found) <= set(longest) for found in asked.values()):
-        raise DifferentQuestions(asked)
