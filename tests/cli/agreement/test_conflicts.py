@@ -10,28 +10,18 @@ from typing import Any
 import pytest
 
 from tests.cli.relevansi import document, relevansi
+from tests.services.agreement.test_conflicts import pair
 from webapp.cli.agreement.agreement import judged_runs
 
 QUESTIONS = Path(__file__).parents[3] / "seeds/questions.json"
 
 
-def judged(folder: Path, *words: str, query_id: int = 1, titles: str = "ab") -> Path:
+def judged(folder: Path, *words: str, titles: str = "ab") -> Path:
     """A folder with one question's answer and a verdict by hand on each of its cards."""
     folder.mkdir(parents=True)
-    lines = [f"{i}. **[Rumah {t}](https://x.example/properti/{t})**" for i, t in enumerate(titles)]
-    entry = {
-        "query_id": query_id,
-        "question": "rumah di cemara",
-        "category": "location_simple",
-        "response": "\n".join(lines),
-        "properties": [{"name": f"Rumah {t}", "slug": t} for t in titles],
-        "properties_count": len(titles),
-    }
-    run = {"timestamp": "t", "method": "hybrid", "threshold_t": 0.6, "results": [entry]}
-    decided = {str(index): {"result": word} for index, word in enumerate(words)}
-    manual = {"manual_evaluations": {str(query_id): decided}}
-    (folder / "results.json").write_text(json.dumps(run), encoding="utf-8")
-    (folder / "manual_input.json").write_text(json.dumps(manual), encoding="utf-8")
+    found = pair(folder.name, *words, titles=titles)
+    (folder / "results.json").write_bytes(found.run_file)
+    (folder / "manual_input.json").write_bytes(found.manual_file)
     return folder
 
 

@@ -159,12 +159,6 @@ def test_a_value_lies_on_its_track() -> None:
     assert Track(left=0, right=100, top=5.0).at(4) == 80
 
 
-@pytest.mark.parametrize("room", [0, 5, 20, 60, 200])
-def test_a_fitted_text_is_never_wider_than_its_room(room: float) -> None:
-    for text in (*LONG, "", "é" * 30):
-        assert canvas.width(canvas.fitted(text, 12, room), 12) <= room
-
-
 @pytest.mark.parametrize("kind", pictures.KINDS)
 @pytest.mark.parametrize("picture_format", pictures.FORMATS)
 def test_a_picture_file_is_the_same_twice(kind: str, picture_format: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import product
 from typing import Any, NamedTuple
 
 import pytest
@@ -54,21 +55,15 @@ class Case(NamedTuple):
     labels: range
 
 
-def _random_cases() -> dict[str, Case]:
-    cases: dict[str, Case] = {}
-    for raters in (2, 3, 5):
-        for labels in (2, 6):
-            for missing in (0.0, 0.3):
-                for skew in (0.0, 0.9):
-                    seed = len(cases) + 1
-                    table = oracles.random_table(
-                        seed, raters=raters, labels=labels, missing=missing, skew=skew
-                    )
-                    cases[f"{raters}-raters-{labels}-labels-{missing}-{skew}"] = Case(
-                        table, range(labels)
-                    )
-    return cases
-
+RANDOM = {
+    f"{raters}-raters-{labels}-labels-{missing}-{skew}": Case(
+        oracles.random_table(seed, raters=raters, labels=labels, missing=missing, skew=skew),
+        range(labels),
+    )
+    for seed, (raters, labels, missing, skew) in enumerate(
+        product((2, 3, 5), (2, 6), (0.0, 0.3), (0.0, 0.9)), start=1
+    )
+}
 
 SKEWED = {
     "one-disagreement": Case([[1, 1]] * 29 + [[1, 0]], range(2)),
@@ -82,7 +77,7 @@ SKEWED = {
     "published": Case(FOUR_RATERS, range(1, 6)),
 }
 
-CASES = {**_random_cases(), **SKEWED}
+CASES = {**RANDOM, **SKEWED}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

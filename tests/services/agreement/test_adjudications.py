@@ -79,9 +79,8 @@ def test_the_closest_vote_comes_first_and_every_label_says_where_it_comes_from(
     assert docket.counts.total == 9
 
 
-@pytest.mark.usefixtures("run_id")
 def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
-    session: Session, study: Study, raters: list[Rater]
+    session: Session, study: Study, raters: list[Rater], run_id: str
 ) -> None:
     docket = adjudications.docket(session, study)
 
@@ -92,22 +91,14 @@ def test_names_are_hidden_and_numbers_are_drawn_for_every_card(
     assert "Budi" not in repr(docket)
 
     adjudications.show_names(session, raters[0], shown=True, now=NOW)
+    events.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
+    events.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
     shown = adjudications.docket(session, study)
+    assert [vote.notes for vote in shown.open[0].votes] == [(), ("too far",), (), ()]
     assert [vote.name for vote in shown.open[0].votes] == ["Ani", "Budi", "Citra", "Dedi"]
     assert [vote.verdict for vote in shown.open[0].votes] == ["1", "0", "1", "0"]
     logged = session.scalars(select(LogEntry)).all()[-1]
     assert (logged.action, logged.subject, logged.new) == ("show rater names", "Ani", "True")
-
-
-def test_notes_on_the_questions_answers_stand_beside_the_vote(
-    session: Session, study: Study, raters: list[Rater], run_id: str
-) -> None:
-    events.rate(session, raters[1], run_id, 1, AnswerRating(notes="too far"), click("n"))
-    events.rate(session, raters[1], run_id, 2, AnswerRating(notes="elsewhere"), click("m"))
-    adjudications.show_names(session, raters[0], shown=True, now=NOW)
-    votes = adjudications.docket(session, study).open[0].votes
-
-    assert [vote.notes for vote in votes] == [(), ("too far",), (), ()]
 
 
 def test_a_settlement_decides_under_the_rule_and_majority_where_it_is_silent(
