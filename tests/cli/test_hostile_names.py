@@ -19,7 +19,7 @@ import stamina
 import webapp
 from tests.chatbot.bots import Bot, serving, status
 from tests.cli import relevansi as commands
-from tests.cli.agreement.test_conflicts import judged
+from tests.cli.agreement.test_agreement import judged
 from tests.cli.evaluations.test_answering import QUESTIONS
 from tests.cli.relevansi import relevansi
 from tests.conftest import NOW

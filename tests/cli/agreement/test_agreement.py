@@ -1,15 +1,20 @@
-"""``relevansi agreement``: one JSON document, or tables that say why a figure is missing."""
+"""``relevansi agreement`` and ``relevansi conflicts``: JSON, tables and refusals."""
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
+from tests.services.agreement.test_conflicts import pair
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
+from webapp.cli.agreement.agreement import judged_runs
 from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.runs import imports
@@ -75,3 +80,107 @@ def test_the_tables_say_why_a_figure_is_missing(instance: Path, tmp_path: Path) 
     assert "0.75" in text
     assert "This figure is for exactly two raters." in text
     assert "Cannot tell: 1 of 10 judgments." in text
+
+
+QUESTIONS = Path(__file__).parents[3] / "seeds/questions.json"
+
+
+def judged(folder: Path, *words: str, titles: str = "ab") -> Path:
+    """A folder with one question's answer and a verdict by hand on each of its cards."""
+    folder.mkdir(parents=True)
+    found = pair(folder.name, *words, titles=titles)
+    (folder / "results.json").write_bytes(found.run_file)
+    (folder / "manual_input.json").write_bytes(found.manual_file)
+    return folder
+
+
+def as_json(tmp_path: Path, *folders: Path) -> Any:
+    return document(relevansi(tmp_path, "conflicts", *folders, "--format", "json"))
+
+
+def test_json_has_exactly_the_agreed_shape(tmp_path: Path) -> None:
+    hybrid = judged(tmp_path / "hybrid", "pass", "pass")
+    api = judged(tmp_path / "api_only", "fail", "pass")
+
+    assert as_json(tmp_path, hybrid, api) == {
+        "pairs_judged_more_than_once": 2,
+        "contradictions": [
+            {
+                "query_id": 1,
+                "property": "slug:a",
+                "verdicts": {"hybrid": "pass", "api_only": "fail"},
+            }
+        ],
+        "favours": {"hybrid": 1, "api_only": 0},
+        "sign_tests": [{"runs": ["hybrid", "api_only"], "favours_a": 1, "favours_b": 0, "p": 1.0}],
+    }
+
+
+def test_the_folder_one_stands_in_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged(tmp_path / "hybrid", "pass")
+    monkeypatch.chdir(tmp_path / "hybrid")
+
+    assert [run.name for run in judged_runs([Path()])] == ["hybrid"]
+
+
+def test_a_table_is_printed_for_people(tmp_path: Path) -> None:
+    folders = judged(tmp_path / "hybrid", "pass"), judged(tmp_path / "[b]api", "fail")
+    done = relevansi(tmp_path, "conflicts", *folders)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [word for word in ("slug:a", "[b]api") if word not in done.stdout] == []
+
+
+def test_a_run_that_says_both_is_named_beside_the_document(tmp_path: Path) -> None:
+    both = judged(tmp_path / "both", "pass", "fail", titles="aa")
+    other = judged(tmp_path / "other", "fail")
+    done = relevansi(tmp_path, "conflicts", both, other, "--format", "json")
+
+    assert document(done)["pairs_judged_more_than_once"] == 0
+    assert "both passes and fails" in done.stderr
+    assert "slug:a" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "holds", "words"),
+    [
+        ("manual_input.json", None, "manual_input.json"),
+        ("results.json", None, "results.json"),
+        ("manual_input.json", '{"manual_evaluations": ', "bad/manual_input.json is not complete"),
+        ("results.json", QUESTIONS.read_text("utf-8"), "bad/results.json looks like"),
+    ],
+)
+def test_a_bad_folder_takes_one_clear_line(
+    tmp_path: Path, file: str, holds: str | None, words: str
+) -> None:
+    good, bad = judged(tmp_path / "good", "pass"), judged(tmp_path / "bad", "pass")
+    if holds is None:
+        (bad / file).unlink()
+    else:
+        (bad / file).write_text(holds, "utf-8")
+    done = relevansi(tmp_path, "conflicts", good, bad, "--format", "json")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert words in done.stderr
+    assert "bad" in done.stderr
+
+
+@pytest.mark.real
+def test_the_real_run_against_a_copy_with_one_verdict_turned(
+    tmp_path: Path, real_run: Path
+) -> None:
+    copy = tmp_path / "api_only"
+    copy.mkdir()
+    shutil.copy(real_run / "results.json", copy)
+    manual = json.loads((real_run / "manual_input.json").read_text(encoding="utf-8"))
+    manual["manual_evaluations"]["22"]["1"]["result"] = "fail"
+    (copy / "manual_input.json").write_text(json.dumps(manual), encoding="utf-8")
+
+    found = as_json(tmp_path, real_run, copy)
+
+    assert found["pairs_judged_more_than_once"] == 67  # 68 verdicts, one property twice
+    assert [c["query_id"] for c in found["contradictions"]] == [22]
+    assert found["favours"] == {real_run.name: 1, "api_only": 0}

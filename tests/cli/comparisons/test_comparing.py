@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.rated_files import rated
 from tests.cli.relevansi import Stream, document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
@@ -92,3 +93,96 @@ def test_what_cannot_be_compared_is_said_in_one_line(
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture(name="two")
+def _two(tmp_path: Path) -> tuple[Path, Path]:
+    """Two methods on three questions; hybrid is better on the first two, level on the third."""
+    name = "evaluation_rated_20260125.csv"
+    hybrid = rated(tmp_path / "hybrid", "5,4,1,,,,,4,", "5,3,1,,,,,3,", "5,2,2,,,,,2,", name=name)
+    api = rated(tmp_path / "api_only", "5,2,2,,,,,2,", "5,1,4,,,,,2,", "5,2,2,,,,,2,", name=name)
+    return hybrid, api
+
+
+def test_rated_files_are_compared_by_question_with_their_folders_names(
+    tmp_path: Path, two: tuple[Path, Path]
+) -> None:
+    """P@5 .8 .6 .4 against .4 .2 .4: mean difference .8/3, two wins, a tie; p = 2 of 4 signs."""
+    said = document(relevansi(tmp_path / "i", "compare", "--input", *two, "--format", "json"))
+
+    assert [run["name"] for run in said["runs"]] == ["Hybrid", "API Only"]
+    precision = said["differences"][0]
+    assert precision["mean"] == 0.2667
+    assert (precision["wins"], precision["ties"], precision["losses"]) == (2, 1, 0)
+    assert (precision["n"], precision["p"], precision["exact"]) == (3, 0.5, True)
+    assert said["runs"][0]["figures"]["mrr"]["value"] == 0.8333
+    assert said["runs"][0]["categories"]["lokasi"]["mean_precision_at_5"]["n"] == 3
+    assert said["study"] is None
+    assert said["files"] == list(map(str, two))
+    assert "another K" in said["unsaid"][0]
+    assert {line["change"] for line in said["stability"]["lines"]} == {
+        "question left out", "empty lists"
+    }  # fmt: skip
+
+
+def test_rated_files_make_the_report_of_a_phase_in_every_format_in_one_call(
+    tmp_path: Path, two: tuple[Path, Path]
+) -> None:
+    formats = ("--format", "markdown", "--format", "latex", "--output", "html")
+    call = ("compare", "--phase", "1", "--input", *two, "--names", "Hybrid, API", *formats)
+
+    done = relevansi(tmp_path / "i", *call, "-o", tmp_path / "reports")
+
+    assert (done.returncode, done.stdout) == (0, "")
+    written = sorted(path.suffix for path in (tmp_path / "reports").glob("phase1_comparison_*"))
+    assert written == [".html", ".md", ".tex"]
+    (markdown,) = (tmp_path / "reports").glob("*.md")
+    text = markdown.read_text("utf-8")
+    assert text.startswith("# Phase 1: search methods compared")
+    assert "From rated files." in text
+    assert "Rated by" not in text
+    assert "Hybrid is 0.27 higher than API" in text
+
+
+def test_a_figure_that_the_counts_leave_open_is_named_with_its_question(
+    tmp_path: Path, two: tuple[Path, Path]
+) -> None:
+    open_one = rated(tmp_path, "5,4,1,,,,,4,", "8,4,1,,,,,3,", "5,2,2,,,,,2,", name="vector.csv")
+
+    done = relevansi(tmp_path / "i", "compare", "--input", two[0], open_one)
+
+    assert "The counts of vector leave Precision@5 open for question 2" in done.stdout
+    assert "vector.csv, line 3: the counts leave precision_at_5 open" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--input", "{0}"), "A comparison needs two runs"),
+        (("--input", "{0}", "nowhere.csv"), "There is no file nowhere.csv"),
+        (("--input", "{0}", "{1}", "--names", "one"), "a name for each of the 2 files"),
+        (("--input", "{0}", "{1}", "--rule", "majority"), "merged already"),
+        (("--input", "{0}", "{1}", "--runs", "a"), "either --phase, --runs or --input"),
+        (("--input", "{0}", "{1}", "--format", "html", "--format", "latex"), "-o FOLDER"),
+        (("--input", "{0}", "{1}", "--output", "word", "-o", "x"), "is not a format"),
+    ],
+)
+def test_a_comparison_of_files_that_cannot_be_made_says_why(
+    tmp_path: Path, two: tuple[Path, Path], arguments: tuple[str, ...], told: str
+) -> None:
+    said = (argument.format(*two) for argument in arguments)
+
+    done = relevansi(tmp_path / "i", "compare", *said)
+
+    assert done.returncode in {1, 2}
+    assert told in done.stderr
+
+
+def test_output_is_a_format_and_any_other_word_a_file(
+    tmp_path: Path, two: tuple[Path, Path]
+) -> None:
+    printed = relevansi(tmp_path / "i", "compare", "--input", *two, "--output", "latex")
+    relevansi(tmp_path / "i", "compare", "--input", *two, "--output", tmp_path / "report.md")
+
+    assert "\\documentclass" in printed.stdout or "\\section" in printed.stdout
+    assert (tmp_path / "report.md").read_text("utf-8").startswith("# Comparison of runs")

@@ -63,11 +63,6 @@ def report(session: Session, study: Study) -> AgreementReport:
     return study_agreement.report(session, study, bootstrap=FEW)
 
 
-def repeat(session: Session, rater: Rater, key: str, question_id: int) -> None:
-    session.add(Task(id=key, rater=rater, question_id=question_id, kind="repeat", claimed_at=NOW))
-    session.flush()
-
-
 def of(found: AgreementReport, kind: ItemKind) -> KindAgreement:
     return next(one for one in found.kinds if one.kind is kind)
 
@@ -83,12 +78,6 @@ def test_agreement_on_cards_is_the_pure_modules_of_the_verdicts(
     # Pairs of labels that agree: 3 of 3, 1 of 3, 1 of 1; d was decided once: (1 + 1/3 + 1) / 3.
     assert cards.overall.raw.value == pytest.approx(7 / 9)
     assert (cards.n_items, cards.n_shared, cards.raters) == (4, 3, ("Ani", "Budi", "Citra"))
-
-
-@pytest.mark.usefixtures("run_id")
-def test_each_pair_and_category_counts_its_own_items(session: Session, study: Study) -> None:
-    cards = of(report(session, study), ItemKind.CARDS)
-
     # Ani and Budi: a and c alike, b not. Ani: 1 1 0; Budi: 1 0 0.
     # Pe = 2/3 x 1/3 + 1/3 x 2/3 = 4/9; kappa = (2/3 - 4/9) / (1 - 4/9) = 2/5.
     both = cards.pairs["Ani", "Budi"]
@@ -106,23 +95,7 @@ def test_each_pair_and_category_counts_its_own_items(session: Session, study: St
     assert cards.cannot_tell_by["Budi"].rate == 0.25
 
 
-def test_empty_lists_are_counted_apart(
-    session: Session, study: Study, raters: dict[str, Rater], run_id: str
-) -> None:
-    for name, outcome in (
-        ("Ani", EmptyOutcome.CORRECT_EMPTY),
-        ("Budi", EmptyOutcome.FALSE_NEGATIVE),
-    ):
-        said = AnswerRating(empty_outcome=outcome)
-        events.rate(session, raters[name], run_id, 3, said, click(f"{name}-empty"))
-    found = report(session, study)
-
-    assert of(found, ItemKind.CARDS).n_items == 4
-    empty = of(found, ItemKind.EMPTY_LISTS)
-    assert (empty.n_items, empty.overall.raw.value, empty.raters) == (1, 0, ("Ani", "Budi"))
-
-
-def test_quality_is_an_order(
+def test_empty_lists_are_counted_apart_and_quality_is_an_order(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
     grades = {"Ani": (5, 2), "Budi": (4, 2), "Citra": (None, 0)}
@@ -130,51 +103,48 @@ def test_quality_is_an_order(
         for number, grade in enumerate(given, start=1):
             said = AnswerRating(quality=grade)
             events.rate(session, raters[name], run_id, number, said, click(f"{name}q{number}"))
-    quality = of(report(session, study), ItemKind.QUALITY)
+    for name, outcome in zip(("Ani", "Budi"), EmptyOutcome, strict=True):
+        said = AnswerRating(empty_outcome=outcome)
+        events.rate(session, raters[name], run_id, 3, said, click(f"{name}-empty"))
+    found = report(session, study)
 
+    assert of(found, ItemKind.CARDS).n_items == 4
+    empty, quality = of(found, ItemKind.EMPTY_LISTS), of(found, ItemKind.QUALITY)
+    assert (empty.n_items, empty.overall.raw.value, empty.raters) == (1, 0, ("Ani", "Budi"))
     table = ((5, 4, None), (2, 2, 0))
     expected = agreement(table, scale=Scale.ORDINAL, labels=range(6), bootstrap=FEW)
     assert quality.overall == expected
     assert quality.cannot_tell is None
 
 
-@pytest.mark.usefixtures("run_id")
-def test_hidden_repeats_are_held_against_the_standing_verdict(
-    session: Session, study: Study, raters: dict[str, Rater]
-) -> None:
-    is_card = JudgedThing.property_id.is_not(None)
-    things = session.scalars(select(JudgedThing).where(is_card).order_by(JudgedThing.id)).all()
-    repeat(session, raters["Ani"], "t", things[0].question_id)
-    # Ani's standing verdicts on a, b, c are 1 1 0; asked again: 1 0 and not yet answered.
-    for thing, verdict in zip(things, ("1", "0", None), strict=False):
-        session.add(Repeat(task_id="t", judged_thing_id=thing.id, verdict=verdict))
-    session.flush()
-    (own,) = report(session, study).repeats
-
-    assert (own.rater, own.kind, own.asked, own.answered) == ("Ani", ItemKind.CARDS, 3, 2)
-    assert (own.agreement.raw.n, own.agreement.raw.value) == (2, 0.5)
-
-
-@pytest.mark.usefixtures("run_id")
-def test_empty_lists_and_grades_said_again_are_measured_apart_from_cards(
+def test_what_is_said_again_is_held_against_the_standing_verdict(
     session: Session, study: Study, raters: dict[str, Rater], run_id: str
 ) -> None:
+    ani = raters["Ani"]
     outcome = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
-    events.rate(session, raters["Ani"], run_id, 3, outcome, click("e", minute=9))
-    events.rate(session, raters["Ani"], run_id, 1, AnswerRating(quality=5), click("q", minute=9))
+    events.rate(session, ani, run_id, 3, outcome, click("e", minute=9))
+    events.rate(session, ani, run_id, 1, AnswerRating(quality=5), click("q", minute=9))
+    things = session.scalars(select(JudgedThing).order_by(JudgedThing.id)).all()
+    cards = [thing for thing in things if thing.property_id is not None]
+    (empty,) = (thing for thing in things if thing.property_id is None)
     answer = session.scalars(select(Query).where(Query.query_id == 1)).one()
-    empty = session.scalars(select(JudgedThing).where(JudgedThing.property_id.is_(None))).one()
-    repeat(session, raters["Ani"], "t", answer.question_id)
-    repeat(session, raters["Ani"], "u", empty.question_id)
+    for key, question_id in (("t", answer.question_id), ("u", empty.question_id)):
+        task = Task(id=key, rater=ani, question_id=question_id, kind="repeat", claimed_at=NOW)
+        session.add(task)
+    session.flush()
+    # Ani's standing verdicts on a, b, c are 1 1 0; asked again: 1 0 and not yet answered.
+    for thing, verdict in zip(cards, ("1", "0", None), strict=False):
+        session.add(Repeat(task_id="t", judged_thing_id=thing.id, verdict=verdict))
     session.add(RepeatRating(task_id="t", query_key=answer.id, quality=4))
     session.add(Repeat(task_id="u", judged_thing_id=empty.id, verdict="correct_empty"))
     session.flush()
 
     found = {own.kind: own for own in report(session, study).repeats}
+    own = found[ItemKind.CARDS]
+    assert (own.rater, own.asked, own.answered, own.agreement.raw.n) == ("Ani", 3, 2, 2)
     # "Correct empty" both times; 5 first and 4 then are not the same grade.
-    assert set(found) == {ItemKind.EMPTY_LISTS, ItemKind.QUALITY}
-    assert found[ItemKind.EMPTY_LISTS].agreement.raw.value == 1
-    assert found[ItemKind.QUALITY].agreement.raw.value == 0
+    values = [found[kind].agreement.raw.value for kind in ItemKind]
+    assert values == [0.5, 1, 0]
 
 
 def test_the_first_judgment_is_the_earlier_of_both_clocks(
