@@ -75,7 +75,6 @@ FIND = """async (options) => {
 
 
 def violations(page: Page, rules: dict[str, Any] = EVERYTHING) -> list[str]:
-    """Return the faults that axe finds, one line for each kind with the places."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     found: list[str] = page.evaluate(FIND, rules)

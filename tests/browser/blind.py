@@ -25,11 +25,7 @@ LISTS: dict[str, tuple[tuple[tuple[str, int], ...], ...]] = {
         (("Ruko Jaya", 900),),
         (("Rumah Tulip", 400),),
     ),
-    "api_only": (
-        (("Rumah Kenanga", 650), ("Rumah Mawar", 480)),
-        (),
-        (("Rumah Tulip", 400),),
-    ),
+    "api_only": ((("Rumah Kenanga", 650), ("Rumah Mawar", 480)), (), (("Rumah Tulip", 400),)),
     "vector_only": (
         (("Rumah Melati", 550), ("Rumah Dahlia", 700)),
         (("Ruko Jaya", 900), ("Ruko Abadi", 800)),
@@ -61,12 +57,10 @@ PLACE = """() => {
 
 
 def import_study(instance: Path, folder: Path) -> list[str]:
-    """Import the three runs, their files written to `folder`; returns their ids."""
     return import_runs(instance, *_files(folder))
 
 
 def invite(server: Server, name: str) -> str:
-    """Return the address that lets the rater of that name in."""
     done = relevansi(server.instance, "invite", name)
     found = re.search(r"/join/\S+", done.stdout)
     assert found, done.stdout + done.stderr
@@ -74,7 +68,6 @@ def invite(server: Server, name: str) -> str:
 
 
 def join(page: Page, link: str) -> None:
-    """Come in by an invitation, which leads to what is next."""
     page.goto(link)
     page.locator("form.actions button").click()
     expect(page.locator("html")).to_have_class("scripted")

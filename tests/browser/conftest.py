@@ -65,7 +65,6 @@ OpenTab = Callable[..., Page]
 
 @pytest.fixture(name="browser", scope="session")
 def _browser() -> Iterator[Browser]:
-    """One Chromium process: the named one, the system's, else Playwright's own."""
     path = os.environ.get("RELEVANSI_CHROMIUM") or (CHROMIUM if Path(CHROMIUM).exists() else None)
     as_root = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
     expect.set_options(timeout=WAIT_MS)
@@ -77,7 +76,6 @@ def _browser() -> Iterator[Browser]:
 
 @pytest.fixture(name="context_of")
 def _context_of(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    """Make browser contexts (a person's browser each) that speak Indonesian unless told."""
     contexts: list[BrowserContext] = []
 
     def make(**options: Any) -> BrowserContext:
@@ -121,13 +119,11 @@ def _open_tab(context_of: Callable[..., BrowserContext]) -> Iterator[OpenTab]:
 
 @pytest.fixture(name="page")
 def _page(open_tab: OpenTab) -> Page:
-    """A tab as an Indonesian rater at a laptop has it."""
     return open_tab()
 
 
 @contextmanager
 def serving(instance: Path) -> Iterator[Server]:
-    """Yield a running server; it must have had nothing to log in the end."""
     server = ForkedServer(instance)
     server.start()
     try:
@@ -139,7 +135,6 @@ def serving(instance: Path) -> Iterator[Server]:
 
 @pytest.fixture(name="sample", scope="session")
 def _sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A database folder that holds the sample's hybrid run, and the run's id: copy it."""
     instance = tmp_path_factory.mktemp("sample") / "instance"
     (run_id,) = import_runs(instance, HYBRID)
     return instance, run_id
@@ -147,27 +142,23 @@ def _sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 @pytest.fixture(name="run_id", scope="session")
 def _run_id(sample: tuple[Path, str]) -> str:
-    """The id of the sample's hybrid run, in every server of its own."""
     return sample[1]
 
 
 @pytest.fixture(name="blind_sample", scope="session")
 def _blind_sample(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """A database folder that holds the small study of three runs, and their ids: copy it."""
     folder = tmp_path_factory.mktemp("blind")
     return folder / "instance", import_study(folder / "instance", folder)
 
 
 @pytest.fixture(name="blind_server")
 def _blind_server(blind_sample: tuple[Path, list[str]], tmp_path: Path) -> Iterator[Server]:
-    """A server for one test alone, with the small study of three runs unrated."""
     with serving(copied(blind_sample[0], tmp_path / "instance")) as server:
         yield server
 
 
 @pytest.fixture(name="server", scope="module")
 def _server(sample: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server for the tests of one module, with the sample's hybrid run, unrated at first."""
     instance = copied(sample[0], tmp_path_factory.mktemp("server") / "instance")
     with serving(instance) as server:
         yield server
@@ -175,7 +166,6 @@ def _server(sample: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(name="study", scope="session")
 def _study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
-    """Servers whose studies hold runs of every kind; their tests open pages and rate little."""
     folder, other = tmp_path_factory.mktemp("study"), tmp_path_factory.mktemp("served")
     with serving(folder / "instance") as server, serving(other / "instance") as second:
         yield fill(server, folder, served.fill(second, other))
@@ -183,13 +173,11 @@ def _study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
 
 @pytest.fixture(name="own_server")
 def _own_server(sample: tuple[Path, str], tmp_path: Path) -> Iterator[Server]:
-    """A server for one test alone, with the sample's hybrid run unrated."""
     with serving(copied(sample[0], tmp_path / "instance")) as server:
         yield server
 
 
 @pytest.fixture(name="empty_server")
 def _empty_server(tmp_path: Path) -> Iterator[Server]:
-    """A server for one test alone, on a database that does not exist yet."""
     with serving(tmp_path / "instance") as server:
         yield server

@@ -23,7 +23,6 @@ END_SECONDS = 30
 
 
 def _processes() -> Any:
-    """Return how processes are made: forked from a ready one, or anew where none can be."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -35,15 +34,12 @@ PROCESSES = _processes()
 
 
 class ForkedServer(Server):
-    """``relevansi serve`` in a process of its own that need not read the product first."""
-
     def __init__(self, instance: Path) -> None:
         super().__init__(instance)
         self._fork: BaseProcess | None = None
         self._said: Connection | None = None
 
     def start(self) -> None:
-        """Start it, on the port it had before if it ran; returns once it listens."""
         self._said, saying = PROCESSES.Pipe(duplex=False)
         given = (self.port, self.environment(), self.log, saying)
         self._fork = PROCESSES.Process(target=_serve, args=given, daemon=True)
@@ -52,15 +48,12 @@ class ForkedServer(Server):
         self.port = self._heard(self._said)
 
     def kill(self) -> None:
-        """End it without warning, as a power cut would: SIGKILL where there are signals."""
         self._end_fork(BaseProcess.kill)
 
     def stop(self) -> None:
-        """End it, if it runs."""
         self._end_fork(BaseProcess.terminate)
 
     def _heard(self, said: Connection) -> int:
-        """Return the port that it says it listens on."""
         try:
             while not (address := ADDRESS.search(said.recv())):
                 pass
@@ -80,21 +73,17 @@ class ForkedServer(Server):
 
 
 class _Spoken(io.StringIO):
-    """A standard output whose lines go to another process."""
-
     def __init__(self, connection: Connection) -> None:
         super().__init__()
         self._connection = connection
 
     def write(self, text: str) -> int:
-        """Send `text` as it is."""
         length = super().write(text)  # which refuses bytes, and click asks
         self._connection.send(text)
         return length
 
 
 def _serve(port: int, environment: Mapping[str, str], log: Path, connection: Connection) -> None:
-    """Be ``relevansi serve`` until the process ends; its faults go to the file `log`."""
     from webapp.app import create_app
     from webapp.cli import run
 

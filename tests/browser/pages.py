@@ -42,12 +42,10 @@ class Study:
     served: Served
 
     def run(self, kind: str = "hybrid") -> str:
-        """The address of a run."""
         return f"/runs/{self.runs[kind]}"
 
 
 def fill(server: Server, folder: Path, served: Served) -> Study:
-    """Return the study, not blind, with runs of every kind, one of them rated to its end."""
     files = {kind: _shortened(path, folder / f"{kind}.json") for kind, path in FILES.items()}
     files |= {
         "finished": _run_file(folder / "finished.json", "Rumah di Binjai?", RATED),
@@ -63,7 +61,6 @@ def fill(server: Server, folder: Path, served: Served) -> Study:
 
 
 def visit(page: Page, study: Study, name: str) -> None:
-    """Open the page `name` in `page` and wait until it is all there."""
     step = PAGES[name]
     if isinstance(step, str):
         page.goto(study.server.url + step)
@@ -72,7 +69,6 @@ def visit(page: Page, study: Study, name: str) -> None:
 
 
 def _shortened(sample: Path, path: Path) -> Path:
-    """Write a run of the sample with one question of each kind and at most four cards each."""
     document = json.loads(sample.read_text("utf-8"))
     results = [result for result in document["results"] if result["query_id"] in SHOWN]
     for result in results:
@@ -86,7 +82,6 @@ def _shortened(sample: Path, path: Path) -> Path:
 
 
 def _run_file(path: Path, question: str, answers: tuple[dict[str, Any], ...]) -> Path:
-    """Write a V1 file that puts the same question once for each answer."""
     results = [
         {"query_id": number, "question": question, "category": "location_simple", "success": True}
         | {"response_length": len(answer["response"])}
@@ -120,7 +115,6 @@ def _question(query_id: int, kind: str = "hybrid") -> Callable[[Page, Study], No
 
 
 def _half_rated(page: Page, study: Study) -> None:
-    """A question with each kind of verdict, saved, and one that could not be saved."""
     _question(2)(page, study)
     for rank, verdict in ((1, "1"), (2, "0"), (3, "unsure")):
         with page.expect_response("**/judgment"):
@@ -138,7 +132,6 @@ def _help_sheet(page: Page, study: Study) -> None:
 
 
 def _explained(page: Page, study: Study) -> None:
-    """A figure with its explanation open."""
     _at()(page, study)
     page.locator('[popovertarget="about-mrr"]').first.click()
     expect(page.locator("#about-mrr")).to_be_visible()
@@ -155,7 +148,6 @@ def _offer(page: Page, study: Study, file: FilePayload) -> None:
 
 
 def _import_report(page: Page, study: Study) -> None:
-    """The report of a new file that says nothing of conversations, with remarks."""
     data = json.loads(HYBRID.read_text("utf-8"))
     data["results"] = [result | {"category": "all", "question": f"{result['question']} di Binjai"}
                        for result in data["results"][22:]]  # fmt: skip
@@ -179,7 +171,6 @@ def _refused_set_up(page: Page, study: Study) -> None:
 
 
 def _forbidden(page: Page, study: Study) -> None:
-    """Another site's form is refused with 403."""
     page.goto("about:blank")
     page.set_content(f'<form method="post" action="{study.server.url}/study/"><button>')
     page.locator("button").click()
@@ -187,8 +178,6 @@ def _forbidden(page: Page, study: Study) -> None:
 
 
 def _as(name: str, path: str, status: int = 200) -> Callable[[Page, Study], None]:
-    """Return the step in which a person of the served study opens an address."""
-
     def step(page: Page, study: Study) -> None:
         study.served.open_as(page, name, path, status)
 
@@ -196,7 +185,6 @@ def _as(name: str, path: str, status: int = 200) -> Callable[[Page, Study], None
 
 
 def _sign_in_refused(page: Page, study: Study) -> None:
-    """A wrong password; the right one before it lets the server forget the last time."""
     study.served.people[OWNER].post("/sign-in", password=PASSWORD)
     study.served.open_as(page, "a stranger", "/sign-in")
     page.fill("input[name=password]", "salah")
@@ -234,8 +222,6 @@ def _compared_question(page: Page, study: Study) -> None:
 
 
 def _checked(part: str = "") -> Callable[[Page, Study], None]:
-    """A run against gold questions that ask nothing yet: those of its set, put in force once."""
-
     def step(page: Page, study: Study) -> None:
         here = f"{study.server.url}/constraints/{study.runs['hybrid']}"
         page.goto(here)
@@ -252,7 +238,6 @@ def _checked(part: str = "") -> Callable[[Page, Study], None]:
 
 
 def _waiting(page: Page, study: Study) -> None:
-    """Show a click that cannot be sent."""
     page.goto(f"{study.server.url}{study.run()}/queries/24")
     expect(page.locator("html")).to_have_class("scripted")
     page.context.set_offline(True)

@@ -31,7 +31,6 @@ class Planned:
 
 
 def plan(server: Server, run_id: str) -> list[Planned]:
-    """Return what to type for every question of a run, in the run's order."""
     things: dict[int, list[tuple[str, str]]] = {}
     for row in csv.DictReader(io.StringIO(server.export_as(run_id, "long-csv"))):
         things.setdefault(int(row["query_id"]), []).append((row["property"], row["content"]))
@@ -44,7 +43,6 @@ def plan(server: Server, run_id: str) -> list[Planned]:
 
 
 def stored(server: Server, run_id: str) -> list[Planned]:
-    """Return what is stored, in the shape of a plan (whose keys nobody knows any more)."""
     return [
         Planned(
             query_id=query["query_id"],
@@ -58,14 +56,12 @@ def stored(server: Server, run_id: str) -> list[Planned]:
 
 
 def _empty(query_id: int) -> Planned:
-    """The key of an outcome, then quality."""
     (key, outcome), quality = OUTCOMES[query_id % 2], query_id % 3
     keys = ((key, "outcome"), (str(quality), "grades"))
     return Planned(query_id, keys, (), quality, outcome)
 
 
 def _cards(query_id: int, things: list[tuple[str, str]]) -> Planned:
-    """One key for each distinct property, at the first rank that shows it, then quality."""
     quality = query_id % 6
     verdicts: dict[tuple[str, str], Any] = {}
     keys: list[tuple[str, str]] = []

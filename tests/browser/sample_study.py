@@ -56,13 +56,10 @@ class Answer:
 
 
 def files() -> list[Path]:
-    """The three run files, as they are handed out."""
     return [SEEDS / method / "test_results.json" for method in METHODS]
 
 
 class Sample:
-    """The three runs of the sample study."""
-
     def __init__(self) -> None:
         self.versions: dict[tuple[int, int | None, str], list[Card]] = {}
         self.runs = [json_runs.read(path.name, path.read_bytes()).queries for path in files()]
@@ -71,21 +68,17 @@ class Sample:
         ]
 
     def texts(self) -> dict[int, str]:
-        """Each question's text by its number."""
         return {query.query_id: query.question for query in self.runs[0]}
 
     @cached_property
     def things(self) -> set[Thing]:
-        """All that there is a verdict to give on."""
         shown = {thing for answer in self.answers for thing in answer.things}
         return shown | {answer.empty for answer in self.answers if answer.empty}
 
     def of_run(self, run: int) -> list[Answer]:
-        """One run's answers, in its order."""
         return [answer for answer in self.answers if answer.run == run]
 
     def conversation(self, question: int, run: int) -> str:
-        """The answers that a follow-up had before it, back to the last that stands alone."""
         before = [query for query in self.runs[run] if query.query_id < question]
         start = max(at for at, query in enumerate(before) if not query.context_dependent)
         return " ".join(f"{query.question} {query.response}" for query in before[start:])
@@ -112,7 +105,6 @@ class Sample:
 
 
 def contradict(one: Card, other: Card) -> bool:
-    """Whether a verdict on one version says nothing of the other."""
     pairs = [
         (one.price, other.price), (one.price_note, other.price_note),
         (one.bedrooms, other.bedrooms),
@@ -124,12 +116,10 @@ def contradict(one: Card, other: Card) -> bool:
 
 
 def words(text: str | None) -> frozenset[str]:
-    """The words of a text, its addresses left out."""
     return frozenset(WORD.findall(UNSEEN.sub(" ", text or "").casefold()))
 
 
 def likeness(one: str, other: str) -> float:
-    """The share of neighbouring words that two texts have in common."""
     a, b = _neighbours(one), _neighbours(other)
     return len(a & b) / len(a | b) if a or b else 1.0
 
@@ -146,8 +136,6 @@ Verdicts = dict[Thing, str]
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One answer's figures; ``None`` where the method calls them undefined or open."""
-
     complete: bool
     precision_at_5: float | None
     overall_precision: float | None
@@ -156,7 +144,6 @@ class Figures:
 
 
 def figures(answer: Answer, said: Verdicts) -> Figures:
-    """The figures of one answer under some verdicts; a thing without one is open."""
     if answer.empty is not None:
         outcome = said.get(answer.empty)
         if outcome is None:
@@ -185,7 +172,6 @@ def _share(verdicts: Sequence[str | None]) -> float | None:
 def run_figures(
     answers: Sequence[Answer], said: Verdicts, grades: Mapping[Answer, float]
 ) -> dict[str, float | None]:
-    """The headline figures of a run: means over the questions with results."""
     found = [(answer, figures(answer, said)) for answer in answers]
     listed = [own for answer, own in found if answer.things]
     return {
@@ -204,7 +190,6 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def majority(by_rater: Sequence[Verdicts]) -> Verdicts:
-    """The verdicts of most of the raters who decided; a tie stays open."""
     merged = {}
     for thing in set().union(*by_rater):
         votes = Counter(own[thing] for own in by_rater if own[thing] != "unsure")
@@ -217,5 +202,4 @@ def majority(by_rater: Sequence[Verdicts]) -> Verdicts:
 
 
 def middle(grades: Sequence[int]) -> float:
-    """The quality that several raters gave."""
     return float(median(grades))

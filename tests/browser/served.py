@@ -28,8 +28,6 @@ AT = re.compile(r'data-address="(/rate/[\w-]+)"')
 
 
 class Person:
-    """Somebody with a browser of their own that carries what lets them in."""
-
     def __init__(self, url: str) -> None:
         self.url = url
         self._cookies = CookieJar()
@@ -37,20 +35,17 @@ class Person:
         self._opener.addheaders = [("Accept-Language", "en")]
 
     def get(self, path: str) -> str:
-        """Return the page that this person sees at an address."""
         with self._opener.open(self.url + path, timeout=PATIENCE) as answer:
             found: str = answer.read().decode()
         return found
 
     def post(self, path: str, **fields: str) -> str:
-        """Send a form; returns the page that it leads to."""
         request = Request(self.url + path, data=urlencode(fields).encode())
         with self._opener.open(request, timeout=PATIENCE) as answer:
             found: str = answer.read().decode()
         return found
 
     def lend(self, page: Page) -> None:
-        """Let the browser of `page` carry what this person's does."""
         page.context.add_cookies(
             [{"name": one.name, "value": one.value or "", "url": self.url} for one in self._cookies]
         )
@@ -58,14 +53,11 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A served study: its owner and its raters, each where their name says."""
-
     server: Server
     people: Mapping[str, Person]
     link: str
 
     def open_as(self, page: Page, name: str, path: str, status: int = 200) -> None:
-        """Open an address in `page` as one of the people, or as a stranger."""
         page.context.clear_cookies()
         if name in self.people:
             self.people[name].lend(page)
@@ -75,7 +67,6 @@ class Served:
 
 
 def fill(server: Server, folder: Path) -> Served:
-    """Return the study of three made-up runs, two raters done and at odds, others under way."""
     import_study(server.instance, folder)
     owner = Person(server.url)
     owner.post("/sign-in/first", password=PASSWORD, again=PASSWORD)
@@ -96,15 +87,12 @@ def fill(server: Server, folder: Path) -> Served:
 
 
 def link(owner: Person, name: str) -> str:
-    """Make a link for a rater; returns its path."""
     found = re.search(r"/join/[\w-]+", owner.post("/raters/", name=name, days="30", by="link"))
     assert found
     return found[0]
 
 
 def _rater(verdict: str, quality: str, is_there: Callable[[str], bool]) -> Callable[[Person], None]:
-    """Return how somebody rates, one form after the other, until they are there or done."""
-
     def rate(person: Person) -> None:
         while not is_there(page := person.get("/rate/")) and 'id="finished"' not in page:
             _next(person, page, verdict, quality)
@@ -113,7 +101,6 @@ def _rater(verdict: str, quality: str, is_there: Callable[[str], bool]) -> Calla
 
 
 def _next(person: Person, page: str, verdict: str, quality: str) -> None:
-    """Answer the first thing that the page asks."""
     at = AT.search(page)
     assert at, page
     still_open = [card for said, card in CARD.findall(page) if not said]

@@ -26,8 +26,6 @@ PASSED_ON = ("PATH", "HOME", "SYSTEMROOT", "TEMP", "TMP")
 
 
 class Server:
-    """One ``relevansi serve`` on the database in the folder ``instance``."""
-
     def __init__(self, instance: Path) -> None:
         self.instance = instance
         self.log = instance.with_suffix(".log")
@@ -36,11 +34,9 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where its pages are, without a slash at the end."""
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        """Start it, on the port it had before if it ran; returns once it listens."""
         with self.log.open("a", encoding="utf-8") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "webapp", "serve", "--port", str(self.port)],
@@ -57,7 +53,6 @@ class Server:
         self.process = process
 
     def environment(self) -> dict[str, str]:
-        """Return all that it knows of its surroundings."""
         return {
             **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
             "PYTHONPATH": str(ROOT),
@@ -67,52 +62,42 @@ class Server:
         }
 
     def pids(self) -> list[int]:
-        """Return the processes that it consists of."""
         assert self.process is not None
         return [self.process.pid]
 
     def kill(self) -> None:
-        """End it without warning, as a power cut would: SIGKILL where there are signals."""
         self._end(subprocess.Popen.kill)
 
     def stop(self) -> None:
-        """End it, if it runs."""
         self._end(subprocess.Popen.terminate)
 
     def faults(self) -> str:
-        """The server's log: empty as long as nothing went wrong."""
         return self.log.read_text("utf-8") if self.log.exists() else ""
 
     def post(self, path: str, fields: Mapping[str, str]) -> None:
-        """Send a form, as somebody's script would."""
         request = Request(self.url + path, data=urlencode(fields).encode())
         with urlopen(request, timeout=30) as response:
             assert response.status == 200
 
     def import_runs(self, *files: Path) -> list[str]:
-        """Import run files through the command line; returns the ids of the runs."""
         return import_runs(self.instance, *files)
 
     def export(self, run_id: str) -> dict[str, Any]:
-        """Return the run with every stored verdict, through the command line."""
         done = relevansi(self.instance, "export", run_id, "--format", "json")
         found: dict[str, Any] = document(done)
         return found
 
     def export_as(self, run_id: str, file_format: str) -> str:
-        """Return the run in another of the command line's formats, as text."""
         done = relevansi(self.instance, "export", run_id, "--format", file_format)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def events(self) -> Sequence[sqlite3.Row]:
-        """Return the log of every click, oldest first, straight from the database."""
         with closing(self.database()) as connection:
             connection.row_factory = sqlite3.Row
             return connection.execute("SELECT * FROM events ORDER BY id").fetchall()
 
     def database(self) -> sqlite3.Connection:
-        """Return a connection to its database."""
         return sqlite3.connect(self.instance / "relevansi.sqlite")
 
     def _end(self, how: Any) -> None:
@@ -126,10 +111,7 @@ class Server:
 
 
 class Granian(Server):
-    """The same application on the server for a network, as docs/operations.md starts it."""
-
     def start(self) -> None:
-        """Start it; returns once it answers."""
         if not self.port:
             with socket.socket() as free:
                 free.bind(("127.0.0.1", 0))
@@ -152,17 +134,14 @@ class Granian(Server):
         raise AssertionError(self.faults())
 
     def kill(self) -> None:
-        """End it and its worker without warning."""
         self._end(lambda process: os.killpg(process.pid, signal.SIGKILL))
 
 
 def import_runs(instance: Path, *files: Path) -> list[str]:
-    """Import run files into the database in `instance`; returns the ids of the runs."""
     found = document(relevansi(instance, "import", *files, "--json"))
     return [run["id"] for run in found["runs"]]
 
 
 def copied(template: Path, instance: Path) -> Path:
-    """Return `instance`, now a copy of the database folder `template`."""
     shutil.copytree(template, instance)
     return instance

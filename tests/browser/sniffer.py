@@ -17,7 +17,6 @@ SNIFF = """() => new Promise((done, fail) => HTMLCS.process("WCAG2AA", document,
 
 
 def errors(page: Page) -> list[str]:
-    """Return the errors on a page, one line each with the element."""
     if not page.evaluate("'HTMLCS' in window"):
         page.evaluate(script())
     found: list[str] = page.evaluate(SNIFF)
@@ -26,7 +25,6 @@ def errors(page: Page) -> list[str]:
 
 @cache
 def script() -> str:
-    """Return the tool, which is fetched where the environment was not made by nox."""
     if not hatch_build.is_current(ROOT, hatch_build.TEST_TOOLS):
         hatch_build.vendor(ROOT, hatch_build.TEST_TOOLS)
     return (ROOT / hatch_build.TEST_TOOLS.folder / "HTMLCS.js").read_text("utf-8")

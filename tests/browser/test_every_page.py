@@ -34,13 +34,10 @@ EACH_TIME = {
 
 @dataclass(slots=True)
 class Seen:
-    """The requests of one page: every address asked for, and the policy of every answer."""
-
     requests: list[str] = field(default_factory=list)
     policies: list[str] = field(default_factory=list)
 
     def watch(self, page: Page) -> None:
-        """See what `page` asks for from now on."""
         page.on("request", lambda request: self.requests.append(request.url))
         page.on(
             "response",
@@ -86,7 +83,6 @@ def _server_of_demo(demo_file: Path, tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture(name="demo")
 def _demo(server_of_demo: Server) -> Iterator[Flask]:
-    """The application on the file of the server."""
     file = demo_server.file_of(server_of_demo)
     app = create_app(Settings(sqlite_url(file), file.parent, is_demo=True))
     yield app
@@ -97,7 +93,6 @@ def _demo(server_of_demo: Server) -> Iterator[Flask]:
 def test_every_page_of_the_demo_is_for_everybody_with_all_of_it_unfolded(
     demo: Flask, server_of_demo: Server, open_tab: Callable[..., Page]
 ) -> None:
-    """One page of each kind and every guide: the owner's, then a rater's and a participant's."""
     page = open_tab(reduced_motion="reduce", service_workers="block")
     guides = {f"/help/{file.stem}" for file in (ROOT / "docs" / "id").glob("*.md")}
     guides |= {f"/help/{file.stem}" for file in (ROOT / "docs").glob("*.md")}
@@ -119,12 +114,10 @@ def test_every_page_of_the_demo_is_for_everybody_with_all_of_it_unfolded(
 
 
 def _pages(found: Mapping[str, str]) -> set[str]:
-    """Return the addresses of those that are read, and not taken away."""
     return {address for address in found.values() if "." not in address.partition("?")[0]}
 
 
 def _looked_at(page: Page, server: Server, addresses: Iterable[str]) -> list[str]:
-    """Return the faults of the pages, each with its address."""
     faulty = []
     for address in addresses:
         answer = page.goto(server.url + address)

@@ -61,20 +61,16 @@ ASKED = """() => {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key that was typed: what for, what it says, and whether it was asked again."""
-
     about: Thing | Answer
     says: str
     again: bool
 
     @property
     def typed(self) -> str:
-        """The key itself: a letter for a verdict, the digit of a grade."""
         return KEYS[self.says] if isinstance(self.about, Thing) else self.says
 
     @property
     def kind(self) -> str:
-        """The name of its kind in agreement."""
         if isinstance(self.about, Answer):
             return "quality"
         return "cards" if self.about.identity else "empty_lists"
@@ -82,12 +78,9 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """The verdicts and grades one rater means to give, the first time and when asked again."""
-
     name: str
 
     def verdict(self, thing: Thing, *, again: bool = False) -> str:
-        """Mostly what most people say; now and then the opposite, or that nobody can tell."""
         said = self._verdict(thing)
         draw = self._draw(thing, "again")
         if again and draw.random() < 0.15:
@@ -95,12 +88,10 @@ class Mind:
         return said
 
     def outcome(self, thing: Thing) -> str:
-        """That there is nothing, or that there should have been results."""
         is_nothing = self._draw(thing, "outcome").random() < 0.6
         return "correct_empty" if is_nothing else "false_negative"
 
     def quality(self, answer: Answer, *, again: bool = False) -> str:
-        """A grade near what the answer deserves: two empty ones may be alike to the word."""
         where = f"{answer.question}/{answer.run if answer.things else answer.text}"
         deserved = Random(f"deserved/{where}").choice(GRADES)
         grade = deserved + Random(f"{self.name}/{where}/{again}").choice((-1, 0, 0, 0, 1))
@@ -119,8 +110,6 @@ class Mind:
 
 @dataclass(slots=True)
 class Typist:
-    """A rater at a keyboard: types everything that is asked, and keeps what was typed."""
-
     name: str
     page: Page
     sample: Sample
@@ -129,7 +118,6 @@ class Typist:
     changed: Counter[Unit] = field(default_factory=Counter)
 
     def turn(self) -> bool:
-        """Type all that the page asks for now, if it asks; false once nothing is left."""
         asked = self._asked()
         if asked.get("finished"):
             return False
@@ -141,7 +129,6 @@ class Typist:
         return True
 
     def verdicts(self) -> dict[Thing, str]:
-        """Every standing verdict, on properties and on empty lists."""
         return {
             key.about: key.says
             for key in self.keys
@@ -149,7 +136,6 @@ class Typist:
         }
 
     def grades(self) -> dict[Answer, int]:
-        """The quality that was typed for each answer."""
         return {
             key.about: int(key.says)
             for key in self.keys
@@ -157,7 +143,6 @@ class Typist:
         }
 
     def labels(self, kind: str, *, again: bool = False) -> Labels:
-        """The typed labels of cards, empty_lists or quality as numbers; cannot tell has none."""
         return {
             key.about: LABELS[key.says] if isinstance(key.about, Thing) else int(key.says)
             for key in self.keys
@@ -165,7 +150,6 @@ class Typist:
         }
 
     def twice(self) -> Iterator[tuple[str, Labels, Labels]]:
-        """The labels typed first and then again, for each kind with any repeat."""
         for kind in ("cards", "empty_lists", "quality"):
             if again := self.labels(kind, again=True):
                 yield kind, self.labels(kind), again
@@ -178,7 +162,6 @@ class Typist:
         return found
 
     def _see(self, asked: dict[str, Any]) -> None:
-        """Keep how many cards told what differs from a version that was judged before."""
         for unit, task in self.given.items():
             if task == asked.get("task"):
                 self.changed[unit] = max(self.changed[unit], asked["changed"])
@@ -197,7 +180,6 @@ class Typist:
         return [Key(answer, mind.quality(answer, again=again), again) for answer in answers]
 
     def _unit(self, asked: dict[str, Any]) -> Unit:
-        """The question, and the run whose conversation is shown (which no word on it names)."""
         numbers = [n for n, text in self.sample.texts().items() if text == asked["question"]]
         if not asked["conversation"]:
             (number,) = numbers
@@ -208,7 +190,6 @@ class Typist:
         )
 
     def _thing(self, question: int, where: int | None, place: dict[str, Any]) -> Thing:
-        """The one thing of the question that has the card's address and price."""
         price = int(re.sub(r"\D", "", place["price"]) or 0)
         (found,) = (
             Thing(question, where, identity, version)
@@ -222,7 +203,6 @@ class Typist:
     def _answers(
         self, question: int, where: int | None, places: list[dict[str, Any]]
     ) -> list[Answer]:
-        """The answers whose texts are shown, in the order in which they are."""
         left = [
             answer
             for answer in self.sample.answers
@@ -238,7 +218,6 @@ class Typist:
 
 
 def rate_everything(browser: Browser, owner: Person) -> None:
-    """Type a verdict on everything that a blind rater is asked, until nothing is left."""
     context = browser.new_context(locale="id-ID")
     page = context.new_page()
     owner.lend(page)
@@ -253,7 +232,6 @@ def rate_everything(browser: Browser, owner: Person) -> None:
 
 
 def asked_now(page: Page) -> dict[str, Any]:
-    """Return what the page of a blind rater asks for now; nothing on the way to another page."""
     try:
         found: dict[str, Any] = page.evaluate(ASKED)
     except Error:

@@ -25,12 +25,10 @@ class Wire:
         Thread(target=self._accept, daemon=True).start()
 
     def received(self) -> bytes:
-        """Everything the server has said so far, one connection after the other."""
         with self._lock:
             return b"\n".join(self._received)
 
     def close(self) -> None:
-        """Take no further connection."""
         self._listening.close()
 
     def _accept(self) -> None:

@@ -22,7 +22,6 @@ from webapp.services.study import studies
 
 @pytest.fixture(name="judged", scope="session")
 def _judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The sample's hybrid run, its first question judged: two of ten cards relevant."""
     instance = tmp_path_factory.mktemp("judged")
     imported = document(relevansi(instance, "import", HYBRID / "test_results.json", "--json"))
     run_id: str = imported["runs"][0]["id"]
@@ -37,14 +36,11 @@ def _judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 @pytest.fixture(name="run_id")
 def _run_id(judged: tuple[Path, str], tmp_path: Path) -> str:
-    """The judged run, in a database of this test's own."""
     shutil.copytree(judged[0], tmp_path, dirs_exist_ok=True)
     return judged[1]
 
 
 class Healthy(BaseHTTPRequestHandler):
-    """Answers as a server of Relevansi does that can store clicks."""
-
     def do_GET(self) -> None:
         self.send_response(200)
         self.end_headers()
@@ -54,7 +50,6 @@ class Healthy(BaseHTTPRequestHandler):
 
 @pytest.fixture(name="healthy_port", scope="session")
 def _healthy_port() -> Iterator[int]:
-    """The port of a server that answers as Relevansi does."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Healthy)
     Thread(target=server.serve_forever, daemon=True).start()
     yield server.server_port

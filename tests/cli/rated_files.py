@@ -11,7 +11,6 @@ HEADER = (
 
 
 def rated(folder: Path, *lines: str, name: str = "rated.csv") -> Path:
-    """A rated CSV with `lines`, each from results_count on; questions 1, 2 and so on."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = (f"{n},rumah {n},lokasi,{line}\n" for n, line in enumerate(lines, 1))

@@ -25,7 +25,6 @@ PASSED_ON = ("PATH", "HOME", "SYSTEMROOT")
 def relevansi(
     instance: Path, *arguments: str | Path, language: str = "en", on_terminal: bool = False
 ) -> CompletedProcess[str]:
-    """Return one finished command, run here, its database in the folder `instance`."""
     out, err = Stream(on_terminal=on_terminal), Stream()
     said = list(map(str, arguments))
     code = exit_code(instance, said, language, out, err)
@@ -35,7 +34,6 @@ def relevansi(
 def exit_code(
     instance: Path, words: list[str], language: str, out: io.TextIOWrapper, err: io.TextIOWrapper
 ) -> Any:
-    """Return how a command ended that was run here, with these standard streams."""
     with (
         mock.patch.dict(os.environ, environment(instance, language), clear=True),
         redirect_stdout(out),
@@ -49,7 +47,6 @@ def exit_code(
 
 
 def process(instance: Path, *arguments: str | Path, language: str = "en") -> CompletedProcess[str]:
-    """Return the finished process of one command, its database in the folder `instance`."""
     return subprocess.run(
         [sys.executable, "-m", "webapp", *map(str, arguments)],
         env=environment(instance, language),
@@ -61,7 +58,6 @@ def process(instance: Path, *arguments: str | Path, language: str = "en") -> Com
 
 
 def environment(instance: Path, language: str) -> dict[str, str]:
-    """Return all that a command knows of its surroundings; a warning ends it."""
     return {
         **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
         "PYTHONPATH": str(Path(__file__).parents[2]),
@@ -73,23 +69,18 @@ def environment(instance: Path, language: str) -> dict[str, str]:
 
 
 class Stream(io.TextIOWrapper):
-    """A standard output whose text can be had."""
-
     def __init__(self, *, on_terminal: bool = False) -> None:
         self.bytes = io.BytesIO()
         self._on_terminal = on_terminal
         super().__init__(self.bytes, encoding="utf-8", write_through=True)
 
     def isatty(self) -> bool:
-        """Whether commands are to take it for a terminal."""
         return self._on_terminal
 
     def text(self) -> str:
-        """Return what was written, its lines ended as on every system."""
         return self.bytes.getvalue().decode("utf-8").replace("\r\n", "\n")
 
 
 def document(done: CompletedProcess[str]) -> Any:
-    """Return the one JSON document that a command printed."""
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

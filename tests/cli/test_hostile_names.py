@@ -60,18 +60,14 @@ DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 @dataclass(frozen=True)
 class HostileStudy:
-    """A study in the folder `instance`, with files around it, all of whose names are hostile."""
-
     instance: Path
     runs: Sequence[str]
     bot: Bot
 
     def path(self, name: str) -> Path:
-        """A file beside the study."""
         return self.instance / f"{BAD}{name}".replace("/", "")
 
     def call(self, *arguments: str | Path, on_terminal: bool = False) -> CompletedProcess[str]:
-        """Return one finished command; the machine judge's model is hostile as well."""
         known = {
             "RELEVANSI_JUDGE_URL": machines.endpoint(self.bot).url,
             "RELEVANSI_JUDGE_MODEL": BAD,
@@ -142,7 +138,6 @@ def _write_files(hostile: HostileStudy) -> None:
 
 
 def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]:
-    """Every command with arguments for it; the last of a command may fail."""
     path, (first, second) = hostile.path, hostile.runs
     bot = hostile.bot.address
     table_and_json: Sequence[Sequence[str | Path]] = ((), ("--format", "json"))
@@ -250,7 +245,6 @@ JUDGE = " ".join(f"{BAD}3".split())
 
 
 def leaves(group: click.Group, *above: str) -> Iterator[str]:
-    """Every command of the application by its words."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -262,7 +256,6 @@ def leaves(group: click.Group, *above: str) -> Iterator[str]:
 
 
 def steering(text: str) -> set[str]:
-    """The characters of `text` that a terminal would follow."""
     return {
         mark
         for mark in text
@@ -276,7 +269,6 @@ def steering(text: str) -> set[str]:
 
 
 def test_every_command_prints_text_only(hostile: HostileStudy) -> None:
-    """Lines for people, tables and JSON in a pipe too; other documents on a terminal."""
     known = calls(hostile)
     assert set(leaves(application)) - SERVERS == set(known)
 

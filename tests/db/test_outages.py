@@ -67,7 +67,6 @@ def test_a_writer_does_not_wait_forever_for_the_others_of_its_process(small: Dat
 
 
 def test_a_request_shares_one_deadline(small: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two locks on the way, one in this process and one of another, are waited for once."""
     clock = iter(range(100))
     monkeypatch.setattr(engine, "monotonic", lambda: 0.02 * next(clock))
     with engine.shared():
@@ -186,7 +185,6 @@ def said(asked: Callable[[], object]) -> Outage | None:
 
 @contextmanager
 def _another_writes(database: Database) -> Iterator[None]:
-    """Another program holds the write lock of the file meanwhile."""
     other = Database(str(database.url))
     with other.writing() as session:
         session.execute(text("SELECT 1"))
@@ -195,7 +193,6 @@ def _another_writes(database: Database) -> Iterator[None]:
 
 
 def test_a_text_that_was_overwritten_is_damage_and_check_names_its_table(tmp_path: Path) -> None:
-    """Such a text lies on a page that SQLite's own check takes for sound."""
     path = tmp_path / "spoilt.sqlite"
     database = Database(sqlite_url(path))
     database.prepare()

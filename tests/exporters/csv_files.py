@@ -11,7 +11,6 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 def runnable(data: bytes) -> list[str]:
-    """The cells that a spreadsheet could run, split at any separator; no numbers."""
     text = data.decode("utf-8-sig")
     return [
         cell

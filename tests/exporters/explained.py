@@ -10,7 +10,6 @@ from webapp.metrics.judging.registry import Measure
 
 
 def unexplained(measures: Iterable[Measure], language: str) -> list[str]:
-    """Return the labels of those whose label, meaning or reading the page lacks."""
     with speaking(language):
         page = measures_markdown()
         return [

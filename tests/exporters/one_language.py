@@ -25,21 +25,18 @@ MARKUP = re.compile(r"<style.*?</style>|<[^>]+>", re.DOTALL)
 
 
 def text_of(data: bytes | str) -> str:
-    """Return a report as text: of a workbook that of its cells."""
     if isinstance(data, str):
         return data
     return _cells(data) if data.startswith(b"PK") else data.decode()
 
 
 def _cells(data: bytes) -> str:
-    """Return the texts of a workbook; its numbers are written by the spreadsheet."""
     sheets = openpyxl.load_workbook(BytesIO(data)).worksheets
     rows = (values for sheet in sheets for values in sheet.iter_rows(values_only=True))
     return "\n".join(value for values in rows for value in values if isinstance(value, str))
 
 
 def sentences(texts: Mapping[str, str]) -> set[str]:
-    """Return the parts of texts between their places that are sentences of one language only."""
     other = "\n".join(texts.values())
     return {
         part.strip()
@@ -50,7 +47,6 @@ def sentences(texts: Mapping[str, str]) -> set[str]:
 
 
 def foreign(text: str, language: str) -> list[str]:
-    """Return the sentences and decimals of the other language in `text`."""
     english = pairs()
     indonesian = {theirs: ours for ours, theirs in english.items()}
     words = " ".join(unescape(text).split())

@@ -17,12 +17,10 @@ UNREADABLE = unreadable()
 def row(
     judged: str | QuerySummary, query_id: int = 1, notes: str = "", quality: float | None = None
 ) -> QueryRow:
-    """A row about "cari rumah" with the results that letters judge, or without results."""
     letters = judged if isinstance(judged, str) else ""
     summary = listed(judged, quality) if isinstance(judged, str) else judged
     return QueryRow(query_id, "cari rumah", "location", notes, summary, verdicts(letters))
 
 
 def report(*rows: QueryRow) -> RunReport:
-    """The report of run "r1" as rater Ani judged it."""
     return RunReport("r1", "rater Ani", rows, "hybrid", "openai", cannot_tell="left_out")

@@ -18,7 +18,6 @@ from webapp.services.runs.imports import Labels
 
 @pytest.fixture(name="rated_run")
 def _rated_run(session: Session, study: Study, rater: Rater) -> str:
-    """A run rated so that every state occurs: the figures are worked out in the tests."""
     read = run(
         query(1, card("a"), card("b"), card("c"), category="x"),
         query(2, card("d"), card("e"), category="x"),

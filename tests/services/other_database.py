@@ -14,14 +14,12 @@ EMPTY = "empty"
 
 
 def on_sqlite(folder: Path, name: str = "other") -> Database:
-    """Return a new database in `folder`, with this version's tables."""
     made = Database(sqlite_url(folder / f"{name}.sqlite"))
     made.prepare()
     return made
 
 
 def on_postgres(postgres: Database, name: str = "other") -> Database:
-    """Return a new database on the server of `postgres`, with this version's tables."""
     with postgres.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         known = text("SELECT 1 FROM pg_database WHERE datname = :name")
         if connection.scalar(known, {"name": EMPTY}) is None:
@@ -35,5 +33,4 @@ def on_postgres(postgres: Database, name: str = "other") -> Database:
 
 
 def address(postgres: Database, name: str) -> str:
-    """Return the URL of the database `name` on the server of `postgres`."""
     return postgres.url.set(database=name).render_as_string(hide_password=False)

@@ -12,7 +12,6 @@ from webapp.db.engine import Database
 
 @contextmanager
 def counted(database: Database) -> Iterator[list[str]]:
-    """Yield a list that collects every statement sent while the block runs."""
     statements: list[str] = []
 
     def note(_conn: object, _cursor: object, statement: str, *_rest: object) -> None:

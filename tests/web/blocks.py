@@ -6,7 +6,6 @@ import re
 
 
 def assert_named_in_blocks(page: str) -> None:
-    """Each figure has its name beside it, as its column has no head there."""
     bodies = re.findall(r'class="figures [^"]*wide".*?<tbody>(.*?)</tbody>', page, re.DOTALL)
     cells = [cell for body in bodies for cell in re.findall(r"<td[^>]*>", body)]
 

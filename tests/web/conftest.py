@@ -67,7 +67,6 @@ def made_once(make: Callable[Concatenate[Database, P], T]) -> Callable[Concatena
 
 @pytest.fixture(name="first_app", scope="session")
 def _first_app(tmp_path_factory: pytest.TempPathFactory) -> tuple[Flask, Path]:
-    """An application that keeps its compiled templates and statements, and its new database."""
     folder = tmp_path_factory.mktemp("web")
     app = create_app(Settings(sqlite_url(folder / "web.sqlite"), folder))
     app.extensions["database"].close()
@@ -76,7 +75,6 @@ def _first_app(tmp_path_factory: pytest.TempPathFactory) -> tuple[Flask, Path]:
 
 @pytest.fixture(name="app")
 def _app(first_app: tuple[Flask, Path]) -> Iterator[Flask]:
-    """The application on a new database, set up as at first."""
     app, new = first_app
     copied(new, app.extensions["database"])
     config = dict(app.config)
@@ -94,7 +92,6 @@ def _client(app: Flask) -> FlaskClient:
 
 
 def in_english(app: Flask) -> FlaskClient:
-    """A browser on this machine that prefers English."""
     client = app.test_client()
     client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "en"
     return client
@@ -112,7 +109,6 @@ def _run_id(web_database: Database) -> str:
 
 
 def stored(database: Database, queries: Sequence[ReadQuery], *, method: str = "hybrid") -> str:
-    """Store a run of `queries`; return its id."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         imported = imports.store(session, study, run(*queries, method=method), Labels(), NOW)
@@ -122,5 +118,4 @@ def stored(database: Database, queries: Sequence[ReadQuery], *, method: str = "h
 
 @made_once
 def small_run(database: Database) -> str:
-    """Store the run of the six made-up questions; return its id."""
     return stored(database, QUERIES)

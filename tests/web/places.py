@@ -9,13 +9,11 @@ from webapp.web.features import current
 
 
 def marked(menu: str, endpoint: str | None) -> list[str]:
-    """Return the entries of a menu that are marked on the page of an endpoint."""
     entry = current(menu, endpoint)
     return [] if entry is None else [entry.endpoint]
 
 
 def assert_explained(app: Flask, path: str, says: str, leads_to: str) -> None:
-    """An empty page says what will be there, and has the link to what fills it."""
     page = in_english(app).get(path).text.partition("<main")[2].partition("</main>")[0]
 
     assert says in page

@@ -17,14 +17,12 @@ LINK = re.compile(r"""(?:href|method="get" action)="(/[^"#]*)""")
 
 
 def as_rater(demo: Flask) -> FlaskClient:
-    """A rater who sits at the owner's computer."""
     client = in_english(demo)
     client.post("/sign-in/as", data={"rater": "2"})
     return client
 
 
 def reached(client: FlaskClient, begin: str) -> dict[str, str]:
-    """Return the endpoints within five clicks of the page `begin`, each with its first address."""
     urls = client.application.url_map.bind("")
     found: dict[str, str] = {}
     opened = set()

@@ -36,8 +36,6 @@ PLACES = {
 
 @dataclass(frozen=True, slots=True)
 class Knock:
-    """One address asked for with one verb."""
-
     endpoint: str
     path: str
     method: str
@@ -45,12 +43,10 @@ class Knock:
 
 
 def rules(app: Flask) -> list[Rule]:
-    """Return every address of the application, always in the same order."""
     return sorted(app.url_map.iter_rules(), key=lambda rule: (rule.rule, rule.endpoint))
 
 
 def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
-    """Yield every address, its places filled, with every verb it takes."""
     adapter = app.url_map.bind("localhost")
     for rule in rules(app):
         values = {name: filled(rule, name, run_id) for name in rule.arguments}
@@ -60,7 +56,6 @@ def knocks(app: Flask, run_id: str = "unknown") -> Iterator[Knock]:
 
 
 def filled(rule: Rule, name: str, run_id: str) -> object:
-    """Return the value at a place of an address."""
     if name == "run_id":
         return run_id
     if rule.defaults and name in rule.defaults:
@@ -72,12 +67,10 @@ def filled(rule: Rule, name: str, run_id: str) -> object:
 
 
 def is_refused(status: int, location: str) -> bool:
-    """Whether nobody was let in: not signed in, not the owner, not taking part."""
     return status in {401, 403} or (status == 303 and "/sign-in?next=" in location)
 
 
 def is_open_to(role: str, needed: Role | None) -> bool:
-    """Return the matrix itself."""
     if needed == Role.GUESTS or role == "participant":
         return needed == Role.ANYBODY or (needed == Role.GUESTS and role == "participant")
     if needed == Role.ANYBODY or role == "owner":
@@ -89,7 +82,6 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def cookie_of(client: FlaskClient, app: Flask) -> str | None:
-    """Return the cookie by which a visitor is known."""
     found = client.get_cookie(app.config["SESSION_COOKIE_NAME"])
     return found.value if found else None
 
@@ -97,7 +89,6 @@ def cookie_of(client: FlaskClient, app: Flask) -> str | None:
 def as_seen_by(
     app: Flask, cookie: str | None, knock: Knock, headers: Mapping[str, str] = NOTHING
 ) -> TestResponse:
-    """Return the answer to a fresh browser that carries `cookie`."""
     client = visitors.browser(app)
     if cookie is not None:
         client.set_cookie(app.config["SESSION_COOKIE_NAME"], cookie)
@@ -111,7 +102,6 @@ def as_seen_by(
 def everything(
     database: Database, *, with_tries: bool = False
 ) -> dict[str, list[tuple[object, ...]]]:
-    """Return every row of every table, the counted tries where they are asked for."""
     with database.reading() as session:
         return {
             name: sorted(tuple(map(str, row)) for row in session.execute(select(table)))

@@ -34,7 +34,6 @@ ELSEWHERE = {
 
 @pytest.fixture(name="demo", scope="module")
 def _demo(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
-    """The demo, with a model that may judge, to change."""
     file = Path(shutil.copy(demo_file, tmp_path_factory.mktemp("demo") / "demo.sqlite"))
     judge = JudgeEndpoint("http://127.0.0.1:9/v1", "model")
     app = create_app(Settings(sqlite_url(file), file.parent, judge=judge, is_demo=True))
@@ -43,7 +42,6 @@ def _demo(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def test_every_page_is_within_five_clicks(demo: Flask) -> None:
-    """As the owner, as a rater who sits at the same computer, and as a participant."""
     begins = ((in_english(demo), "/"), (as_rater(demo), "/"), (as_participant(demo), "/ask/"))
     found = [reached(*begin) for begin in begins]
     pages = {rule.endpoint for rule in demo.url_map.iter_rules() if _is_page(rule)}
@@ -83,7 +81,6 @@ def test_outside_the_demo_a_link_for_participants_ends_the_open_house(
 
 
 def _is_page(rule: Rule) -> bool:
-    """Whether a rule is one of pages: the addresses of files have an end, or name their file."""
     last = rule.rule.rpartition("/")[2]
     is_file = "." in last or last in {"<name>", "<filename>", "<path:filename>", "<path:name>"}
     return "GET" in (rule.methods or ()) and (not is_file or rule.endpoint == "guides.show")

@@ -18,7 +18,6 @@ ELSEWHERE = {"HTTP_HOST": "nilai.example", "REMOTE_ADDR": "192.0.2.7"}
 
 
 def browser(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
-    """Return a browser that prefers English, on this machine or `elsewhere`, fresh."""
     client = app.test_client()
     client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "en"
     if elsewhere:
@@ -27,7 +26,6 @@ def browser(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
 
 
 def lock(database: Database, password: str = PASSWORD) -> None:
-    """Set the owner's password."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         sign_in.set_password(session, study, sign_in.hashed(password), NOW)
@@ -35,7 +33,6 @@ def lock(database: Database, password: str = PASSWORD) -> None:
 
 
 def invite(database: Database, name: str) -> str:
-    """Return the path of a new invitation for `name`, which holds for thirty days from now."""
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         token = raters.invite(session, study, name, access.now()).token
@@ -44,7 +41,6 @@ def invite(database: Database, name: str) -> str:
 
 
 def owner(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
-    """Return a browser in which the owner signed in by the password."""
     client = browser(app, elsewhere=elsewhere)
     answer = client.post("/sign-in", data={"password": PASSWORD})
     assert answer.status_code == 303, answer.text
@@ -52,7 +48,6 @@ def owner(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
 
 
 def invited(app: Flask, name: str, *, elsewhere: bool = False) -> FlaskClient:
-    """Return a browser in which `name` came in by a link."""
     client = browser(app, elsewhere=elsewhere)
     answer = client.post(invite(app.extensions["database"], name))
     assert answer.status_code == 303, answer.text
@@ -60,7 +55,6 @@ def invited(app: Flask, name: str, *, elsewhere: bool = False) -> FlaskClient:
 
 
 def assert_told_apart(app: Flask, *pages: tuple[FlaskClient, str]) -> None:
-    """Each of these visitors has a key of their own on their page, and a stranger has none."""
     keys = set()
     for client, address in pages:
         answer = client.get(address)
