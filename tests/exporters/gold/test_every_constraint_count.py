@@ -57,8 +57,7 @@ golds = st.lists(
 )
 results = st.dictionaries(st.integers(1, 5), st.lists(facts, max_size=4))
 decided = st.builds(
-    Decisions,
-    cards=st.dictionaries(st.tuples(st.integers(1, 5), st.integers(0, 3)), st.booleans()),
+    Decisions, cards=st.dictionaries(st.tuples(st.integers(1, 5), st.integers(0, 3)), st.booleans())
 )
 thresholds = st.fractions(0, 1, max_denominator=10)
 
@@ -85,10 +84,7 @@ def test_the_counts_of_the_matrix_are_the_questions_and_shares_stay_within_1(
 
 @given(golds, results, thresholds, thresholds)
 def test_leaving_missing_out_never_lowers_a_card_and_a_higher_threshold_never_meets_more(
-    gold: list[GoldQuestion],
-    cards: dict[int, list[CardFacts]],
-    one: Fraction,
-    other: Fraction,
+    gold: list[GoldQuestion], cards: dict[int, list[CardFacts]], one: Fraction, other: Fraction
 ) -> None:
     low, high = sorted([one, other])
     lenient = evaluate(gold, cards, threshold=low)

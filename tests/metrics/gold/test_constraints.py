@@ -38,9 +38,7 @@ def question(
 
 
 def query(
-    *cards: CardFacts,
-    expected: Expected = Expected.HAS_DATA,
-    threshold: Fraction = Fraction(3, 5),
+    *cards: CardFacts, expected: Expected = Expected.HAS_DATA, threshold: Fraction = Fraction(3, 5)
 ) -> QueryEvaluation:
     return evaluate_query(question(expected=expected), cards, threshold=threshold)
 

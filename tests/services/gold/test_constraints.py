@@ -74,10 +74,7 @@ def test_the_real_run_in_the_app_has_every_recorded_figure_before_and_after_manu
     data = (real_run / "questions_v2.json").read_bytes()
     gold.import_file(session, rater, set_id, "questions_v2.json", data, NOW)
 
-    for recorded in (
-        "recorded_metrics_before_manual_input.json",
-        "recorded_final_metrics.json",
-    ):
+    for recorded in ("recorded_metrics_before_manual_input.json", "recorded_final_metrics.json"):
         file: dict[str, Any] = json.loads((real_run / recorded).read_text("utf-8"))
         theirs = dict(leaves({**file["metrics"], "evaluations": file["evaluations"]}))
         session.expire_all()

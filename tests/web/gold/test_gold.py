@@ -308,10 +308,7 @@ def test_hostile_text_is_only_text(client: FlaskClient, editor: str, name: str) 
 
 
 @pytest.mark.parametrize(
-    ("menu", "endpoint", "marked"),
-    [
-        ("owner", "constraints.question", "runs.index"),
-    ],
+    ("menu", "endpoint", "marked"), [("owner", "constraints.question", "runs.index")]
 )
 def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> None:
     assert places.marked(menu, endpoint) == [marked]
@@ -319,9 +316,7 @@ def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> No
 
 @pytest.mark.parametrize(
     ("path", "says", "leads_to"),
-    [
-        ("/gold/", "What every question asks of the cards it gets", "/runs/import"),
-    ],
+    [("/gold/", "What every question asks of the cards it gets", "/runs/import")],
 )
 def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
     app: Flask, path: str, says: str, leads_to: str

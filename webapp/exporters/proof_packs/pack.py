@@ -163,10 +163,7 @@ def pack(
     not every pack has.
     """
     added = {name: told for name, told in about.items() if name in files}
-    members = {
-        README: readme(facts["raters"], facts["rule"], facts["cannot_tell"], added),
-        **files,
-    }
+    members = {README: readme(facts["raters"], facts["rule"], facts["cannot_tell"], added), **files}
     manifest = {
         "format": FORMAT,
         "pack_version": PACK_VERSION,

@@ -6,13 +6,7 @@ All texts but the citations are English message ids, as in ``metrics.judging.reg
 from __future__ import annotations
 
 from webapp.i18n import mark
-from webapp.metrics.judging.registry import (
-    MANNING,
-    MeasureGroup,
-    ReadTogether,
-    by_name,
-    explained,
-)
+from webapp.metrics.judging.registry import MANNING, MeasureGroup, ReadTogether, by_name, explained
 
 CONSTRAINT_METHOD = "Evaluation V2: constraints and a confusion matrix"
 ALL_CARDS = mark("all cards of all questions together")

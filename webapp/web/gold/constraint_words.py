@@ -157,9 +157,7 @@ def _range(name: str, bounds: Range) -> str:
     if not bounds.tolerance:
         return said
     return gettext(
-        "%(bounds)s (± %(percent)s%%)",
-        bounds=said,
-        percent=number(float(bounds.tolerance * 100)),
+        "%(bounds)s (± %(percent)s%%)", bounds=said, percent=number(float(bounds.tolerance * 100))
     )
 
 

@@ -478,11 +478,7 @@ def _question(found: Gold, number: int) -> GoldQuestion:
 
 
 def _editor(
-    set_id: int,
-    number: int,
-    found: Gold,
-    form: GoldForm,
-    wrong: dict[str, str] | None = None,
+    set_id: int, number: int, found: Gold, form: GoldForm, wrong: dict[str, str] | None = None
 ) -> str:
     kinds = {name: gettext(word) for name, word in KINDS.items() if name not in {"sale", "rent"}}
     return render_template(

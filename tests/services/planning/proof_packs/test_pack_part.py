@@ -183,8 +183,7 @@ def test_a_rule_said_to_be_older_than_the_verdicts_is_found_out(packed: bytes) -
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"settings": {"draws": [{}]}}, {"settings": {"draws": 4}}, {"kind": 1}],
+    "change", [{"settings": {"draws": [{}]}}, {"settings": {"draws": 4}}, {"kind": 1}]
 )
 def test_a_rule_that_cannot_be_used_is_told(packed: bytes, change: dict[str, Any]) -> None:
     found = verified(changed(packed, ROWS, edited(lambda rows: rows[0].update(change))))
