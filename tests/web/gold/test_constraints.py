@@ -7,68 +7,39 @@ import io
 import json
 import re
 from io import BytesIO
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
 
 from tests.conftest import NOW
-from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_run, v2_file
-from tests.services.runs.runs import click
-from tests.web.conftest import PART, WAYS, made_once
+from tests.services.gold.gold_files import GOLD, gold_bytes, listing, v2_file
+from tests.web.comparisons.test_comparisons import address
+from tests.web.conftest import PART, WAYS
 from tests.web.frame.test_hostile_texts import HOSTILE, check
+from tests.web.gold.gold_pages import judge_all, n_rows, stored, text_of, words
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import CardDecision, GoldVersion
-from webapp.db.tables.runs import Run
 from webapp.importers.runs import json_runs
-from webapp.records import Relevance
-from webapp.services.gold import gold
-from webapp.services.judging import events
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 from webapp.web.gold import constraints
 
 
-@made_once
-def checked(database: Database, *, with_gold: bool = True) -> str:
-    """Return the address of the made-up run's constraints."""
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        owner = studies.raters(session, study)[0]
-        run_id = stored_run(session, study, owner, with_gold=with_gold).id
-        session.commit()
-    return f"/constraints/{run_id}"
-
-
 @pytest.fixture(name="page")
 def _page(web_database: Database) -> str:
-    return checked(web_database)
-
-
-def n_rows(database: Database, table: type) -> int:
-    with database.reading() as session:
-        return session.scalar(select(func.count()).select_from(table)) or 0
-
-
-def text_of(html: str) -> str:
-    return " ".join(
-        re.sub("<[^>]+>", " ", html.split("<main")[1].split("</main>", maxsplit=1)[0]).split()
-    )
-
-
-def test_a_run_leads_to_its_constraints(client: FlaskClient, page: str) -> None:
-    assert f'href="{page}"' in client.get(page.replace("constraints", "runs")).text
+    return f"/constraints/{stored(web_database)}"
 
 
 def test_without_gold_questions_their_file_is_asked_for(
     client: FlaskClient, web_database: Database
 ) -> None:
-    page = checked(web_database, with_gold=False)
-    assert "There are no gold questions yet" in client.get(page).text
-    assert client.get(f"{page}/1").status_code == 404
-    assert client.get(f"{page}/constraints.json").status_code == 404
-    assert client.get(f"{page}/people/").status_code == 404
+    page = f"/constraints/{stored(web_database, with_gold=False)}"
+    assert f'href="{page}"' in client.get(page.replace("constraints", "runs")).text
+    assert 'id="no-gold"' in client.get(page).text
+    for part in ("1", "constraints.json", "people/"):
+        assert client.get(f"{page}/{part}").status_code == 404
 
     answer = client.post(f"{page}/gold", data={"file": (BytesIO(gold_bytes()), "g.json")})
 
@@ -89,9 +60,6 @@ def test_figures_matrix_categories_and_questions_are_shown(client: FlaskClient, 
     assert "area 2 1.0000 2 of 2 3 0.7500" in shown
     assert "2 cards wait for a person" in shown
     assert 'id="about-mean_cpr"' in html  # what the figure means
-
-
-def test_missing_is_left_out_where_that_is_asked_for(client: FlaskClient, page: str) -> None:
     assert "0.4833" in client.get(f"{page}?missing=left-out").text  # (1 + 3/4 + 2/3) / 5
 
 
@@ -110,27 +78,11 @@ def test_a_question_shows_every_card_s_badges_by_word_and_sign(
 def test_a_distance_is_shown_where_both_have_a_point(
     client: FlaskClient, web_database: Database
 ) -> None:
-    listed = listing("a", location="Helvetia") | {
-        "verified": True,
-        "api_data": {"latitude": 3.61, "longitude": 98.7},
-    }
-    page = with_listed(web_database, {1: [listed], 2: [], 3: []})
+    point = {"verified": True, "api_data": {"latitude": 3.61, "longitude": 98.7}}
+    run_id = stored(web_database, {1: [listing("a", location="Helvetia") | point], 2: [], 3: []})
 
-    shown = client.get(f"{page}/1").text
-    assert "Helvetia · 1.11 km away" in text_of(shown)  # 0.01° of 111.2 km
-    assert "1.11\N{NO-BREAK SPACE}km away" in shown
-
-
-def with_listed(database: Database, listed: dict[int, list[dict[str, object]]]) -> str:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        owner = studies.raters(session, study)[0]
-        read = json_runs.read("results.json", v2_file(listed))
-        run = session.get_one(Run, imports.store(session, study, read, Labels(), NOW).id)
-        gold.import_file(session, owner, run.question_set_id, "g.json", gold_bytes(), NOW)
-        address = f"/constraints/{run.id}"
-        session.commit()
-    return address
+    shown = client.get(f"/constraints/{run_id}/1").text
+    assert "1.11\N{NO-BREAK SPACE}km away" in shown  # 0.01° of 111.2 km
 
 
 def test_an_override_is_made_undone_and_every_step_is_listed(
@@ -144,26 +96,18 @@ def test_an_override_is_made_undone_and_every_step_is_listed(
     assert "typing error" in html
     assert "0.5000" in client.get(page).text  # (1 + 1 + 1/2) / 5
 
-    undo = re.search(rf'action="({page}/decisions/\d+/undo)"', html)
-    assert undo is not None
-    assert client.post(undo[1]).location == f"{page}/1#card-2"
-
-    assert "2 decisions on this card" in text_of(client.get(f"{page}/1").text)
-    assert "0.4500" in client.get(page).text
-    assert client.post(undo[1]).status_code == 409  # it is no longer the last
-
-
-def test_with_a_script_an_override_answers_with_the_parts_it_changed(
-    client: FlaskClient, page: str
-) -> None:
-    data = {"subject": "price", "outcome": "pass", "reason": "typing error"}
-    answer = client.post(f"{page}/1/1", data=data, headers=PART)
-
-    assert '<hx-partial hx-target="#card-2"' in answer.text
-    assert '<hx-partial hx-target="#summary"' in answer.text
-    assert '<hx-partial hx-target="#card-1"' not in answer.text
-    assert "<html" not in answer.text
-    assert "0.5000" in answer.text
+    (undo,) = re.findall(rf'action="({page}/decisions/\d+/undo)"', html)
+    part = client.post(undo, headers=PART).text
+    assert re.findall('hx-target="(#[^"]+)"', part) == [
+        "#card-2",
+        "#outcome",
+        "#summary",
+        "#status",
+    ]
+    assert "<html" not in part
+    assert "2 decisions on this card" in part
+    assert "0.4500" in part
+    assert client.post(undo).status_code == 409  # it is no longer the last
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -179,45 +123,26 @@ def test_a_missing_reason_is_asked_for_and_nothing_is_stored(
     assert n_rows(web_database, CardDecision) == 0
 
 
-def test_cards_of_a_manual_question_are_passed_and_failed(client: FlaskClient, page: str) -> None:
-    assert "A person decides on every card" in client.get(f"{page}/2").text
-    for card, outcome in ((0, "pass"), (1, "pass")):
-        client.post(f"{page}/2/{card}", data={"subject": "card", "outcome": outcome})
-    shown = text_of(client.get(f"{page}/2").text)
-
-    assert "Passed by a person" in shown
-    assert "Successful · TP" in shown
-
-
 @pytest.mark.parametrize(
-    ("path", "data", "status"),
+    ("path", "status"),
     [
-        ("/1/9", {"subject": "price", "outcome": "pass", "reason": "x"}, 404),
-        ("/9/0", {"subject": "price", "outcome": "pass", "reason": "x"}, 404),
-        ("/1/0", {"subject": "rank", "outcome": "pass", "reason": "x"}, 400),
-        ("/1/0", {"subject": "card", "outcome": "na", "reason": "x"}, 400),
-        ("/1/99999999999999999999", {"subject": "price", "outcome": "", "reason": ""}, 404),
-        ("/decisions/999999999/undo", {}, 409),
-        ("/decisions/99999999999999999999/undo", {}, 404),
-        ("/gold", {}, 400),
-        ("/manual-input", {}, 400),
+        *(("/1/9", 404), ("/9/0", 404), ("/1/99999999999999999999", 404), ("/1/0", 400)),
+        *(("/decisions/999999999/undo", 409), ("/decisions/99999999999999999999/undo", 404)),
+        *(("/gold", 400), ("/manual-input", 400)),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_stored(
-    client: FlaskClient,
-    web_database: Database,
-    page: str,
-    path: str,
-    data: dict[str, str],
-    status: int,
+    client: FlaskClient, web_database: Database, page: str, path: str, status: int
 ) -> None:
+    subject = "rank" if status == 400 else "price"
+    data = {"subject": subject, "outcome": "pass", "reason": "x"}
     assert client.post(page + path, data=data).status_code == status
     assert n_rows(web_database, CardDecision) == 0
     assert n_rows(web_database, GoldVersion) == 1
 
 
 def test_decisions_come_in_by_a_file_and_go_out_again(client: FlaskClient, page: str) -> None:
-    document = {
+    document: dict[str, Any] = {
         "constraint_overrides": {"1": {"1": {"price": "pass"}}},
         "manual_evaluations": {"2": {"0": {"result": "fail", "comment": "no"}}},
     }
@@ -225,32 +150,25 @@ def test_decisions_come_in_by_a_file_and_go_out_again(client: FlaskClient, page:
     answer = client.post(f"{page}/manual-input", data={"file": file})
     assert answer.status_code == 303
     assert "2 decisions of the file were new" in client.get(answer.location).text
-
     out = client.get(f"{page}/manual_input.json").get_json()
     assert {key: out[key] for key in document} == document
 
-
-def test_a_file_of_decisions_in_part_wrong_says_what_and_keeps_the_rest(
-    client: FlaskClient, page: str
-) -> None:
-    document = {"constraint_overrides": {"1": {"1": {"price": "pass"}, "8": {"price": "pass"}}}}
-    file = (BytesIO(json.dumps(document).encode()), "m.json")
+    in_part = {"constraint_overrides": {"1": {"2": {"price": "na"}, "8": {"price": "pass"}}}}
+    file = (BytesIO(json.dumps(in_part).encode()), "m.json")
     answer = client.post(f"{page}/manual-input", data={"file": file})
-
     assert answer.status_code == 200
     assert "1 decision was taken in" in answer.text
     assert "constraint_overrides.1.8" in answer.text
 
 
 @pytest.mark.parametrize("to", ["gold", "manual-input"])
-@pytest.mark.parametrize("data", [b"", b"no json", b"{}", b"[" * 5000])
 def test_a_file_that_is_something_else_is_refused_with_words(
-    client: FlaskClient, web_database: Database, page: str, to: str, data: bytes
+    client: FlaskClient, web_database: Database, page: str, to: str
 ) -> None:
-    answer = client.post(f"{page}/{to}", data={"file": (BytesIO(data), "x.json")})
-
-    assert answer.status_code == 422
-    assert "x.json" in text_of(answer.text)
+    for data in (b"", b"no json", b"{}", b"[" * 5000):
+        answer = client.post(f"{page}/{to}", data={"file": (BytesIO(data), "x.json")})
+        assert answer.status_code == 422
+        assert "x.json" in text_of(answer.text)
     assert n_rows(web_database, GoldVersion) == 1
 
 
@@ -267,52 +185,29 @@ def test_the_evaluation_is_taken_away_as_json_and_tables(client: FlaskClient, pa
     assert [line["manual_result"] for line in cards] == ["", "", "", "pending", "pending"]
 
 
-def judged(database: Database, page: str, *verdicts: Relevance) -> None:
-    """Let the owner judge the first cards of question 1."""
-    run_id = page.rpartition("/")[2]
-    with database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
-        owner = studies.raters(session, study)[0]
-        for rank, verdict in enumerate(verdicts, start=1):
-            events.judge(session, owner, run_id, 1, rank, verdict, click(f"v{rank}"))
-        session.commit()
-
-
 def test_people_stand_beside_the_constraints(
-    client: FlaskClient, web_database: Database, page: str
-) -> None:
-    assert "Nobody has judged a card" in client.get(f"{page}/people/").text
-    judged(web_database, page, Relevance.RELEVANT, Relevance.RELEVANT)
-
-    shown = text_of(client.get(f"{page}/people/").text)
-    assert "Meets everything 1 0" in shown
-    assert "Does not 1 0" in shown
-    assert (
-        "Precision Of the cards that meet everything, those that people call relevant. 1.0000 1"
-        in shown
-    )
-    assert "Machine: ✗&nbsp;0.7500 ( ✗ Price: Rp 2 billion )" in shown
-
-
-def test_a_phone_folds_all_but_the_cards_that_are_furthest_apart(
     client: FlaskClient, web_database: Database, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(constraints, "FIRST_SHOWN", 1)
-    judged(web_database, page, Relevance.NOT_RELEVANT, Relevance.RELEVANT)
+    assert "Nobody has judged a card" in client.get(f"{page}/people/").text
+    judge_all(web_database, page.rpartition("/")[2])
 
-    first, folded = client.get(f"{page}/people/").text.split('<details class="fold">')
-
-    assert "✓&nbsp;1.0000" in first.partition('<ol class="apart" start="1">')[2]
-    assert "and 1 more" in folded
+    html = client.get(f"{page}/people/").text
+    shown, meaning = text_of(html), "Of the cards that meet everything, those that people"
+    assert "Meets everything 1 0" in shown
+    assert "Does not 2 0" in shown
+    assert f"Precision {meaning} call relevant. 1.0000 1" in shown
+    first, folded = html.split('<details class="fold">')  # all but the furthest apart
+    assert "✗&nbsp;0.5000" in first.partition('<ol class="apart" start="1">')[2]
     assert "✗&nbsp;0.7500" in folded.partition('<ol class="apart" start="2">')[2]
+    assert "Machine: ✗ 0.7500 ( ✗ Price: Rp 2 billion )" in shown
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
 def test_hostile_text_is_only_text(client: FlaskClient, web_database: Database, name: str) -> None:
     hostile = HOSTILE[name].encode(errors="replace").decode().replace("\x00", "")
     listed = listing("a", name=hostile, location=hostile, property_type=hostile)
-    page = with_listed(web_database, {1: [listed], 2: [listed], 3: []})
+    page = f"/constraints/{stored(web_database, {1: [listed], 2: [listed], 3: []})}"
     first = GOLD["questions"][0]
     asked = {"property_type": hostile, "location": {"keywords": [hostile]}}
     changed = first | {"question": hostile or "x", "category": hostile, "constraints": asked}
@@ -330,3 +225,49 @@ def test_hostile_text_is_only_text(client: FlaskClient, web_database: Database, 
     for file in ("constraints.csv", "constraint_cards.csv"):
         rows = csv.reader(io.StringIO(client.get(f"{page}/{file}").text))
         assert not [cell for row in rows for cell in row if re.match(r"^[\t ]*[=+@]", cell)]
+
+
+@pytest.fixture(name="both")
+def _both(web_database: Database) -> tuple[str, str]:
+    """Two V2 runs: CPRs 1, 3/4, 1/2, 0, 0 (two cards wait) against one card of 3/4."""
+    other = json.loads(v2_file({1: [listing("b", price=2_000_000_000)], 2: [], 3: []}))
+    with web_database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        first, second = (
+            imports.store(session, study, json_runs.read("results.json", data), Labels(), NOW).id
+            for data in (v2_file(), json.dumps(other | {"method": "api_only"}).encode())
+        )
+        session.commit()
+    return first, second
+
+
+def test_the_runs_of_a_phase_are_compared_under_v2(
+    client: FlaskClient, both: tuple[str, str]
+) -> None:
+    """Mean CPR 2.25 / 5 = 0.45 against 0.75; both meet question 1 (3/4 each: no difference).
+
+    Question 2 has data: both miss it (FN); question 3 has none: TN for both.
+    """
+    page, report = (f"/comparisons/{where}" for where in (address(both, part="constraints"), ""))
+    assert f'href="/constraints/{both[0]}"' in client.get(page).text
+    document = client.get(f"{report}report.json{address(both)}").get_json()
+    assert document["constraints"] is None
+    file = (BytesIO(gold_bytes()), "gold.json")
+    client.post(f"/constraints/{both[0]}/gold", data={"file": file})
+
+    html = client.get(page).text
+    shown = words(html)
+    assert "Mean CPR 0.4500 n = 5 0.7500 n = 1" in shown
+    assert "Strict success ratio 0.2000 n = 5 0.0000 n = 1" in shown
+    assert "Query success rate 0.6667 n = 3 0.6667 n = 3" in shown
+    assert "Per-constraint accuracy (PCA): Price 0.6667 n = 3 0.0000 n = 1" in shown
+    assert "Hybrid waits for decisions by hand on the cards of question 2: until" in shown
+    assert "Hybrid and API Only are equal" in shown
+    assert "TP: has data, met 1" in shown
+    assert f'href="/constraints/{both[1]}"' in html
+    document = client.get(f"{report}report.json{address(both)}").get_json()
+    first, second = document["constraints"]["runs"]
+    assert (first["mean_cpr"], second["mean_cpr"]) == (0.45, 0.75)
+    assert first["pending"] == {"2": 2}
+    client.set_cookie("language", "id")
+    assert "0,4500" in client.get(page).text

@@ -5,48 +5,87 @@ from __future__ import annotations
 import json
 import re
 from io import BytesIO
+from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.conftest import NOW
-from tests.services.gold.gold_files import GOLD, gold_bytes, v2_file
+from tests.services.gold.gold_files import GOLD, gold_bytes, stored_run, v2_file
 from tests.web import places
 from tests.web.conftest import PART, WAYS
 from tests.web.frame.test_hostile_texts import HOSTILE, check
-from tests.web.gold.gold_forms import (
-    FIRST,
-    FULL,
-    constraints,
-    document,
-    edited,
-    text_of,
-    with_fields,
-)
+from tests.web.gold.gold_pages import text_of
 from webapp.db.engine import Database
 from webapp.importers.runs import json_runs
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
+FIRST = {
+    "number": "1",
+    "question": GOLD["questions"][0]["question"],
+    "category": "area",
+    "expected": "has_data",
+    "mode": "auto",
+    "property_type": "house",
+    "listing_type": "sale",
+    "keywords": "cemara",
+    "lat": "3,6",
+    "lng": "98.7",
+    "radius_km": "2",
+    "price_max": "1 M",
+    "action": "save",
+}
+"""The first gold question as somebody would type it."""
+
+
+def edited(database: Database, *, with_gold: bool = True) -> str:
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        owner = studies.raters(session, study)[0]
+        run = stored_run(session, study, owner, with_gold=with_gold)
+        address = f"/gold/{run.question_set_id}"
+        session.commit()
+    return address
+
+
+def document(client: FlaskClient, editor: str) -> dict[str, Any]:
+    return dict(client.get(f"{editor}/questions.json").get_json())
+
+
+FULL: dict[str, Any] = {
+    "id": 9,
+    "question": "Rumah sekitar 1 M di Jl. Cemara, Medan?",
+    "category": "area",
+    "expected_result": "has_data",
+    "evaluation_mode": "auto",
+    "constraints": {
+        "property_type": "house",
+        "location": {"keywords": ["Jl. Cemara, Medan"], "lat": 3.628602097142661,
+                     "lng": 98.69582971809083, "radius_km": 3},
+        "price": {"target": 1_234_567_891, "tolerance": 0.123456, "currency": "IDR", "why": "x"},
+        "bedrooms": {"min": 2, "max": 4},
+        "floors": {"exact": 2},
+        "garage": 1,
+    },
+    "notes": "kept",
+}  # fmt: skip
+"""A question with a target, a tolerance, counts, and what fields cannot say."""
+
+
+def with_fields(client: FlaskClient, editor: str, number: int) -> dict[str, str]:
+    """The form of a question as a browser would send it unchanged."""
+    html = client.get(f"{editor}/questions/{number}").text
+    fields = dict(re.findall(r'<input id="(\w+)" name="\w+" value="([^"]*)"', html))
+    return fields | {"expected": "has_data", "mode": "auto", "listing_type": "", "action": "save"}
+
 
 @pytest.fixture(name="editor")
 def _editor(web_database: Database) -> str:
     """The address of the made-up set's gold questions."""
     return edited(web_database)
-
-
-def test_a_form_saved_as_it_is_changes_nothing(client: FlaskClient, editor: str) -> None:
-    html = client.get(f"{editor}/questions/1").text
-    fields = dict(re.findall(r'<input id="(\w+)" name="\w+" value="([^"]*)"', html))
-    chosen = {"expected": "has_data", "mode": "auto", "listing_type": "sale", "action": "save"}
-    before = document(client, editor)
-
-    assert client.post(f"{editor}/questions/1", data=fields | chosen).status_code == 303
-
-    assert document(client, editor) == before
-    assert client.get(f"{editor}/questions.json?version=2").status_code == 404
 
 
 @pytest.fixture(name="full")
@@ -79,59 +118,46 @@ def test_a_target_its_tolerance_and_counts_are_edited_and_the_rest_stays(
              "bedrooms_min": "", "bedrooms_max": ""}  # fmt: skip
     client.post(f"{full}/questions/9", data=with_fields(client, full, 9) | typed)
 
-    found = document(client, full)["questions"]
-    assert isinstance(found, list)
-    assert found[0]["constraints"] == FULL["constraints"] | {
+    found = document(client, full)
+    assert found["questions"][0]["constraints"] == FULL["constraints"] | {
         "price": {"target": 1_500_000_000, "tolerance": 0.1, "currency": "IDR"},
         "bedrooms": {"exact": 3},
     }
-    assert (found[0]["notes"], document(client, full)["threshold_t"]) == ("kept", 0.65)
+    assert (found["questions"][0]["notes"], found["threshold_t"]) == ("kept", 0.65)
 
 
-def test_amounts_with_units_become_exact_numbers(client: FlaskClient, editor: str) -> None:
-    prices = {"price_min": "800 juta", "price_max": "1,5 M", "price_tolerance": "10"}
-    client.post(f"{editor}/questions/1", data=FIRST | prices)
-
-    assert constraints(client, editor) == {
-        "property_type": "house",
-        "listing_type": "sale",
-        "location": {"keywords": ["cemara"], "lat": 3.6, "lng": 98.7, "radius_km": 2.0},
-        "price": {"min": 800_000_000, "max": 1_500_000_000, "tolerance": 0.1},
-    }
-
-
-def test_a_price_in_words_is_understood_and_can_be_looked_at_first(
+def test_amounts_with_units_and_in_words_become_exact_numbers(
     client: FlaskClient, editor: str
 ) -> None:
-    spread = client.post(
-        f"{editor}/questions/1", data=FIRST | {"price_words": "1M an", "action": "price"}
-    )
-    assert 'name="price_min" value="1,000,000,000"' in spread.text
-    assert 'name="price_max" value="1,990,000,000"' in spread.text
+    page = f"{editor}/questions/1"
+    looked = client.post(page, data=FIRST | {"price_words": "1M an", "action": "price"})
+    assert 'name="price_min" value="1,000,000,000"' in looked.text
+    assert 'name="price_max" value="1,990,000,000"' in looked.text
     assert client.get(f"{editor}/questions.json?version=2").status_code == 404  # only looked
 
-    client.post(f"{editor}/questions/1", data=FIRST | {"price_words": "1M an"})
-    found = constraints(client, editor)
-    assert isinstance(found, dict)
-    assert found["price"] == {"min": 1_000_000_000, "max": 1_990_000_000}
+    for prices, stated in (
+        ({"price_words": "1M an"}, {"min": 1_000_000_000, "max": 1_990_000_000}),
+        (
+            {"price_min": "800 juta", "price_max": "1,5 M", "price_tolerance": "10"},
+            {"min": 800_000_000, "max": 1_500_000_000, "tolerance": 0.1},
+        ),
+    ):
+        client.post(page, data=FIRST | prices)
+        assert document(client, editor)["questions"][0]["constraints"] == {
+            "property_type": "house",
+            "listing_type": "sale",
+            "location": {"keywords": ["cemara"], "lat": 3.6, "lng": 98.7, "radius_km": 2.0},
+            "price": stated,
+        }
 
 
 @pytest.mark.parametrize(
     ("field", "typed"),
     [
-        ("price_max", "murah"),
-        ("price_words", "kira-kira"),
-        ("price_tolerance", "200"),
-        ("lat", "north"),
-        ("lat", "91"),
-        ("lng", ""),
-        ("radius_km", "-1"),
-        ("bedrooms_min", "tiga"),
-        ("floors_max", "9999999999"),
-        ("number", "2"),  # the second question's
-        ("number", "x"),
-        ("question", " "),
-        ("category", "x" * 300),
+        *(("price_max", "murah"), ("price_words", "kira-kira"), ("price_tolerance", "200")),
+        *(("lat", "north"), ("lat", "91"), ("lng", ""), ("radius_km", "-1")),
+        *(("bedrooms_min", "tiga"), ("floors_max", "9999999999"), ("question", " ")),
+        *(("number", "2"), ("number", "x"), ("category", "x" * 300)),  # 2 is the second question's
     ],
 )
 def test_what_cannot_be_is_marked_and_nothing_is_saved(
@@ -170,19 +196,6 @@ def test_a_question_is_added_and_taken_out_again(client: FlaskClient, editor: st
 
     assert "Baru?" not in client.get(editor).text
     assert client.get(f"{editor}/questions/4").status_code == 404
-
-
-def test_versions_are_listed_taken_away_and_put_in_force_again(
-    client: FlaskClient, editor: str
-) -> None:
-    client.post(f"{editor}/threshold", data={"threshold": "0,8"})
-    assert document(client, editor)["threshold_t"] == 0.8
-    assert client.get(f"{editor}/questions.json?version=1").get_json()["threshold_t"] == 0.6
-
-    client.post(f"{editor}/restore", data={"version": "1"})
-
-    assert document(client, editor)["threshold_t"] == 0.6
-    assert "3. gold.json" in text_of(client.get(editor).text)
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -225,32 +238,25 @@ def test_a_threshold_tried_on_some_runs_only_says_on_which_and_why(
     assert "Tried on the 3 newest of 4 runs" in page
 
 
-def test_a_threshold_keeps_its_decimals(client: FlaskClient, editor: str) -> None:
-    client.post(f"{editor}/threshold", data={"threshold": "0.6543"})
-    page = client.get(editor).text
-
-    assert 'name="threshold" value="0.6543"' in page
-    client.post(f"{editor}/threshold", data={"threshold": "0.6543"})
+def test_a_threshold_is_saved_with_its_decimals_or_refused_and_versions_come_back(
+    client: FlaskClient, editor: str
+) -> None:
+    for typed in ("", "x", "1.5", "-1", "nan", "0..5"):
+        assert client.post(f"{editor}/threshold", data={"threshold": typed}).status_code == 400
+        if typed:
+            told = client.get(editor, query_string={"threshold": typed}, headers=PART)
+            assert 'class="error"' in told.text
+    for _ in range(2):  # the second changes nothing
+        client.post(f"{editor}/threshold", data={"threshold": "0,6543"})
+    assert 'name="threshold" value="0.6543"' in client.get(editor).text
     assert document(client, editor)["threshold_t"] == 0.6543
     assert client.get(f"{editor}/questions.json?version=3").status_code == 404
+    assert client.get(f"{editor}/questions.json?version=1").get_json()["threshold_t"] == 0.6
 
+    client.post(f"{editor}/restore", data={"version": "1"})
 
-@pytest.mark.parametrize("typed", ["much", "1.5", "-1", "0..5"])
-def test_what_is_no_threshold_is_told_while_typing(
-    client: FlaskClient, editor: str, typed: str
-) -> None:
-    answer = client.get(editor, query_string={"threshold": typed}, headers=PART)
-
-    assert answer.status_code == 200
-    assert "T is a number from 0 to 1" in answer.text
-
-
-@pytest.mark.parametrize("typed", ["", "x", "1.5", "-1", "nan"])
-def test_a_threshold_that_is_no_share_is_refused(
-    client: FlaskClient, editor: str, typed: str
-) -> None:
-    assert client.post(f"{editor}/threshold", data={"threshold": typed}).status_code == 400
     assert document(client, editor)["threshold_t"] == 0.6
+    assert "3. gold.json" in text_of(client.get(editor).text)
 
 
 def test_gold_questions_begin_with_the_questions_of_the_set(
@@ -262,20 +268,16 @@ def test_gold_questions_begin_with_the_questions_of_the_set(
 
     client.post(f"{editor}/begin")
 
-    found = document(client, editor)["questions"]
-    assert isinstance(found, list)
-    assert [one["question"] for one in found] == [one["question"] for one in GOLD["questions"]]
+    found = [one["question"] for one in document(client, editor)["questions"]]
+    assert found == [one["question"] for one in GOLD["questions"]]
 
 
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/gold/99999"),
-        ("GET", "/gold/99999/questions/1"),
-        ("POST", "/gold/99999/begin"),
-        ("POST", "/gold/99999/threshold"),
-        ("POST", "{editor}/restore"),
-        ("POST", "{editor}/questions/77/remove"),
+        *(("GET", "/gold/99999"), ("GET", "/gold/99999/questions/1")),
+        *(("POST", "/gold/99999/begin"), ("POST", "/gold/99999/threshold")),
+        *(("POST", "{editor}/restore"), ("POST", "{editor}/questions/77/remove")),
         ("GET", "{editor}/questions/77"),
     ],
 )
@@ -307,21 +309,10 @@ def test_hostile_text_is_only_text(client: FlaskClient, editor: str, name: str) 
         check(answer.text, address)
 
 
-@pytest.mark.parametrize(
-    ("menu", "endpoint", "marked"), [("owner", "constraints.question", "runs.index")]
-)
-def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str, marked: str) -> None:
-    assert places.marked(menu, endpoint) == [marked]
-
-
-@pytest.mark.parametrize(
-    ("path", "says", "leads_to"),
-    [("/gold/", "What every question asks of the cards it gets", "/runs/import")],
-)
-def test_an_empty_page_says_what_will_stand_there_and_how_to_get_it(
-    app: Flask, path: str, says: str, leads_to: str
-) -> None:
-    places.assert_explained(app, path, says, leads_to)
+def test_the_pages_of_gold_questions_have_their_place_and_say_how_to_begin(app: Flask) -> None:
+    assert places.marked("owner", "constraints.question") == ["runs.index"]
+    says = "What every question asks of the cards it gets"
+    places.assert_explained(app, "/gold/", says, "/runs/import")
 
 
 def test_one_click_shows_one_gold_note_and_another_click_all(

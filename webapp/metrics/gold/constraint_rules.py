@@ -7,33 +7,30 @@ floating-point number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp.metrics.runs.provenance import haversine_km
 from webapp.records import CONSTRAINTS
 
 DEFAULT_RADIUS_KM = 2.0
 
-PROPERTY_TYPES: Mapping[str, str] = MappingProxyType(
-    {
-        "rumah": "house",
-        "apartemen": "apartment",
-        "ruko": "shophouse",
-        "tanah": "land",
-        "gudang": "warehouse",
-        "kantor": "office",
-    }
-)
+PROPERTY_TYPES = {
+    "rumah": "house",
+    "apartemen": "apartment",
+    "ruko": "shophouse",
+    "tanah": "land",
+    "gudang": "warehouse",
+    "kantor": "office",
+}
 """Indonesian kinds of property by the name that equals them; any other word is itself."""
 
-LISTING_TYPES: Mapping[str, str] = MappingProxyType(
-    {"dijual": "sale", "jual": "sale", "disewa": "rent", "sewa": "rent"}
-)
+LISTING_TYPES = {"dijual": "sale", "jual": "sale", "disewa": "rent", "sewa": "rent"}
 """Words for how a property is offered by the name that equals them."""
 
 
@@ -88,22 +85,20 @@ class Range(Struct, frozen=True, tag=True):
     @property
     def lowest(self) -> Fraction | None:
         """The least number that passes, ``None`` when any small one does."""
-        bounds = [
-            None if self.minimum is None else self.minimum * (1 - self.tolerance),
-            self.exact,
-            None if self.target is None else self.target * (1 - self.tolerance),
-        ]
+        less = 1 - self.tolerance
+        bounds = (_times(self.minimum, less), self.exact, _times(self.target, less))
         return max((bound for bound in bounds if bound is not None), default=None)
 
     @property
     def highest(self) -> Fraction | None:
         """The greatest number that passes, ``None`` when any large one does."""
-        bounds = [
-            None if self.maximum is None else self.maximum * (1 + self.tolerance),
-            self.exact,
-            None if self.target is None else self.target * (1 + self.tolerance),
-        ]
+        more = 1 + self.tolerance
+        bounds = (_times(self.maximum, more), self.exact, _times(self.target, more))
         return min((bound for bound in bounds if bound is not None), default=None)
+
+
+def _times(bound: Fraction | None, factor: Fraction) -> Fraction | None:
+    return None if bound is None else bound * factor
 
 
 Rule = str | Place | Range
@@ -164,15 +159,6 @@ class Check(Struct, frozen=True):
         return self.words if self.number is None else self.number
 
 
-class _Finding(Struct, frozen=True):
-    outcome: Outcome
-    reason: OutcomeReason
-    words: str | None = None
-    number: Fraction | None = None
-    keyword: str | None = None
-    distance_km: float | None = None
-
-
 def check_card(
     constraints: Constraints,
     card: CardFacts,
@@ -192,108 +178,78 @@ def check_card(
 
 
 def _check(name: str, rule: Rule | None, card: CardFacts, by_hand: Outcome | None) -> Check:
-    found = _NOT_ASKED if rule is None else _RULES[name](rule, card)
-    return Check(
-        constraint=name,
-        outcome=found.outcome if by_hand is None else by_hand,
-        reason=found.reason if by_hand is None else OutcomeReason.BY_HAND,
-        automatic=found.outcome,
-        rule=rule,
-        words=found.words,
-        number=found.number,
-        keyword=found.keyword,
-        distance_km=found.distance_km,
-    )
+    if rule is None:
+        found = Check(name, Outcome.NA, OutcomeReason.NOT_ASKED, Outcome.NA)
+    elif isinstance(rule, Place):
+        found = _location(rule, card)
+    elif isinstance(rule, Range):
+        found = _number(name, rule, getattr(card, name))
+    else:
+        found = _word(name, rule, getattr(card, name) or "")
+    if by_hand is None:
+        return replace(found, rule=rule)
+    return replace(found, rule=rule, outcome=by_hand, reason=OutcomeReason.BY_HAND)
 
 
-_NOT_ASKED = _Finding(Outcome.NA, OutcomeReason.NOT_ASKED)
-_NOT_ON_CARD = _Finding(Outcome.MISSING, OutcomeReason.NOT_ON_CARD)
+def _found(
+    name: str,
+    reason: OutcomeReason,
+    words: str | None = None,
+    number: Fraction | None = None,
+    keyword: str | None = None,
+    distance_km: float | None = None,
+) -> Check:
+    outcome = Outcome.PASS if reason in _PASSING else Outcome.FAIL
+    if reason is OutcomeReason.NOT_ON_CARD:
+        outcome = Outcome.MISSING
+    return Check(name, outcome, reason, outcome, None, words, number, keyword, distance_km)
 
 
-def _same_word(words: Mapping[str, str], asked: str, shown: str | None) -> _Finding:
-    if not (shown or "").strip():
-        return _NOT_ON_CARD
-    assert shown is not None
-    same = _plain(words, asked) == _plain(words, shown)
-    outcome, reason = (
-        (Outcome.PASS, OutcomeReason.EQUAL) if same else (Outcome.FAIL, OutcomeReason.DIFFERENT)
-    )
-    return _Finding(outcome, reason, shown)
+_PASSING = {
+    *(OutcomeReason.EQUAL, OutcomeReason.KEYWORD),
+    *(OutcomeReason.WITHIN_RADIUS, OutcomeReason.WITHIN),
+}
 
 
-def _plain(words: Mapping[str, str], word: str) -> str:
-    lower = word.strip().lower()
-    return words.get(lower, lower)
+def _word(name: str, rule: str, shown: str) -> Check:
+    if not shown.strip():
+        return _found(name, OutcomeReason.NOT_ON_CARD)
+    same = PROPERTY_TYPES if name == "property_type" else LISTING_TYPES
+    asked, found = (word.strip().lower() for word in (rule, shown))
+    is_equal = same.get(asked, asked) == same.get(found, found)
+    return _found(name, OutcomeReason.EQUAL if is_equal else OutcomeReason.DIFFERENT, shown)
 
 
-def _property_type(rule: Rule, card: CardFacts) -> _Finding:
-    assert isinstance(rule, str)
-    return _same_word(PROPERTY_TYPES, rule, card.property_type)
-
-
-def _listing_type(rule: Rule, card: CardFacts) -> _Finding:
-    assert isinstance(rule, str)
-    return _same_word(LISTING_TYPES, rule, card.listing_type)
-
-
-def _location(rule: Rule, card: CardFacts) -> _Finding:
+def _location(rule: Place, card: CardFacts) -> Check:
     """A keyword in location, name or address passes; else the distance decides.
 
     A card that says nothing of where it is (no location, address or coordinates, and no
     keyword in its name) is missing it; with words or coordinates that do not fit it fails.
     """
-    assert isinstance(rule, Place)
     text = f"{card.location} {card.name} {card.address}".lower()
     shown = card.location or card.address or None
     keyword = next((k for k in rule.keywords if k.strip() and k.lower() in text), None)
-    away = _distance(rule, card)
+    away, point = None, (card.latitude, card.longitude)
+    if None not in {rule.latitude, rule.longitude, *point}:
+        away = haversine_km(rule.latitude, rule.longitude, *point)  # type: ignore[arg-type]
     if keyword is not None:
-        return _Finding(
-            Outcome.PASS,
-            OutcomeReason.KEYWORD,
-            shown or card.name,
-            keyword=keyword,
-            distance_km=away,
-        )
+        words = shown or card.name
+        return _found("location", OutcomeReason.KEYWORD, words, None, keyword, away)
     if away is not None:
         near = away <= rule.radius_km
-        outcome = Outcome.PASS if near else Outcome.FAIL
         reason = OutcomeReason.WITHIN_RADIUS if near else OutcomeReason.OUTSIDE_RADIUS
-        return _Finding(outcome, reason, shown, distance_km=away)
-    if shown is None and (card.latitude is None or card.longitude is None):
-        return _NOT_ON_CARD
-    return _Finding(Outcome.FAIL, OutcomeReason.NO_KEYWORD, shown)
+        return _found("location", reason, shown, distance_km=away)
+    if shown is None and None in point:
+        return _found("location", OutcomeReason.NOT_ON_CARD)
+    return _found("location", OutcomeReason.NO_KEYWORD, shown)
 
 
-def _distance(rule: Place, card: CardFacts) -> float | None:
-    """How far the card is from the place, ``None`` where one of them has no coordinates."""
-    if rule.latitude is None or rule.longitude is None:
-        return None
-    if card.latitude is None or card.longitude is None:
-        return None
-    return haversine_km(rule.latitude, rule.longitude, card.latitude, card.longitude)
-
-
-def _number(shown: Callable[[CardFacts], Fraction | None]) -> Callable[[Rule, CardFacts], _Finding]:
-    def check(rule: Rule, card: CardFacts) -> _Finding:
-        assert isinstance(rule, Range)
-        value = shown(card)
-        if value is None:
-            return _NOT_ON_CARD
-        if rule.lowest is not None and value < rule.lowest:
-            return _Finding(Outcome.FAIL, OutcomeReason.TOO_LOW, number=value)
-        if rule.highest is not None and value > rule.highest:
-            return _Finding(Outcome.FAIL, OutcomeReason.TOO_HIGH, number=value)
-        return _Finding(Outcome.PASS, OutcomeReason.WITHIN, number=value)
-
-    return check
-
-
-_RULES: dict[str, Callable[[Rule, CardFacts], _Finding]] = {
-    "property_type": _property_type,
-    "listing_type": _listing_type,
-    "location": _location,
-    "price": _number(lambda card: card.price),
-    "bedrooms": _number(lambda card: card.bedrooms),
-    "floors": _number(lambda card: card.floors),
-}
+def _number(name: str, rule: Range, value: Fraction | None) -> Check:
+    if value is None:
+        return _found(name, OutcomeReason.NOT_ON_CARD)
+    reason = OutcomeReason.WITHIN
+    if rule.lowest is not None and value < rule.lowest:
+        reason = OutcomeReason.TOO_LOW
+    elif rule.highest is not None and value > rule.highest:
+        reason = OutcomeReason.TOO_HIGH
+    return _found(name, reason, number=value)

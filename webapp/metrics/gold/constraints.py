@@ -11,6 +11,7 @@ which everything that is asked is missing then has no CPR and is in no mean.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
@@ -257,7 +258,9 @@ def evaluate_query(
         cards=evaluated,
         mean_cpr=mean_cpr,
         is_success=(positive if has_data else not evaluated) and not pending,
-        confusion=_confusion(has_data=has_data, positive=positive),
+        confusion=ConstraintConfusion(
+            ("T" if positive == has_data else "F") + ("P" if positive else "N")
+        ),
     )
 
 
@@ -288,25 +291,10 @@ def figures_per_constraint(report: ConstraintReport) -> dict[str, ConstraintFigu
     """The accuracy per constraint (PCA) with the number of cards it counts on."""
     skipped = _skipped(report.missing)
     checks = [c for query in report.queries for card in query.cards for c in card.checks]
+    counted = Counter(c.constraint for c in checks if c.outcome not in skipped)
     return {
-        name: ConstraintFigure(
-            value, sum(c.constraint == name and c.outcome not in skipped for c in checks)
-        )
-        for name, value in report.totals.pca.items()
+        name: ConstraintFigure(value, counted[name]) for name, value in report.totals.pca.items()
     }
-
-
-def pass_rate(
-    checks: Iterable[Check], missing: MissingRule = MissingRule.COUNTED
-) -> Fraction | None:
-    """PASS / all that is asked, 1 where nothing is: the CPR of a card.
-
-    ``None`` where MISSING is left out and everything that is asked is missing.
-    """
-    outcomes = [check.outcome for check in checks]
-    if all(outcome is Outcome.NA for outcome in outcomes):
-        return Fraction(1)
-    return _passes(outcomes, missing)
 
 
 def totals(
@@ -347,33 +335,32 @@ def share(part: int, whole: int) -> Fraction | None:
 def _card(
     question: GoldQuestion, index: int, card: CardFacts, decisions: Decisions, missing: MissingRule
 ) -> CardEvaluation:
+    """One card: its CPR is PASS / all that is asked, 1 where nothing is.
+
+    It is ``None`` where MISSING is left out and everything that is asked is missing.
+    """
     place = (question.query_id, index)
     checks = check_card(question.constraints, card, decisions.overrides.get(place, {}))
     passed = decisions.cards.get(place)
     pending = question.manual and passed is None
-    if passed is not None:
-        cpr: Fraction | None = Fraction(passed)
+    outcomes = [check.outcome for check in checks]
+    if passed is not None or pending:
+        cpr: Fraction | None = Fraction(bool(passed))
+    elif all(outcome is Outcome.NA for outcome in outcomes):
+        cpr = Fraction(1)
     else:
-        cpr = Fraction(0) if pending else pass_rate(checks, missing)
+        cpr = _passes(outcomes, missing)
     return CardEvaluation(card, checks, cpr, passed, pending, decisions.comments.get(place, ""))
 
 
 def _passes(outcomes: Iterable[Outcome], missing: MissingRule) -> Fraction | None:
     """PASS / the outcomes that count, ``None`` when none does."""
-    skipped = _skipped(missing)
-    counted = [outcome for outcome in outcomes if outcome not in skipped]
+    counted = [outcome for outcome in outcomes if outcome not in _skipped(missing)]
     return share(counted.count(Outcome.PASS), len(counted))
 
 
 def _skipped(missing: MissingRule) -> set[Outcome]:
-    """The outcomes that count nowhere."""
     return {Outcome.NA} | ({Outcome.MISSING} if missing is MissingRule.LEFT_OUT else set())
-
-
-def _confusion(*, has_data: bool, positive: bool) -> ConstraintConfusion:
-    if has_data:
-        return ConstraintConfusion.TP if positive else ConstraintConfusion.FN
-    return ConstraintConfusion.FP if positive else ConstraintConfusion.TN
 
 
 PART = "constraints"
@@ -448,19 +435,15 @@ def compare_constraints(
 def _pairs(
     figure: str, at_zero: bool, first: CheckedContender, second: CheckedContender
 ) -> PairedValues:
-    theirs = _values(second, figure, at_zero=at_zero)
-    values = [
-        (value, theirs[query_id])
-        for query_id, value in _values(first, figure, at_zero=at_zero).items()
-        if query_id in theirs
-    ]
-    one, other = (_headline(contender, figure) for contender in (first, second))
+    one, other = (_values(contender, figure, at_zero=at_zero) for contender in (first, second))
+    found = [headline_figures(run.report)[figure].value for run in (first, second)]
+    values = [None if value is None else float(value) for value in found]
     return PairedValues(
         figure=figure,
         first=first.run,
         second=second.run,
-        values=tuple(values),
-        headline=None if at_zero else headline_difference(one, other),
+        values=tuple((value, other[number]) for number, value in one.items() if number in other),
+        headline=None if at_zero else headline_difference(*values),
         false_negatives_at_zero=at_zero,
         binary=figure == "query_success_rate",
         measure=PAIRED_CONSTRAINTS[figure, at_zero],
@@ -469,23 +452,14 @@ def _pairs(
 
 def _values(contender: CheckedContender, figure: str, *, at_zero: bool) -> dict[int, float]:
     """The value of a figure by number of the question, of those that have one."""
-    found = {
-        query.question.query_id: _value(query, figure, at_zero=at_zero)
-        for query in contender.report.queries
-        if query.question.query_id not in contender.not_run
-    }
-    return {query_id: value for query_id, value in found.items() if value is not None}
-
-
-def _value(query: QueryEvaluation, figure: str, *, at_zero: bool) -> float | None:
-    if figure == "query_success_rate":
-        return float(query.is_success)
-    if query.mean_cpr is not None:
-        return float(query.mean_cpr)
-    should_have_results = query.question.expected is Expected.HAS_DATA and not query.cards
-    return 0.0 if at_zero and should_have_results else None
-
-
-def _headline(contender: CheckedContender, figure: str) -> float | None:
-    value = headline_figures(contender.report)[figure].value
-    return None if value is None else float(value)
+    found: dict[int, float] = {}
+    for query in contender.report.queries:
+        if query.question.query_id in contender.not_run:
+            continue
+        if figure == "query_success_rate":
+            found[query.question.query_id] = float(query.is_success)
+        elif query.mean_cpr is not None:
+            found[query.question.query_id] = float(query.mean_cpr)
+        elif at_zero and query.question.expected is Expected.HAS_DATA and not query.cards:
+            found[query.question.query_id] = 0.0
+    return found
