@@ -137,7 +137,6 @@ def export_command(
 
 
 def _chosen(sets: list[GoldSet], set_id: int | None, run_id: str | None) -> GoldSet:
-    """Return the question set that the options name, else the only one."""
     from webapp.services.gold.gold import UnknownQuestionSet
     from webapp.services.runs.runs import UnknownRun
 

@@ -131,7 +131,6 @@ def _figures(comparison: ConstraintComparison, basis: str) -> Table:
 
 
 def _matrices(comparison: ConstraintComparison, basis: str) -> Table:
-    """Return the confusion matrix of each run: how many questions, and which."""
     parts = (gettext("Questions"), gettext("No."))
     return Table(
         "constraint_matrices",
@@ -245,7 +244,6 @@ def constraints_json(report: ConstraintReport) -> dict[str, Any]:
 
 
 def confusion_json(matrix: ConfusionMatrix) -> dict[str, Any]:
-    """Return the counts of the matrix and the four figures that follow from them."""
     return {
         "tp": matrix.tp,
         "fp": matrix.fp,

@@ -195,12 +195,10 @@ def pack(
 
 
 def json_file(document: object) -> bytes:
-    """A JSON member."""
     return f"{_json(document, indent=1)}\n".encode()
 
 
 def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """A JSON list with a line for each row."""
     return "[{}]\n".format(",".join(f"\n{_json(row)}" for row in rows)).encode()
 
 

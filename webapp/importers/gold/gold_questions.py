@@ -64,8 +64,6 @@ class GoldFileHead(FromPerson):
 
 
 class GoldQuestionInFile(FromPerson):
-    """One question."""
-
     id: Whole
     question: SaidWords
     expected_result: Literal["has_data", "no_data"] = Field(description="expected_result")
@@ -95,8 +93,6 @@ class AskedPlaceInFile(FromPerson):
 
 
 class AskedRange(FromPerson):
-    """Bounds of a number."""
-
     min: Amount = None
     max: Amount = None
     exact: Amount = None
@@ -117,12 +113,11 @@ def read(name: str, data: bytes) -> GoldFile:
         raise UnusableQuestions(error("unknown_format", name, looks))
     if not questions:
         raise UnusableQuestions(error("no_queries", name))
-    top, wrong = _read(GoldFileHead, document, name, "")
-    problems = [*numbers, *wrong]
-    found = _questions(name, questions, problems)
-    if problems:
-        raise UnusableQuestions(*problems)
-    assert isinstance(top, GoldFileHead)
+    reader = _Reader(name, [*numbers])
+    top = reader.read(GoldFileHead, document, "")
+    found = reader.questions(questions)
+    if reader.problems:
+        raise UnusableQuestions(*reader.problems)
     extra = {key: value for key, value in document.items() if key not in GoldFileHead.model_fields}
     threshold = None if top.threshold_t is None else exact(top.threshold_t)
     return GoldFile(name, threshold, found, extra)
@@ -137,89 +132,77 @@ def exact(number: float) -> Fraction:
     return Fraction(repr(number))
 
 
-def _read(kind: type[FromFile], raw: object, name: str, place: str) -> tuple[Any, list[Problem]]:
-    outcomes = dict.fromkeys(("", *kind.model_fields), "file_refused")
-    known, wrong = read_object(kind, raw, file=name, place=place, outcomes=outcomes)
-    return known, list(wrong)
+class _Reader:
+    def __init__(self, name: str, problems: list[Problem]) -> None:
+        self.name = name
+        self.problems = problems
 
+    def read(self, kind: type[FromFile], raw: object, place: str) -> Any:
+        outcomes = dict.fromkeys(("", *kind.model_fields), "file_refused")
+        known, wrong = read_object(kind, raw, file=self.name, place=place, outcomes=outcomes)
+        self.problems += wrong
+        return known
 
-def _questions(name: str, entries: list[Any], problems: list[Problem]) -> tuple[GoldQuestion, ...]:
-    found: dict[int, GoldQuestion] = {}
-    for position, raw in enumerate(entries):
-        place = f"questions[{position}]"
-        entry, wrong = _read(GoldQuestionInFile, raw, name, place)
-        problems += wrong
-        if entry is None:
-            continue
-        if entry.id in found:
-            where = {"place": f"{place}.id"}
-            problems.append(error("question_id_repeated", name, where, query_id=entry.id))
-        constraints = _constraints(name, f"{place}.constraints", entry.constraints or {}, problems)
-        question = GoldQuestion(
-            query_id=entry.id,
-            text=entry.question.strip(),
-            category=(entry.category or "").strip(),
-            expected=Expected(entry.expected_result),
-            constraints=constraints,
-            manual=entry.evaluation_mode == "manual",
-            extra=_extra(raw),
+    def questions(self, entries: list[Any]) -> tuple[GoldQuestion, ...]:
+        found: dict[int, GoldQuestion] = {}
+        for position, raw in enumerate(entries):
+            place = f"questions[{position}]"
+            entry = self.read(GoldQuestionInFile, raw, place)
+            if entry is None:
+                continue
+            if entry.id in found:
+                where = {"place": f"{place}.id"}
+                repeated = error("question_id_repeated", self.name, where, query_id=entry.id)
+                self.problems.append(repeated)
+            question = GoldQuestion(
+                query_id=entry.id,
+                text=entry.question.strip(),
+                category=(entry.category or "").strip(),
+                expected=Expected(entry.expected_result),
+                constraints=self.constraints(entry.constraints or {}, f"{place}.constraints"),
+                manual=entry.evaluation_mode == "manual",
+                extra=_extra(raw),
+            )
+            found[entry.id] = replace(question, stated=Stated(raw, question))
+        return tuple(found.values())
+
+    def constraints(self, raw: object, place: str) -> Constraints:
+        asked = self.read(ConstraintsInFile, raw, place)
+        if asked is None:
+            return Constraints()
+        return Constraints(
+            property_type=(asked.property_type or "").strip() or None,
+            listing_type=(asked.listing_type or "").strip() or None,
+            location=self.place(asked.location or {}, f"{place}.location"),
+            price=self.range(asked.price or {}, f"{place}.price"),
+            bedrooms=self.range(asked.bedrooms or {}, f"{place}.bedrooms"),
+            floors=self.range(asked.floors or {}, f"{place}.floors"),
         )
-        found[entry.id] = replace(question, stated=Stated(raw, question))
-    return tuple(found.values())
 
+    def place(self, raw: object, place: str) -> Place | None:
+        """Return the place that is asked for, ``None`` without words and without a point."""
+        asked = self.read(AskedPlaceInFile, raw, place)
+        if asked is None:
+            return None
+        keywords = tuple(word for word in asked.keywords or () if said(word))
+        has_point = bool(asked.lat and asked.lng)  # coordinates of 0 are absent
+        if not keywords and not has_point:
+            return None
+        return Place(
+            keywords=keywords,
+            latitude=float(asked.lat) if has_point else None,
+            longitude=float(asked.lng) if has_point else None,
+            radius_km=DEFAULT_RADIUS_KM if asked.radius_km is None else float(asked.radius_km),
+        )
 
-def _constraints(
-    name: str, place: str, raw: Mapping[str, Any], problems: list[Problem]
-) -> Constraints:
-    asked, wrong = _read(ConstraintsInFile, raw, name, place)
-    problems += wrong
-    if asked is None:
-        return Constraints()
-    return Constraints(
-        property_type=(asked.property_type or "").strip() or None,
-        listing_type=(asked.listing_type or "").strip() or None,
-        location=_place(name, f"{place}.location", asked.location or {}, problems),
-        price=_range(name, f"{place}.price", asked.price or {}, problems),
-        bedrooms=_range(name, f"{place}.bedrooms", asked.bedrooms or {}, problems),
-        floors=_range(name, f"{place}.floors", asked.floors or {}, problems),
-    )
-
-
-def _place(name: str, place: str, raw: Mapping[str, Any], problems: list[Problem]) -> Place | None:
-    """The place that is asked for, ``None`` without words and without a point."""
-    asked, wrong = _read(AskedPlaceInFile, raw, name, place)
-    problems += wrong
-    if asked is None:
-        return None
-    keywords = tuple(word for word in asked.keywords or () if said(word))
-    has_point = bool(asked.lat and asked.lng)  # coordinates of 0 are absent
-    if not keywords and not has_point:
-        return None
-    return Place(
-        keywords=keywords,
-        latitude=float(asked.lat) if has_point else None,
-        longitude=float(asked.lng) if has_point else None,
-        radius_km=DEFAULT_RADIUS_KM if asked.radius_km is None else float(asked.radius_km),
-    )
-
-
-def _range(name: str, place: str, raw: Mapping[str, Any], problems: list[Problem]) -> Range | None:
-    """The bounds that are asked for, ``None`` without any."""
-    asked, wrong = _read(AskedRange, raw, name, place)
-    problems += wrong
-    if asked is None or all(b is None for b in (asked.min, asked.max, asked.exact, asked.target)):
-        return None
-    return Range(
-        minimum=_bound(asked.min),
-        maximum=_bound(asked.max),
-        exact=_bound(asked.exact),
-        target=_bound(asked.target),
-        tolerance=exact(asked.tolerance or 0),
-    )
-
-
-def _bound(number: float | None) -> Fraction | None:
-    return None if number is None else exact(number)
+    def range(self, raw: object, place: str) -> Range | None:
+        """Return the bounds that are asked for, ``None`` without any."""
+        asked = self.read(AskedRange, raw, place)
+        bounds = (asked.min, asked.max, asked.exact, asked.target) if asked else ()
+        if all(bound is None for bound in bounds):
+            return None
+        low, high, same, target = (None if bound is None else exact(bound) for bound in bounds)
+        return Range(low, high, same, target, exact(asked.tolerance or 0))
 
 
 def _extra(raw: Mapping[str, Any]) -> dict[str, object]:
@@ -243,8 +226,6 @@ class UnusablePlaces(ImportRefused):
 
 
 class KnownPlace(Struct, frozen=True):
-    """One place by its name."""
-
     name: str
     keywords: tuple[str, ...]
     latitude: float
@@ -253,8 +234,6 @@ class KnownPlace(Struct, frozen=True):
 
 
 class PlaceInFile(FromFile):
-    """One place of the file."""
-
     lat: Latitude
     lng: Longitude
     name: Words | None = None
@@ -272,21 +251,19 @@ def read_places(name: str, data: bytes) -> dict[str, Any]:
     if not isinstance(listed, dict) or not listed:
         looks = {"found": looks_like(document), "expected": _EXPECTED}
         raise UnusablePlaces(error("unknown_format", name, looks))
-    wrong: list[Problem] = list(problems)
+    reader = _Reader(name, [*problems])
     for key, raw in listed.items():
-        wrong += _read_place(name, key, raw)[1]
-    if wrong:
-        raise UnusablePlaces(*wrong)
+        reader.read(PlaceInFile, raw, f"locations.{key}")
+    if reader.problems:
+        raise UnusablePlaces(*reader.problems)
     return listed
 
 
 def places(listed: object) -> tuple[KnownPlace, ...]:
-    """The places that `listed` holds by key; a value that is not a place is left out."""
-    if not isinstance(listed, Mapping):
-        return ()
+    """Return the places that `listed` holds by key; a value that is not a place is left out."""
     found = []
-    for key, raw in listed.items():
-        entry, _ = _read_place("", str(key), raw)
+    for key, raw in listed.items() if isinstance(listed, Mapping) else ():
+        entry = _Reader("", []).read(PlaceInFile, raw, str(key))
         if entry is not None and entry.lat is not None and entry.lng is not None:
             found.append(
                 KnownPlace(
@@ -298,14 +275,6 @@ def places(listed: object) -> tuple[KnownPlace, ...]:
                 )
             )
     return tuple(found)
-
-
-def _read_place(name: str, key: str, raw: object) -> tuple[PlaceInFile | None, tuple[Problem, ...]]:
-    outcomes = dict.fromkeys(("", *PlaceInFile.model_fields), "file_refused")
-    entry, wrong = read_object(
-        PlaceInFile, raw, file=name, place=f"locations.{key}", outcomes=outcomes
-    )
-    return entry, tuple(wrong)
 
 
 def decisions(manual: ManualInput) -> Decisions:

@@ -6,7 +6,7 @@ it replaces the parsed one, null included.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -37,14 +37,10 @@ class ListedResults(Struct, frozen=True):
 
 
 class ResultsFile(FromFile):
-    """The top of a results file."""
-
     results: list[Any] = Field(description="list")
 
 
 class ListedQuestion(FromPerson):
-    """One question with the properties that came back for it."""
-
     query_id: Whole
     properties: list[Any] | None = None
     properties_count: Whole | None = None
@@ -58,7 +54,8 @@ def read(name: str, data: bytes) -> ListedResults:
     """
     document, numbers = load(name, data, expected="v2_file")
     top, _ = read_object(ResultsFile, document, file=name, place="", outcomes={"": "file_refused"})
-    if top is None or not _lists_properties(top.results):
+    keys = {key for entry in top.results if isinstance(entry, dict) for key in entry} if top else ()
+    if top is None or (top.results and not {"properties", "properties_count"} & {*keys}):
         looks = {"found": looks_like(document), "expected": "v2_file"}
         raise UnknownRunFormat(error("unknown_format", name, looks))
     problems = list(numbers)
@@ -82,13 +79,8 @@ def read(name: str, data: bytes) -> ListedResults:
 
 
 def facts_of(listed: Sequence[object]) -> tuple[CardFacts, ...]:
-    """The facts that the constraints read from the ``properties`` of one entry, in order."""
+    """Return the facts that constraints read from the ``properties`` of one entry, in order."""
     return tuple(_facts(raw, []) for raw in listed)
-
-
-def _lists_properties(results: Sequence[object]) -> bool:
-    keys = {key for entry in results if isinstance(entry, dict) for key in entry}
-    return not results or bool(keys & {"properties", "properties_count"})
 
 
 def _cards(
@@ -103,7 +95,7 @@ def _cards(
         wrong: list[tuple[str, object, str]] = []
         cards.append(_facts(raw, wrong))
         for key, value, expected in wrong:
-            where = f"{place}.properties[{position}]" + (f".{key}" if key else "")
+            where = f"{place}.properties[{position}].{key}".removesuffix(".")
             words = {"place": where, "found": kind_of(value), "expected": expected}
             words["outcome"] = "counts_as_missing"
             problems.append(error("value_wrong", name, words, query_id=entry.query_id))
@@ -111,64 +103,45 @@ def _cards(
 
 
 def _facts(raw: object, wrong: list[tuple[str, object, str]]) -> CardFacts:
-    """The facts of one property; unreadable values are added to `wrong`."""
+    """Return the facts of one property; unreadable values are added to `wrong`."""
     if not isinstance(raw, dict):
         wrong.append(("", raw, "object"))
         return CardFacts()
     verified, details = raw.get("verified") is True, raw.get("api_data")
     shown = {**raw, **details} if verified and isinstance(details, dict) else raw
+
+    def text(key: str) -> str:
+        value = shown.get(key)
+        if value is None or isinstance(value, str):
+            return value if value and said(value) else ""
+        wrong.append((key, value, "text"))
+        return ""
+
+    def number(key: str, largest: int | None = None) -> Fraction | None:
+        value = shown.get(key)
+        if value is None or says_nothing(value):
+            return None
+        found = _exact(value)
+        fits = found is not None and (found >= 0 if largest is None else abs(found) <= largest)
+        if not fits:
+            wrong.append((key, value, "number"))
+        return found if fits else None
+
+    latitude, longitude = number("latitude", 90), number("longitude", 180)
     return CardFacts(
-        name=_text(shown, "name", wrong),
-        location=_text(shown, "location", wrong),
-        address=_text(shown, "address", wrong),
-        property_type=_text(shown, "property_type", wrong) or None,
-        listing_type=_text(shown, "listing_type", wrong) or None,
-        price=_number(shown, "price", wrong),
-        bedrooms=_number(shown, "bedrooms", wrong) or None,  # 0 is absent
-        floors=_number(shown, "floors", wrong) or None,
-        latitude=_coordinate(shown, "latitude", 90, wrong),
-        longitude=_coordinate(shown, "longitude", 180, wrong),
-        slug=_text(shown, "slug", wrong) or None,
+        name=text("name"),
+        location=text("location"),
+        address=text("address"),
+        property_type=text("property_type") or None,
+        listing_type=text("listing_type") or None,
+        price=number("price"),
+        bedrooms=number("bedrooms") or None,  # 0 is absent
+        floors=number("floors") or None,
+        latitude=float(latitude) if latitude else None,  # 0 is absent
+        longitude=float(longitude) if longitude else None,
+        slug=text("slug") or None,
         verified=verified,
     )
-
-
-def _text(shown: Mapping[str, Any], key: str, wrong: list[tuple[str, object, str]]) -> str:
-    value = shown.get(key)
-    if value is None or isinstance(value, str):
-        return value if value and said(value) else ""
-    wrong.append((key, value, "text"))
-    return ""
-
-
-def _number(
-    shown: Mapping[str, Any], key: str, wrong: list[tuple[str, object, str]]
-) -> Fraction | None:
-    """A number, also as a string of digits: the price of a listing is one."""
-    return _fitting(shown, key, lambda number: number >= 0, wrong)
-
-
-def _coordinate(
-    shown: Mapping[str, Any], key: str, largest: int, wrong: list[tuple[str, object, str]]
-) -> float | None:
-    number = _fitting(shown, key, lambda number: abs(number) <= largest, wrong)
-    return float(number) if number else None  # 0 is absent
-
-
-def _fitting(
-    shown: Mapping[str, Any],
-    key: str,
-    fits: Callable[[Fraction], bool],
-    wrong: list[tuple[str, object, str]],
-) -> Fraction | None:
-    value = shown.get(key)
-    if value is None or says_nothing(value):
-        return None
-    number = _exact(value)
-    if number is None or not fits(number):
-        wrong.append((key, value, "number"))
-        return None
-    return number
 
 
 def _exact(value: object) -> Fraction | None:

@@ -81,7 +81,6 @@ class UnusablePack(Refused):
         self.details = {"file": file, **details}
 
     def advice(self) -> str:
-        """Return what is wrong with the file, and where."""
         return gettext(PACK_MESSAGES[self.code]) % self.details
 
     line = advice
@@ -106,15 +105,11 @@ Text = Annotated[str, AfterValidator(_storable)]
 
 
 class ManifestFile(FromFile):
-    """A member as the manifest has it."""
-
     name: Text
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Product(FromFile):
-    """The program that made the pack."""
-
     version: Text
 
 
@@ -151,19 +146,16 @@ class ProofPack:
         self.fingerprint = self.digest(MANIFEST)
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of a member; raises ``UnreadableMember``."""
         if name in self.names and self._members[name].file_size > MOST_IN_ONE:
             raise UnreadableMember(name, f"more than {MOST_IN_ONE // MEBIBYTE} MB")
         with self._opened(name) as file:
             return file.read()
 
     def digest(self, name: str) -> str:
-        """Return the SHA-256 of a member; raises ``UnreadableMember``."""
         with self._opened(name) as file:
             return file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
     def json(self, name: str) -> object:
-        """Return the JSON value of a member; raises ``UnreadableMember``."""
         try:
             value: object = json.loads(self.read(name), parse_constant=_refused)
         except (ValueError, RecursionError) as wrong:

@@ -132,12 +132,10 @@ class QueryEvaluation(Struct, frozen=True):
 
     @property
     def strict_success(self) -> int:
-        """The number of cards that meet everything (CPR 1)."""
         return sum(card.cpr == 1 for card in self.cards)
 
     @property
     def n_pending(self) -> int:
-        """The number of cards that wait for a person."""
         return sum(card.pending for card in self.cards)
 
 
@@ -451,7 +449,6 @@ def _pairs(
 
 
 def _values(contender: CheckedContender, figure: str, *, at_zero: bool) -> dict[int, float]:
-    """The value of a figure by number of the question, of those that have one."""
     found: dict[int, float] = {}
     for query in contender.report.queries:
         if query.question.query_id in contender.not_run:

@@ -64,15 +64,11 @@ from webapp.services.study import studies
 
 
 class NoGold(Missing):
-    """The run's question set has no gold questions yet."""
-
     message = mark("These questions have no gold questions yet")
     remedy = mark("Choose their file on the run's page of constraints first.")
 
 
 class UnknownListedCard(Missing):
-    """The query lists no card of that number."""
-
     message = mark("This run has no such question or card")
     remedy = failures.SEE_RUNS
 
@@ -142,14 +138,12 @@ def facts_of_cards(queries: Mapping[int, Query]) -> dict[int, tuple[CardFacts, .
 
 
 def facts_of_one(session: Session, query: Query) -> tuple[CardFacts, ...]:
-    """Return the facts of one query's cards that constraints check."""
     is_list = Query.extra["properties"].as_string().startswith("[")  # as JSON writes it
     listed = exists().where(Query.run_id == query.run_id, is_list).select()
     return _facts(query, listed=_are_listed([query]) or bool(session.scalar(listed)))
 
 
 def _are_listed(queries: Iterable[Query]) -> bool:
-    """Whether a file lists the properties of a run with these queries."""
     return any(isinstance(query.extra.get("properties"), list) for query in queries)
 
 
@@ -313,7 +307,6 @@ def import_manual(
 
 
 def manual_document(session: Session, study: Study, run_id: str, now: datetime) -> dict[str, Any]:
-    """Return a run's decisions in force as manual_input.json; raises ``UnknownRun``."""
     decided = decisions.in_force(session, runs.find(session, study, run_id).id)
     rows = [(*place, step.outcome, step.reason) for place, step in decided.items()]
     return manual_json(rows, timestamp=now.isoformat())

@@ -44,22 +44,16 @@ class Decision(Struct, frozen=True):
 
 
 class UnfitDecision(Refused):
-    """No such outcome on that subject."""
-
     message = mark("There is nothing of that kind to decide here")
     remedy = failures.RELOAD
 
 
 class DecisionReasonMissing(Refused):
-    """A constraint is overridden for a reason, which has to be stated."""
-
     message = mark("A reason is missing")
     remedy = mark("Write one, then send the form again.")
 
 
 class DecisionReplaced(Conflict):
-    """Only the last decision on a subject of a card can be undone, and this one is not."""
-
     message = mark("This decision was followed by another")
     remedy = mark("Nothing was undone. Reload the page to see the current state.")
 
@@ -81,7 +75,6 @@ class Step(Struct, frozen=True):
 
     @property
     def place(self) -> Place:
-        """The subject of the step: query, card and subject."""
         return self.query_id, self.card, self.subject
 
 
@@ -102,7 +95,6 @@ def steps(session: Session, where: ColumnElement[bool]) -> list[Step]:
 
 
 def in_force(session: Session, run_id: str) -> dict[Place, Step]:
-    """Return the step in force on each subject of a run's cards."""
     return latest(steps(session, Query.run_id == run_id))
 
 
@@ -181,7 +173,6 @@ def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetim
 def write(
     session: Session, rater: Rater, query: Query, wanted: Decision, cause: str, now: datetime
 ) -> None:
-    """Store a decision as it is."""
     session.add(
         CardDecision(
             query_key=query.id,

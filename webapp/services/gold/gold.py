@@ -35,30 +35,22 @@ from webapp.services.rating.particulars import AskedPlace
 
 
 class UnknownQuestionSet(Missing):
-    """The study has no such question set."""
-
     message = mark("There is no question set %(name)s")
     remedy = mark("The page of the gold questions lists all that there are.")
     command_remedy = mark("`relevansi gold list` lists them.")
 
 
 class UnknownGoldVersion(Missing):
-    """The question set has no such version of its gold questions."""
-
     message = mark("The gold questions have no version %(name)s")
     remedy = mark("The page of the gold questions lists all that there are.")
 
 
 class UnknownGoldQuestion(Missing):
-    """The gold questions in force have none of that number."""
-
     message = mark("There are no such gold questions")
     remedy = mark("The page of the gold questions lists all that there are.")
 
 
 class GoldNumberTaken(Conflict):
-    """Another gold question has that number already."""
-
     message = mark("Another question has this number")
     remedy = mark("Write another number.")
 
@@ -68,14 +60,11 @@ Version = Row[Any]
 
 
 class Gold(Struct, frozen=True):
-    """The gold questions of one version."""
-
     version: Version
     file: GoldFile
 
     @property
     def questions(self) -> tuple[GoldQuestion, ...]:
-        """The gold questions in their order."""
         return self.file.questions
 
     @property
@@ -85,7 +74,6 @@ class Gold(Struct, frozen=True):
 
     @property
     def document(self) -> dict[str, Any]:
-        """The gold file of this version."""
         return gold_json(self.questions, self.file.threshold, self.file.extra)
 
 
@@ -99,7 +87,6 @@ class GoldSet(Struct, frozen=True):
 
 
 def sets(session: Session, study: Study) -> list[GoldSet]:
-    """Return the study's question sets, the newest first."""
     found = session.scalars(
         select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id.desc())
     )
@@ -156,7 +143,6 @@ def read(session: Session, question_set_id: int, number: int) -> Gold:
 
 
 def versions(session: Session, question_set_id: int) -> Sequence[Version]:
-    """Return every version of a question set, the newest first."""
     number = func.row_number().over(order_by=GoldVersion.id).label("number")
     wanted = (
         select(GoldVersion.id, number, GoldVersion.name, Rater.name.label("by"), GoldVersion.at)
@@ -367,6 +353,5 @@ def _place(file: GoldFile, question: GoldQuestion) -> AskedPlace | None:
 
 
 def _spelled(text: str) -> str:
-    """Return the words of `text` with a blank around each."""
     words = re.findall(r"\w+", text.casefold())
     return f" {' '.join(words)} "

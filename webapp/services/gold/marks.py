@@ -45,12 +45,10 @@ class CheckedAnswer(Struct, frozen=True):
 
     @property
     def by_rank(self) -> dict[int, CheckedCard]:
-        """The cards that the answer's text shows, by their ranks."""
         return {card.shown.rank: card for card in self.cards if card.shown.rank is not None}
 
 
 def has_gold(session: Session, run_id: str) -> bool:
-    """Whether the questions of a run have gold questions."""
     return session.scalar(select(Run.id).where(Run.id == run_id, gold.knows_any())) is not None
 
 

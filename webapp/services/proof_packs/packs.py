@@ -57,16 +57,12 @@ LONG_FROM = 300
 
 
 class NoRuns(Missing):
-    """The study has no run yet, so there is nothing to show for it."""
-
     message = mark("This study has no run yet")
     remedy = mark("Import one first.")
     command_remedy = mark("`relevansi import` brings one.")
 
 
 class MachineNotPacked(Conflict):
-    """A proof pack holds people's judgments; a machine's are not in it."""
-
     message = mark("A proof pack holds what people judged")
     remedy = mark(
         "Choose a person, the majority or the adjudication: a pack's figures are people's."

@@ -6,28 +6,14 @@ traces a blind answer is among them: no password, no secret of the orders.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cache
 from typing import Any, TypeAlias
 
-from sqlalchemy import (
-    ColumnElement,
-    Engine,
-    Table,
-    and_,
-    create_engine,
-    func,
-    insert,
-    inspect,
-    or_,
-    select,
-    true,
-)
+from sqlalchemy import ColumnElement, Table, and_, create_engine, func, insert, or_, select, true
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import NullPool, StaticPool
+from sqlalchemy.pool import StaticPool
 
 from webapp.db.tables.base import Base, Moment
 from webapp.db.tables.evaluations import GoldVersion
@@ -77,8 +63,14 @@ def of_runs(
 
     With `whole` every event of the study's people is there, also on what was deleted since.
     """
-    wanted = _wanted(study, runs, machines, whole=whole)
-    return {model.__tablename__: [*_rows(session, model, wanted[model])] for model in _PACKED}
+    conditions = _wanted(study, runs, machines, whole=whole)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for model in _PACKED:
+        table = _table(model)
+        columns = [one for one in table.columns if one.name not in LEFT_OUT.get(table.name, ())]
+        wanted = select(*columns).where(conditions[model]).order_by(*table.primary_key)
+        found[table.name] = [dict(row._mapping) for row in session.execute(wanted)]
+    return found
 
 
 def _wanted(
@@ -127,23 +119,15 @@ def _wanted(
     }
 
 
-def _rows(
-    session: Session, model: type[Base], wanted: ColumnElement[bool]
-) -> Iterator[dict[str, Any]]:
-    table = _table(model)
-    columns = [one for one in table.columns if one.name not in LEFT_OUT.get(table.name, ())]
-    found = session.execute(select(*columns).where(wanted).order_by(*table.primary_key))
-    yield from (dict(row._mapping) for row in found)
-
-
 @contextmanager
 def loaded(rows: Rows) -> Iterator[tuple[Session, Study]]:
     """Yield the study of these rows in a database of its own, in memory.
 
     Raises ``UnfitRows``. Nothing in it is good for more than to be exported.
     """
-    # An engine of its own, since services keep what they read of a database under its engine.
-    with Session(_empty_databases().execution_options()) as session:
+    engine = create_engine("sqlite://", poolclass=StaticPool)
+    Base.metadata.create_all(engine)
+    with Session(engine) as session:
         for model in _PACKED:
             _load(session, _table(model), rows.get(model.__tablename__, ()))
         studies = session.scalars(select(Study)).all()
@@ -155,6 +139,7 @@ def loaded(rows: Rows) -> Iterator[tuple[Session, Study]]:
                     table = column.class_.__tablename__
                     raise UnfitRows(table, f"{column.key} {value!r:.80}")
         yield session, studies[0]
+    engine.dispose()
 
 
 def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -163,13 +148,10 @@ def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> 
         raise UnfitRows(table.name, "no list")
     alike: dict[frozenset[str], list[dict[str, Any]]] = {}
     for number, stated in enumerate(rows, start=1):
-        if not isinstance(stated, dict):
-            raise UnfitRows(table.name, f"{number}: no object")
         try:
-            row = {name: _value(table, name, stated[name]) for name in stated}
+            row = {name: _value(table, name, stated[name]) for name in dict(stated)}
             filled = {column.name: row.get(column.name) for column in table.columns}
-            absent = {column.name for column in table.columns if column.name not in row}
-            moving.check_fit(table, filled, absent)
+            moving.check_fit(table, filled, filled.keys() - row.keys())
         except (KeyError, ValueError, TypeError, moving.UnfitRow) as wrong:
             raise UnfitRows(table.name, f"{number}: {wrong}"[:200]) from wrong
         alike.setdefault(frozenset(row), []).append(row)
@@ -179,8 +161,7 @@ def _load(session: Session, table: Table, rows: Sequence[Mapping[str, Any]]) -> 
 
 def _value(table: Table, name: str, stated: Any) -> Any:
     """Return a value as its column holds it; raises ``KeyError`` for a column that is not there."""
-    column = table.columns[name]
-    if isinstance(column.type, Moment) and stated is not None:
+    if isinstance(table.columns[name].type, Moment) and stated is not None:
         return datetime.fromisoformat(stated)
     if isinstance(stated, str) and stated != storable_text(stated):
         raise ValueError("characters that no file can hold")
@@ -189,21 +170,6 @@ def _value(table: Table, name: str, stated: Any) -> Any:
     return stated
 
 
-@cache
-def _empty_databases() -> Engine:
-    """Return an engine each of whose connections is an empty database of its own, in memory."""
-    kept = create_engine("sqlite://", poolclass=StaticPool)
-    Base.metadata.create_all(kept)
-    tables: Any = kept.raw_connection().driver_connection
-
-    def copied() -> sqlite3.Connection:
-        link = sqlite3.connect(":memory:")
-        tables.backup(link)
-        return link
-
-    return create_engine("sqlite://", creator=copied, poolclass=NullPool)
-
-
 def _table(model: type[Base]) -> Table:
-    found: Table = inspect(model).local_table  # type: ignore[assignment]
+    found: Table = model.__table__  # type: ignore[assignment]
     return found

@@ -73,8 +73,6 @@ _NO_STUDY = (
 
 
 class DifferenceKind(StrEnum):
-    """The kinds of difference: in a file as such, or in its content."""
-
     HASH = "hash"
     MISSING = "missing"
     UNLISTED = "unlisted"
@@ -192,7 +190,6 @@ class _Work:
         return None if None in found.values() else found
 
     def _make(self, session: Session, study: Study, tell: Tell) -> None:
-        """Make every member from the rows, and compare it."""
         manifest = self.pack.manifest
         pack_part.draw_again(session, partial(_verdicts_before, session))
         packed = sorted(runs.in_order(session, study), key=lambda run: run.question_set_id)
@@ -324,7 +321,6 @@ class _Work:
             self.found.differences.append(difference)
 
     def _tried(self, read: Callable[[], Any]) -> Any:
-        """Return the result of `read`; ``None``, and a difference, if a member is unreadable."""
         try:
             return read()
         except UnreadableMember as wrong:

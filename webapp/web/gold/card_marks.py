@@ -178,7 +178,6 @@ def _under(
 
 @blueprint.post("/runs/<run_id>/queries/<int:query_id>/results/<int:rank>/decision")
 def decide(run_id: str, query_id: int, rank: int) -> Response:
-    """Decide on one card of a run's answer."""
     from webapp.web.rating import judgments
 
     form = checked(DecisionForm)
@@ -200,7 +199,6 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
 
 @blueprint.post("/rate/<task_id>/decision")
 def decide_blind(task_id: str) -> Response:
-    """Decide on one card of a blind rater's question, where the study shows marks."""
     from webapp.web.rating import rate
 
     form = checked(DecisionForm)

@@ -60,7 +60,6 @@ def asked(constraints: Constraints) -> list[tuple[str, str]]:
 
 
 def labels(names: Iterable[str]) -> list[str]:
-    """Return the labels of constraints."""
     return [gettext(CONSTRAINT_LABELS[name]) for name in names]
 
 
@@ -162,7 +161,6 @@ def _range(name: str, bounds: Range) -> str:
 
 
 def _km(value: float) -> str:
-    """Return a distance with its unit, between which no line breaks."""
     return f"{format_decimal(value, format='0.##', locale=language())}{UNBROKEN}km"
 
 

@@ -49,13 +49,11 @@ OF_CONSTRAINTS = (
 
 @blueprint.get("/<run_id>")
 def show(run_id: str) -> str:
-    """Show a run's figures, matrix, categories and questions."""
     return _rendered(run_id)
 
 
 @blueprint.post("/<run_id>/gold")
 def attach(run_id: str) -> Response:
-    """Give the run's question set the gold questions of a file, as a new version."""
     name, data = chosen_file()
     with access.writing() as (session, rater):
         run = runs.find(session, rater.study, run_id)
@@ -70,7 +68,6 @@ def attach(run_id: str) -> Response:
 
 @blueprint.post("/<run_id>/manual-input")
 def take_in(run_id: str) -> Response:
-    """Take in the decisions of a manual_input.json."""
     name, data = chosen_file()
     with access.writing() as (session, rater):
         try:
@@ -104,7 +101,6 @@ def download(run_id: str, name: str) -> Response:
 
 @blueprint.get("/<run_id>/<int:query_id>")
 def question(run_id: str, query_id: int) -> str:
-    """Show one question's cards, each with what its constraints came to."""
     with access.reading() as (session, rater):
         found = constraints.checked_query(session, rater.study, run_id, query_id, _missing())
     return render_template("gold/constraints/question.html", **_question(found))
@@ -128,7 +124,6 @@ def decide(run_id: str, query_id: int, card: int) -> Response:
 
 @blueprint.post("/<run_id>/decisions/<int:step_id>/undo")
 def undo(run_id: str, step_id: int) -> Response:
-    """Undo a decision: the one before it is in force again."""
     with access.writing() as (session, rater):
         step = constraints.undo(session, rater, run_id, step_id, access.now())
         session.commit()
@@ -195,7 +190,6 @@ def _question(
 
 
 def _figures(report: ConstraintReport) -> dict[str, object]:
-    """Return the figures of a run, which every decision changes, and their words."""
     return {
         "figures": headline_figures(report),
         "pca": figures_per_constraint(report),

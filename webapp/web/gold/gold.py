@@ -76,14 +76,12 @@ class AmountField(KindField):
     """An amount with or without its unit: 800 juta; 1,5 M; 1.500.000.000."""
 
     def read(self, typed: str) -> Fraction:
-        """Return the amount; raises ``ValueError`` where none can be read."""
         try:
             return read_amount(typed)
         except UnreadableAmount:
             raise ValueError(NO_AMOUNT) from None
 
     def written(self, value: Fraction) -> str:
-        """Return the amount with every digit, in the form that is read."""
         return number(int(value)) if value.denominator == 1 else decimal(value)
 
 
@@ -91,7 +89,6 @@ class CountField(AmountField):
     """A number of rooms or floors, with or without marks between thousands."""
 
     def read(self, typed: str) -> Fraction:
-        """Return the number; raises ``ValueError`` for another text or beyond the limit."""
         value = read_number(typed) if re.fullmatch(r"[0-9][0-9.,]*", typed) else None
         if value is None or value > HIGHEST_COUNT:
             raise ValueError(UNUSABLE)
@@ -102,7 +99,6 @@ class SpanField(KindField):
     """A price as a question says it: 1M an; 500 juta - 1 M."""
 
     def read(self, typed: str) -> Span:
-        """Return both ends; raises ``ValueError`` where none can be read."""
         try:
             return read_span(typed)
         except UnreadableAmount:
@@ -113,17 +109,13 @@ class PercentField(DecimalField):
     """A percentage, with or without its sign; ``data`` is the share."""
 
     def read(self, typed: str) -> Fraction:
-        """Return the share; raises ``ValueError`` for another text or beyond the limits."""
         return super().read(typed.removesuffix("%").strip()) / 100
 
     def written(self, value: float | Fraction) -> str:
-        """Return the percentage with the mark of the language in force."""
         return decimal(Fraction(value) * 100) if value else ""
 
 
 class GoldForm(Form):
-    """All fields of one gold question."""
-
     number = WholeField(0, LARGEST_NUMBER, required=True)
     question = LineField(LONGEST_TEXT, required=True)
     category = LineField(LONGEST_LABEL)
@@ -151,16 +143,12 @@ class GoldForm(Form):
 
 
 class ThresholdForm(Form):
-    """The threshold T."""
-
     threshold = DecimalField(
         0, 1, required=True, wrong=mark("T is a number from 0 to 1, for example 0.6.")
     )
 
 
 class VersionForm(Form):
-    """The number of a version."""
-
     version = WholeField(0, LARGEST_NUMBER, default=0, required=True, wrong=UNUSABLE)
 
 
@@ -289,7 +277,6 @@ NEWEST = 3
 
 @blueprint.get("/")
 def index() -> str:
-    """List the study's question sets."""
     with access.reading() as (session, rater):
         sets = gold.sets(session, rater.study)
     return render_template("gold/index.html", sets=sets)
@@ -307,7 +294,6 @@ def show(set_id: int) -> Response:
 
 @blueprint.get("/<int:set_id>/questions.json")
 def download(set_id: int) -> Response:
-    """Return a version as a gold file, the newest unless another is named."""
     with access.reading() as (session, rater):
         gold.find_set(session, rater.study, set_id)
         wanted = request.args.get("version", type=int)
@@ -321,7 +307,6 @@ def download(set_id: int) -> Response:
 
 @blueprint.post("/<int:set_id>/begin")
 def begin(set_id: int) -> Response:
-    """Begin with the set's own questions."""
     with access.writing() as (session, rater):
         gold.begin(session, rater, set_id, access.now())
         session.commit()
@@ -330,19 +315,16 @@ def begin(set_id: int) -> Response:
 
 @blueprint.post("/<int:set_id>/import")
 def take_in(set_id: int) -> Response:
-    """Take a gold file in as the newest version."""
     return _take(set_id, gold.import_file)
 
 
 @blueprint.post("/<int:set_id>/places")
 def take_places(set_id: int) -> Response:
-    """Take the known places of a locations.json in."""
     return _take(set_id, gold.take_places)
 
 
 @blueprint.post("/<int:set_id>/threshold")
 def set_threshold(set_id: int) -> Response:
-    """Set the threshold T."""
     share = checked(ThresholdForm).threshold.data
     with access.writing() as (session, rater):
         gold.set_threshold(session, rater, set_id, share, access.now())
@@ -352,7 +334,6 @@ def set_threshold(set_id: int) -> Response:
 
 @blueprint.post("/<int:set_id>/restore")
 def restore(set_id: int) -> Response:
-    """Put an older version in force again."""
     version = checked(VersionForm).version.data
     with access.writing() as (session, rater):
         gold.restore(session, rater, set_id, version, access.now())
@@ -362,7 +343,6 @@ def restore(set_id: int) -> Response:
 
 @blueprint.get("/<int:set_id>/questions/<int:question_id>")
 def question(set_id: int, question_id: int) -> str:
-    """Show one gold question as a form."""
     with access.reading() as (session, rater):
         found = gold.held(session, rater.study, set_id)
     return _editor(set_id, question_id, found, filled(_question(found, question_id)))
@@ -401,7 +381,6 @@ def remove(set_id: int, question_id: int) -> Response:
 
 
 def _fill(form: GoldForm, found: Gold) -> None:
-    """Fill the form from a known place, or from a price in words."""
     if form.action.data == "place":
         for place in gold.places(found):
             if place.name == form.place.data:

@@ -20,7 +20,6 @@ blueprint = Blueprint("proof_packs", __name__)
 @blueprint.get("/study/proof-pack.zip", endpoint="of_study")
 @blueprint.get("/runs/<run_id>/proof-pack.zip", endpoint="of_run")
 def pack(run_id: str | None = None) -> Response:
-    """Return the proof pack of a run, or of all."""
     from webapp.services.proof_packs import packs  # brings pandas, which no page needs
 
     with access.reading() as (session, rater):
