@@ -105,23 +105,6 @@ def test_a_run_is_checked_by_what_its_file_lists(
     assert left_out.queries[0].cards[2].cpr == Fraction(2, 3)  # of place, sale and price
 
 
-def test_a_run_of_which_no_file_lists_properties_is_checked_by_its_text(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    texts = [question["question"] for question in GOLD["questions"]]
-    cards = (card("a", location="Cemara", price=900_000_000, listing_type="sale"), card("b"))
-    read = run(query(1, *cards, text=texts[0]), query(2, text=texts[1]), query(3, text=texts[2]))
-    run_id = imports.store(session, study, read, Labels(), NOW).id
-    set_id = session.get_one(Run, run_id).question_set_id
-    gold.import_file(session, rater, set_id, "gold.json", gold_bytes(), NOW)
-    found = constraints.checked_run(session, study, run_id)
-
-    assert found.from_text
-    assert found.report is not None
-    cprs = [one.cpr for one in found.report.queries[0].cards]
-    assert cprs == [Fraction(3, 4), 0]  # a: no type in a text; b: a title and nothing else
-
-
 def test_an_override_moves_the_figures_and_keeps_who_when_and_why(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
@@ -193,22 +176,6 @@ def test_undo_brings_back_what_stood_before_and_can_be_undone(
         in_force = constraints.checked_run(session, study, run_id).in_force
         assert [step.reason for step in in_force.values()] == [reason]
     assert second.reason == "second"
-
-
-def test_a_file_of_decisions_on_cards_that_are_not_there_says_so_and_gives_the_rest(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
-    data = json.dumps(
-        {
-            "constraint_overrides": {"1": {"9": {"price": "pass"}, "0": {"price": "fail"}}},
-            "manual_evaluations": {"77": {"0": {"result": "pass"}}},
-        }
-    ).encode()
-    taken = constraints.import_manual(session, rater, run_id, "m.json", data, NOW)
-
-    assert taken[:2] == (1, 1)
-    assert len(taken[2]) == 2
-    assert report(session, study, run_id).queries[0].cards[0].cpr == Fraction(3, 4)
 
 
 def test_gold_questions_are_kept_in_versions_and_an_older_one_is_put_in_force_again(

@@ -30,13 +30,12 @@ from webapp.importers.runs import json_runs
 from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.services.gold import constraints, gold, marks
 from webapp.services.gold.constraints import CheckedCard, UnknownListedCard
-from webapp.services.gold.decisions import POOLED, Decision, DecisionReasonMissing
+from webapp.services.gold.decisions import Decision
 from webapp.services.gold.marks import CheckedAnswer
 from webapp.services.judging import changes
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.people import raters
 from webapp.services.rating import tasks
-from webapp.services.rating.tasks import UnknownTask
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
@@ -240,19 +239,6 @@ def test_the_latest_of_two_people_stands_and_both_are_kept(
     assert answer(session, study, run_id).by_rank[2].in_force["price"].by == rater.name
 
 
-def test_a_decision_needs_a_reason_and_a_card_with_marks(
-    session: Session, rater: Rater, run_id: str
-) -> None:
-    with pytest.raises(DecisionReasonMissing):
-        decide(session, rater, run_id, 2, "price", "pass", " ")
-    with pytest.raises(UnknownListedCard):
-        decide(session, rater, run_id, 9, "price", "pass", "x")
-    with pytest.raises(UnknownQuery):
-        decide(session, rater, run_id, 1, "price", "pass", "x", n=9)
-
-    assert session.scalar(select(func.count()).select_from(CardDecision)) == 0
-
-
 def test_a_blind_rater_sees_each_card_once_by_the_run_that_knows_most_of_it(blind: Blind) -> None:
     found = blind.marks()
 
@@ -262,30 +248,6 @@ def test_a_blind_rater_sees_each_card_once_by_the_run_that_knows_most_of_it(blin
         "c": ["missing", "pass", "fail", "pass"],
         "f": ["missing", "missing", "missing", "pass"],
     }
-
-
-def test_switched_off_a_blind_rater_has_no_badges_and_decides_nothing(
-    session: Session, study: Study, blind: Blind
-) -> None:
-    set_study(session, study, badges_while_blind=False)
-
-    assert blind.marks() == {}
-    with pytest.raises(UnknownListedCard):
-        blind.decide("b", "price", "pass", "typing error")
-    assert session.scalar(select(func.count()).select_from(CardDecision)) == 0
-
-
-def test_a_blind_decision_is_written_for_every_run_and_says_that_it_was_blind(
-    session: Session, study: Study, blind: Blind, run_id: str, text_id: str
-) -> None:
-    blind.decide("b", "price", "pass", "typing error")
-
-    assert outcomes(blind.marks()["b"])[3] == "pass"
-    assert len(blind.marks()["b"].steps) == 1  # one decision, though two runs keep it
-    for one in (run_id, text_id):
-        whole = constraints.checked_run(session, study, one)
-        (step,) = (whole.in_force or {}).values()
-        assert (step.outcome, step.reason, step.cause) == ("pass", "typing error", POOLED)
 
 
 def test_a_reason_that_was_not_given_blind_is_kept_from_a_blind_rater(
@@ -327,39 +289,6 @@ def test_a_repeat_shows_no_decision_of_the_first_time_and_takes_it_anew(
     wanted = Decision(0, "price", "pass", "typing error")
     marks.decide_in_task(session, rater, again.id, key, wanted, LATER)
     assert outcomes(marks.of_task(session, rater, again.id)[key])[3] == "pass"
-
-
-def test_only_a_card_of_one_s_own_task_is_decided_on(
-    session: Session, study: Study, blind: Blind
-) -> None:
-    other = studies.add_rater(session, study, "Budi", NOW)
-    wanted = Decision(0, "price", "pass", "x")
-    with pytest.raises(UnknownTask):
-        marks.decide_in_task(session, other, blind.task_id, blind.keys["b"], wanted, NOW)
-    with pytest.raises(UnknownTask):
-        marks.decide_in_task(session, blind.rater, blind.task_id, "nothing", wanted, NOW)
-    assert session.scalar(select(func.count()).select_from(CardDecision)) == 0
-
-
-def test_a_manual_question_s_cards_are_passed_blind_for_all_runs(
-    session: Session, study: Study, rater: Rater, blind: Blind, run_id: str
-) -> None:
-    assert blind.marks()
-    robot = Robot(session, rater)
-    page = robot.next_page()
-    while page is not None and page.question != GOLD["questions"][1]["question"]:
-        robot.rate(page)
-        page = robot.next_page()
-    assert page is not None
-    found = marks.of_task(session, rater, page.task_id)
-    assert all(found[shown.key].evaluation.pending for shown in page.cards)
-    for shown in page.cards:
-        wanted = Decision(0, "card", "pass", "near a school")
-        marks.decide_in_task(session, rater, page.task_id, shown.key, wanted, NOW)
-
-    assert answer(session, study, run_id, 2).evaluation.is_success
-    found = marks.of_task(session, rater, page.task_id)
-    assert {found[shown.key].evaluation.passed for shown in page.cards} == {True}
 
 
 def test_what_is_asked_of_a_blind_page_does_not_grow_with_its_cards(

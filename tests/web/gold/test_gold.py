@@ -12,15 +12,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.conftest import NOW
-from tests.services.gold.gold_files import GOLD, gold_bytes, stored_run, v2_file
+from tests.services.gold.gold_files import GOLD, gold_bytes, stored_run
 from tests.web import places
 from tests.web.conftest import PART, WAYS
 from tests.web.frame.test_hostile_texts import HOSTILE, check
 from tests.web.gold.gold_pages import text_of
 from webapp.db.engine import Database
-from webapp.importers.runs import json_runs
-from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
 
 FIRST = {
@@ -218,24 +215,6 @@ def test_what_a_threshold_would_make_of_the_runs_is_seen_before_it_is_saved(
     assert "Only looked at" not in now
     assert ("<html" in high) == (not headers)
     assert document(client, editor)["threshold_t"] == 0.6
-
-
-def test_a_threshold_tried_on_some_runs_only_says_on_which_and_why(
-    client: FlaskClient, editor: str, web_database: Database
-) -> None:
-    assert "newest of" not in client.get(editor).text
-    others = json.loads(v2_file())
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        for method in ("api_only", "vector_only", "other"):
-            data = json.dumps(others | {"method": method}).encode()
-            imports.store(session, study, json_runs.read("r.json", data), Labels(), NOW)
-        session.commit()
-
-    page = text_of(client.get(editor).text)
-
-    assert page.count("of 3 questions are met") == 3
-    assert "Tried on the 3 newest of 4 runs" in page
 
 
 def test_a_threshold_is_saved_with_its_decimals_or_refused_and_versions_come_back(
