@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import shown, write, write_json
-from webapp.i18n import gettext, ngettext
+from webapp.i18n import gettext, mark, ngettext
 from webapp.importers.proof_packs import pack as proof_pack
 from webapp.services.proof_packs import verification
 from webapp.services.proof_packs.verification import DifferenceKind, PackDifference, Verification
@@ -89,13 +89,16 @@ def _is_minor(one: PackDifference) -> bool:
     return one.kind is DifferenceKind.FIGURE and not is_headline
 
 
+_OF_FILES = {
+    DifferenceKind.HASH: mark("its SHA-256 is not the one in manifest.json"),
+    DifferenceKind.MISSING: mark("is missing"),
+    DifferenceKind.UNLISTED: mark("is not in manifest.json"),
+}
+
+
 def _told(one: PackDifference) -> str:
-    if one.kind is DifferenceKind.HASH:
-        return gettext("its SHA-256 is not the one in manifest.json")
-    if one.kind is DifferenceKind.MISSING:
-        return gettext("is missing")
-    if one.kind is DifferenceKind.UNLISTED:
-        return gettext("is not in manifest.json")
+    if one.kind in _OF_FILES:
+        return gettext(_OF_FILES[one.kind])
     if one.kind is DifferenceKind.UNREADABLE:
         return gettext("cannot be used: %(why)s", why=one.stated)
     stated, computed = (

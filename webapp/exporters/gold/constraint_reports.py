@@ -48,10 +48,15 @@ def section(found: ConstraintComparison) -> Section:
             if not difference.false_negatives_at_zero
         ),
     ]
+    pairing = gettext(
+        "Mean CPR by question is paired over the questions to which both runs gave cards; with no "
+        "results at 0, a question that has data counts as 0 for a run without cards. Query success "
+        "is paired over all questions that both runs were asked."
+    )
     tables = (
         _figures(found, basis),
         _matrices(found, basis),
-        document.difference_table("constraint_differences", found, (_pairing(), basis)),
+        document.difference_table("constraint_differences", found, (pairing, basis)),
         document.signed_rank_table("constraint_signed_rank", found, (basis,)),
     )
     return Section(PART, gettext("Constraints (V2)"), tuple(sentences), tables)
@@ -144,14 +149,6 @@ def _matrices(comparison: ConstraintComparison, basis: str) -> Table:
             for confusion, label in CELLS.items()
         ),
         (gettext("Met: results with a mean CPR of at least T."), basis),
-    )
-
-
-def _pairing() -> str:
-    return gettext(
-        "Mean CPR by question is paired over the questions to which both runs gave cards; with no "
-        "results at 0, a question that has data counts as 0 for a run without cards. Query success "
-        "is paired over all questions that both runs were asked."
     )
 
 
