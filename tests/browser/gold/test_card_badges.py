@@ -37,9 +37,7 @@ def _checked(checked_sample: tuple[Path, str], tmp_path: Path) -> Iterator[tuple
         yield server, checked_sample[1]
 
 
-def test_an_override_moves_the_figures_and_a_badge_in_focus_disturbs_no_key(
-    checked: tuple[Server, str], page: Page
-) -> None:
+def test_an_override_disturbs_no_key(checked: tuple[Server, str], page: Page) -> None:
     server, run_id = checked
     server.post("/study/", STUDY | {"blind": "no"})
     rating = RatingPage(page, server.url, run_id)

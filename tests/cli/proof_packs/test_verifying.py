@@ -34,9 +34,7 @@ def verify(folder: Path, path: Path) -> tuple[int, Any]:
     return done.returncode, json.loads(done.stdout)
 
 
-def test_the_study_is_packed_without_an_id_and_verified_without_a_database(
-    tmp_path: Path, run_id: str
-) -> None:
+def test_a_study_is_packed_and_verified_without_a_database(tmp_path: Path, run_id: str) -> None:
     path = exported(tmp_path)
     first = path.read_bytes()
     elsewhere = tmp_path / "elsewhere"
@@ -55,15 +53,7 @@ def test_the_study_is_packed_without_an_id_and_verified_without_a_database(
         assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_one_run_is_packed_under_the_rule_asked_for(tmp_path: Path, run_id: str) -> None:
-    code, found = verify(tmp_path, exported(tmp_path, run_id, "--rule", "adjudicated"))
-
-    assert (code, found["rule"], found["runs"]) == (0, "adjudicated", [run_id])
-
-
-def test_a_flipped_verdict_exits_1_and_names_line_and_figures(
-    tmp_path: Path, run_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_flipped_verdict(tmp_path: Path, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = exported(tmp_path)
     flip = lambda data: data.replace(b"slug:d,1,1", b"slug:d,1,0", 1)  # noqa: E731
     path.write_bytes(changed(path.read_bytes(), "verdicts.csv", flip))

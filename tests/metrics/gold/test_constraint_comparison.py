@@ -114,16 +114,6 @@ def test_a_pending_card_is_named_and_a_decided_one_counts() -> None:
     assert headline_figures(pending.report)["mean_cpr"].value == Fraction(1, 2)
 
 
-def test_holm_is_over_the_pairs_of_one_figure() -> None:
-    """Of three runs: p of 0.5, 1 and 0.5 become min(1, 3 x 0.5) = 1, all of them."""
-    runs = [contender("a", (GOOD,), (GOOD,)), contender("b", (LAND,)), contender("c", (LAND,))]
-    compared = compare_constraints(runs, gold="g", version=1, threshold=T)
-    success = [d for d in compared.differences if d.figure == "query_success_rate"]
-
-    assert [d.p for d in success] == [0.5, 0.5, 1.0]
-    assert [d.p_holm for d in success] == [1.0, 1.0, 1.0]
-
-
 def test_n_of_a_constraint_counts_the_cards_it_is_asked_of() -> None:
     """The price is asked by question 1 alone: 2 cards; the type by 1 and 2: 3 cards."""
     report = contender("a", (GOOD, DEAR), (GOOD,)).report

@@ -46,9 +46,7 @@ def check(name: str, rule: object, card: CardFacts, **overrides: Outcome) -> Che
         *(("listing_type", "sale", "rent", "fail"), ("listing_type", "sale", None, "missing")),
     ],
 )
-def test_words_are_equal_in_both_languages(
-    name: str, asked: str, shown: str | None, outcome: str
-) -> None:
+def test_words_in_both_languages(name: str, asked: str, shown: str | None, outcome: str) -> None:
     assert check(name, asked, CardFacts(**{name: shown})).outcome == outcome  # type: ignore[arg-type]
 
 
@@ -60,9 +58,7 @@ def test_words_are_equal_in_both_languages(
         CardFacts(address="komplek cemara", latitude=0.1, longitude=0.1),
     ],
 )
-def test_a_keyword_in_location_name_or_address_passes_wherever_the_point_is(
-    card: CardFacts,
-) -> None:
+def test_a_keyword_passes_wherever_the_point_is(card: CardFacts) -> None:
     found = check("location", CEMARA, card)
 
     assert (found.outcome, found.reason, found.keyword) == ("pass", OutcomeReason.KEYWORD, "cemara")
@@ -85,9 +81,7 @@ def test_a_keyword_in_location_name_or_address_passes_wherever_the_point_is(
         (CardFacts(name="Rumah"), "missing", "not_on_card", None),
     ],
 )
-def test_without_a_keyword_the_distance_decides_and_no_words_are_missing(
-    card: CardFacts, outcome: str, reason: str, km: float | None
-) -> None:
+def test_the_distance_decides(card: CardFacts, outcome: str, reason: str, km: float | None) -> None:
     found = check("location", CEMARA, card)
 
     assert (found.outcome, found.reason) == (outcome, reason)
@@ -124,9 +118,7 @@ TENTH = Fraction(1, 10)
     ],
 )
 @pytest.mark.parametrize("name", ["price", "bedrooms", "floors"])
-def test_a_number_lies_within_its_ends(
-    name: str, rule: Range | None, value: int | str | None, reason: str
-) -> None:
+def test_number_ranges(name: str, rule: Range | None, value: int | str | None, reason: str) -> None:
     number = None if value is None else Fraction(value)
     found = check(name, rule, CardFacts(**{name: number}))  # type: ignore[arg-type]
 

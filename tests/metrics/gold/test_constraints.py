@@ -171,9 +171,7 @@ def test_the_whole_evaluation_of_three_questions() -> None:
         (ConfusionMatrix(), (None, None, None, None)),
     ],
 )
-def test_what_follows_from_the_counts(
-    matrix: ConfusionMatrix, figures: tuple[Fraction | None, ...]
-) -> None:
+def test_figures_of_a_matrix(matrix: ConfusionMatrix, figures: tuple[Fraction | None, ...]) -> None:
     assert (matrix.precision, matrix.recall, matrix.f1_score, matrix.accuracy) == figures
     nothing = evaluate([], {}).totals
     assert (nothing.mean_cpr, nothing.strict_success_ratio, nothing.success_rate) == (None,) * 3

@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.demo import study_of
 from tests.services.gold.gold_files import (
-    GOLD,
     gold_bytes,
     leaves,
     listing,
@@ -65,9 +64,7 @@ def decide(session: Session, rater: Rater, run_id: str, query_id: int, *what: An
 
 
 @pytest.mark.real
-def test_the_real_run_in_the_app_has_every_recorded_figure_before_and_after_manual_input(
-    session: Session, study: Study, rater: Rater, real_run: Path
-) -> None:
+def test_the_recorded_figures(session: Session, study: Study, rater: Rater, real_run: Path) -> None:
     read = json_runs.read("results.json", (real_run / "results.json").read_bytes())
     run_id = imports.store(session, study, read, Labels(), NOW).id
     set_id = session.get_one(Run, run_id).question_set_id
@@ -90,9 +87,7 @@ def test_the_real_run_in_the_app_has_every_recorded_figure_before_and_after_manu
         assert ours[part] == theirs[part]
 
 
-def test_a_run_is_checked_by_what_its_file_lists(
-    session: Session, study: Study, run_id: str
-) -> None:
+def test_a_run_is_checked_by_its_cards(session: Session, study: Study, run_id: str) -> None:
     found = report(session, study, run_id)
 
     cprs = [card.cpr for query in found.queries for card in query.cards]
@@ -105,9 +100,7 @@ def test_a_run_is_checked_by_what_its_file_lists(
     assert left_out.queries[0].cards[2].cpr == Fraction(2, 3)  # of place, sale and price
 
 
-def test_an_override_moves_the_figures_and_keeps_who_when_and_why(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
+def test_an_override_is_logged(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     with pytest.raises(DecisionReasonMissing):
         decide(session, rater, run_id, 1, 2, "location", "pass", "  ")
     for _ in range(2):  # what is in force already is not written again
@@ -124,9 +117,7 @@ def test_an_override_moves_the_figures_and_keeps_who_when_and_why(
     )
 
 
-def test_a_card_of_a_manual_question_is_passed_failed_and_taken_back(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
+def test_a_card_passed_by_hand(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     decide(session, rater, run_id, 2, 0, "card", "pass", "")
     decide(session, rater, run_id, 2, 1, "card", "fail", "too far")
     found = report(session, study, run_id).queries[1]
@@ -159,9 +150,7 @@ def test_what_cannot_be_decided_is_refused_and_not_stored(
     assert session.scalar(select(func.count()).select_from(CardDecision)) == 0
 
 
-def test_undo_brings_back_what_stood_before_and_can_be_undone(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
+def test_undo_can_be_undone(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     def steps() -> list[Step]:
         return list(constraints.checked_query(session, study, run_id, 1).cards[0].steps)
 
@@ -178,44 +167,7 @@ def test_undo_brings_back_what_stood_before_and_can_be_undone(
     assert second.reason == "second"
 
 
-def test_gold_questions_are_kept_in_versions_and_an_older_one_is_put_in_force_again(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
-    set_id = session.get_one(Run, run_id).question_set_id
-    strict = gold_bytes(threshold_t=0.8)
-    gold.import_file(session, rater, set_id, "strict.json", strict, NOW)
-    gold.import_file(session, rater, set_id, "strict.json", strict, NOW)  # changes nothing
-    assert [one.name for one in gold.versions(session, set_id)] == ["strict.json", "gold.json"]
-    assert str(report(session, study, run_id).queries[0].confusion) == "FN"  # 3/4 < 0.8
-
-    gold.restore(session, rater, set_id, 1, NOW)
-
-    found = gold.in_force(session, set_id)
-    assert found is not None
-    assert (found.version.number, found.version.name) == (3, "gold.json")
-    assert found.document == json.loads(gold_bytes()) | {"questions": found.document["questions"]}
-    assert str(report(session, study, run_id).queries[0].confusion) == "TP"
-
-
-def test_gold_questions_in_other_words_or_unasked_are_remarked_on(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
-    set_id = session.get_one(Run, run_id).question_set_id
-    first, second, _ = GOLD["questions"]
-    changed = [first | {"question": "Gudang?"}, second, second | {"id": 8}]
-    gold.import_file(session, rater, set_id, "g.json", gold_bytes(questions=changed), NOW)
-
-    remarks = constraints.checked_run(session, study, run_id).remarks
-    assert [(one.code, one.query_id) for one in remarks] == [
-        ("gold_text_differs", 1),
-        ("asked_without_gold", 3),
-        ("gold_not_asked", 8),
-    ]
-
-
-def test_a_question_set_that_grows_keeps_its_gold_questions(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_set_that_grows_keeps_its_gold(session: Session, study: Study, rater: Rater) -> None:
     parts = [run(query(1), name="one"), run(query(2), name="two")]
     ids = [imports.store(session, study, part, Labels(), NOW).id for part in parts]
     sets = [session.get_one(Run, run_id).question_set_id for run_id in ids]
@@ -228,9 +180,7 @@ def test_a_question_set_that_grows_keeps_its_gold_questions(
     assert [version.name for version in kept] == [f"{set_id}.json" for set_id in reversed(sets)]
 
 
-def test_deleting_a_run_takes_its_decisions_along(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
+def test_a_run_deleted(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     decide(session, rater, run_id, 1, 0, "price", "fail", "x")
     goes, _ = runs.deletion_cost(session, study, run_id)
     assert goes[-1] == "1 keputusan orang pada kartu yang diperiksa dengan pertanyaan gold"
@@ -273,9 +223,7 @@ def test_figures_are_those_of_scikit_learn(session: Session, study: Study, rater
     assert [[found.neither, found.machine_only], [found.people_only, found.both]] == table
 
 
-def test_the_furthest_apart_come_first_and_what_cannot_be_compared_is_counted(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_the_furthest_apart_come_first(session: Session, study: Study, rater: Rater) -> None:
     """CPRs of the first question: 1, 3/4, 1/2; the second is for people alone."""
     run_id = stored_run(session, study, rater).id
     budi = studies.add_rater(session, study, "Budi", NOW)
@@ -297,9 +245,7 @@ def test_the_furthest_apart_come_first_and_what_cannot_be_compared_is_counted(
     assert found.agreement.n == 2
 
 
-def test_what_people_decided_by_hand_is_not_the_machine_s(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_people_decide_apart_from_the_machine(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored_run(session, study, rater).id
     events.judge(session, rater, run_id, 1, 2, YES, click("v"))
     wanted = Decision(1, "price", "pass", "typing error")

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.gold.gold_files import (
     GOLD,
-    LISTED,
     gold_bytes,
     listing,
     stored_file,
@@ -34,11 +33,9 @@ from webapp.services.gold.decisions import Decision
 from webapp.services.gold.marks import CheckedAnswer
 from webapp.services.judging import changes
 from webapp.services.judging.events import UnknownQuery
-from webapp.services.people import raters
 from webapp.services.rating import tasks
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
-from webapp.services.study import studies
 
 LATER = NOW + timedelta(days=3)
 
@@ -116,9 +113,7 @@ def _blind(session: Session, study: Study, rater: Rater, text_id: str) -> Blind:
     return Blind(session, rater)
 
 
-def test_an_answer_s_badges_are_those_of_the_run_s_evaluation(
-    session: Session, study: Study, run_id: str
-) -> None:
+def test_an_answer_is_checked_as_its_run_is(session: Session, study: Study, run_id: str) -> None:
     found = answer(session, study, run_id)
 
     assert {rank: outcomes(one) for rank, one in found.by_rank.items()} == {
@@ -132,9 +127,7 @@ def test_an_answer_s_badges_are_those_of_the_run_s_evaluation(
     assert [answer(session, study, run_id, n).evaluation for n in (1, 2, 3)] == [*whole.queries]
 
 
-def test_a_run_without_listed_properties_is_checked_by_its_text_one_answer_at_a_time(
-    session: Session, study: Study, text_id: str
-) -> None:
+def test_an_answer_is_checked_by_its_text(session: Session, study: Study, text_id: str) -> None:
     found = answer(session, study, text_id)
 
     assert [outcomes(one)[3] for one in found.cards] == ["fail", "pass", "pass"]
@@ -144,9 +137,7 @@ def test_a_run_without_listed_properties_is_checked_by_its_text_one_answer_at_a_
     assert found.evaluation == whole.queries[0]
 
 
-def test_an_empty_list_of_a_listed_run_is_not_taken_by_its_text(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_an_empty_list_is_not_taken_by_text(session: Session, study: Study, rater: Rater) -> None:
     document = json.loads(v2_file())
     entry = document["results"][1]
     del entry["properties"]
@@ -159,9 +150,7 @@ def test_an_empty_list_of_a_listed_run_is_not_taken_by_its_text(
     assert answer(session, study, run_id, 2).evaluation == whole.queries[1]
 
 
-def test_without_a_gold_question_there_is_nothing_to_check(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_nothing_to_check_without_gold(session: Session, study: Study, rater: Rater) -> None:
     found = stored_run(session, study, rater, with_gold=False)
     seen = [changes.state(session, study)]
     assert not marks.has_gold(session, found.id)
@@ -182,25 +171,6 @@ def test_without_a_gold_question_there_is_nothing_to_check(
     assert len(set(seen)) == 3
 
 
-def test_a_decision_on_the_rating_page_moves_the_answer_and_the_run(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
-    decide(session, rater, run_id, 2, "price", "pass", "typing error")
-    found = answer(session, study, run_id)
-
-    assert outcomes(found.by_rank[2]) == ["pass"] * 4
-    assert found.evaluation.mean_cpr == Fraction(5, 6)  # (1 + 1 + 1/2) / 3
-    whole = constraints.checked_run(session, study, run_id).report
-    assert whole is not None
-    assert whole.totals.mean_cpr == Fraction(1, 2)  # (1 + 1 + 1/2) / 5
-    decide(session, rater, run_id, 2, "price", "")  # as computed
-    assert answer(session, study, run_id).evaluation.mean_cpr == Fraction(3, 4)
-    assert [step.outcome for step in answer(session, study, run_id).cards[1].steps] == [
-        "pass",
-        None,
-    ]
-
-
 def test_a_decision_holds_wherever_the_same_card_was_listed(
     session: Session, study: Study, rater: Rater, run_id: str, text_id: str
 ) -> None:
@@ -210,33 +180,6 @@ def test_a_decision_holds_wherever_the_same_card_was_listed(
     assert outcomes(answer(session, study, text_id).by_rank[1])[3] == "pass"
     assert outcomes(answer(session, study, text_id).by_rank[2])[3] == "pass"  # "a": computed
     assert session.scalar(select(func.count()).select_from(CardDecision)) == 2
-
-
-def test_a_card_listed_twice_in_one_answer_is_decided_on_once(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    twice = [listing("b", price=2_000_000_000)] * 2
-    run_id = stored_file(session, study, rater, v2_file(LISTED | {1: [*twice, listing("a")]}))
-    decide(session, rater, run_id, 1, "price", "pass", "typing error")
-
-    assert [outcomes(one)[3] for one in answer(session, study, run_id).cards] == ["pass"] * 3
-
-
-def test_the_latest_of_two_people_stands_and_both_are_kept(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
-    other = studies.add_rater(session, study, "Budi", NOW)
-    decide(session, rater, run_id, 2, "price", "pass", "typing error")
-    decide(session, other, run_id, 2, "price", "fail", "no, it says 2 bn")
-    found = answer(session, study, run_id).by_rank[2]
-
-    assert found.in_force["price"].by == "Budi"
-    assert [(step.by, step.outcome) for step in found.steps] == [
-        (rater.name, "pass"),
-        ("Budi", "fail"),
-    ]
-    raters.delete_rater(session, other, NOW)  # who withdraws takes what they decided along
-    assert answer(session, study, run_id).by_rank[2].in_force["price"].by == rater.name
 
 
 def test_a_blind_rater_sees_each_card_once_by_the_run_that_knows_most_of_it(blind: Blind) -> None:
@@ -291,9 +234,7 @@ def test_a_repeat_shows_no_decision_of_the_first_time_and_takes_it_anew(
     assert outcomes(marks.of_task(session, rater, again.id)[key])[3] == "pass"
 
 
-def test_what_is_asked_of_a_blind_page_does_not_grow_with_its_cards(
-    session: Session, study: Study, database: Database, blind: Blind
-) -> None:
+def test_statements_stay(session: Session, study: Study, database: Database, blind: Blind) -> None:
     def cost() -> int:
         session.expire_all()
         with counted(database) as statements:
@@ -310,9 +251,7 @@ def test_what_is_asked_of_a_blind_page_does_not_grow_with_its_cards(
     assert statements == []
 
 
-def test_decisions_reasons_and_comments_survive_export_and_import(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
+def test_decisions_out_and_in(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     decide(session, rater, run_id, 2, "price", "pass", "typing error")
     decide(session, rater, run_id, 3, "location", "na", "“beside” the gate\nof Cemara")
     decide(session, rater, run_id, 1, "card", "pass", "near a school", n=2)

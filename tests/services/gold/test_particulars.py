@@ -16,9 +16,7 @@ from webapp.services.offline import runs
 from webapp.services.rating import particulars, question_notes, tasks
 
 
-def test_the_distance_is_from_the_place_that_the_gold_question_asks_for(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_the_distance_from_the_asked_place(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study)
     take_gold(session, rater, notes="Cemara Asri counts.")
     question_notes.show_offered(session, study, NOW)
@@ -34,9 +32,7 @@ def test_the_distance_is_from_the_place_that_the_gold_question_asks_for(
     assert told["record"]["distance_km"] == found.recorded_km
 
 
-def test_a_known_place_that_the_question_names_stands_in_for_a_point(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_known_place_stands_in_for_a_point(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study, listed={**LISTED, "latitude": 3.6, "longitude": 98.7})
     places = {"cemara": {"name": "Cemara Asri", "keywords": ["cemara"], "lat": 3.6, "lng": 98.7}}
     set_id = session.scalars(select(Question.question_set_id)).first()
@@ -50,9 +46,7 @@ def test_a_known_place_that_the_question_names_stands_in_for_a_point(
     assert (found.place, found.listed_km) == ("Cemara Asri", 0)
 
 
-def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_the_order_of_runs_changes_nothing(session: Session, study: Study, rater: Rater) -> None:
     fuller = {**LISTED, "description": "Rumah di hook", "facilities": ["cctv", "gym"]}
     stored(session, study, "a", line="Tenang", heading="Pilihan 2")
     stored(session, study, "b", listed=fuller, line="Dekat tol dan tenang sekali")
@@ -70,9 +64,7 @@ def test_a_blind_rater_sees_the_same_in_whatever_order_the_runs_came(
     assert not {"a", "b", "hybrid"} & {*card.headings, *card.lines, card.place}
 
 
-def test_raters_read_a_gold_note_only_after_the_owner_shows_it(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_note_is_read_once_it_is_shown(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study)
     (question,) = session.scalars(select(Question)).all()
     take_gold(session, rater, notes="no_data because it is full")

@@ -48,9 +48,7 @@ def test_a_pack_of_the_study_is_equal_to_what_its_verdicts_make_it(
     assert found.figures > 500
 
 
-def test_the_pack_of_one_run_holds_what_is_about_it_alone(
-    session: Session, study: Study, run_ids: tuple[str, str]
-) -> None:
+def test_the_pack_of_one_run(session: Session, study: Study, run_ids: tuple[str, str]) -> None:
     first, second = run_ids
     data = proof_packs.pack(session, study, second, MAJORITY).data
     files = members(data)
@@ -66,9 +64,7 @@ def test_the_pack_of_one_run_holds_what_is_about_it_alone(
     assert {"slip", "undo"} <= set(clicked)  # on b, clicked in the other run
 
 
-def test_the_manifest_says_what_when_and_by_which_words_and_members_are_exports(
-    session: Session, study: Study, run_ids: tuple[str, str]
-) -> None:
+def test_the_manifest_and_exports(session: Session, study: Study, run_ids: tuple[str, str]) -> None:
     files = members(proof_packs.pack(session, study, None, MAJORITY).data)
     manifest = json.loads(files["manifest.json"])
 
@@ -92,9 +88,7 @@ def test_the_manifest_says_what_when_and_by_which_words_and_members_are_exports(
         assert figures["majority"] == json.loads(json.dumps(metrics_json(report)))
 
 
-def test_a_pack_commits_to_the_secret_of_the_orders_and_does_not_show_it(
-    session: Session, study: Study, run_ids: tuple[str, str]
-) -> None:
+def test_the_secret_is_not_packed(session: Session, study: Study, run_ids: tuple[str, str]) -> None:
     """With the secret, or a seed that can be guessed, every blind answer would name its run."""
     assert run_ids
     study.order_seed = 1_234_567_891
@@ -112,9 +106,7 @@ def test_a_pack_commits_to_the_secret_of_the_orders_and_does_not_show_it(
     assert '"Budi, =B"' in packed["README.md"].decode()
 
 
-def test_what_a_deleted_run_leaves_behind_is_in_the_log_and_harms_nothing(
-    session: Session, study: Study, run_ids: tuple[str, str]
-) -> None:
+def test_a_deleted_run_is_logged(session: Session, study: Study, run_ids: tuple[str, str]) -> None:
     runs.delete_run(session, study, run_ids[0], NOW)
     data = proof_packs.pack(session, study, None, MAJORITY).data
     events = json.loads(members(data)["study/events.json"])

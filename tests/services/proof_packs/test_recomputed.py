@@ -52,9 +52,7 @@ def by_command(folder: Path, run: str) -> dict[tuple[str, str], float]:
     return {(query, measure): float(value) for query, measure, value in cells}
 
 
-def test_ir_measures_agrees_where_something_cannot_be_told(
-    tmp_path: Path, database: Database
-) -> None:
+def test_ir_measures_agrees_with_cannot_tell(tmp_path: Path, database: Database) -> None:
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)
         first, _ = rated_study(session, study)

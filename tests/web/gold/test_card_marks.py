@@ -84,9 +84,7 @@ def targets(html: str) -> list[str]:
     return re.findall(r"<hx-partial hx-target=.([^>]+?). hx-swap", unescape(html))
 
 
-def test_each_card_has_its_marks_by_word_sign_value_and_rule(
-    client: FlaskClient, page: str
-) -> None:
+def test_each_card_has_its_marks_by_word_value_and_rule(client: FlaskClient, page: str) -> None:
     html = client.get(page).text
 
     assert "✓ Pass Property type house" in marks_of(html, 1)
@@ -97,9 +95,7 @@ def test_each_card_has_its_marks_by_word_sign_value_and_rule(
     assert "Bedrooms -" not in text_of(html)  # not asked
 
 
-def test_a_page_without_gold_questions_has_no_byte_of_it_and_costs_one_statement_more(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_a_page_without_gold_has_no_byte_of_it(client: FlaskClient, web_database: Database) -> None:
     run_id = stored(web_database, with_gold=False)
     page = f"/runs/{run_id}/queries/2"
     before = client.get(page, headers=PART).data
@@ -114,9 +110,7 @@ def test_a_page_without_gold_questions_has_no_byte_of_it_and_costs_one_statement
     assert b'id="badges-1"' in client.get(f"/runs/{run_id}/queries/1").data
 
 
-def test_an_override_goes_back_to_its_card_moves_the_figures_and_is_taken_back(
-    client: FlaskClient, page: str, run_id: str
-) -> None:
+def test_an_override_moves_figures(client: FlaskClient, page: str, run_id: str) -> None:
     assert "Mean pass rate 0.7500 over 3 cards, T = 0.6" in text_of(client.get(page).text)
 
     answer = client.post(f"{page}/results/2/decision", data=OVERRIDE)
@@ -138,9 +132,7 @@ def test_an_override_goes_back_to_its_card_moves_the_figures_and_is_taken_back(
     assert "Price: taken back" in marks_of(part.text, 2)
 
 
-def test_a_card_has_its_marks_and_a_question_its_result_only_once_judged(
-    client: FlaskClient, run_id: str
-) -> None:
+def test_a_card_has_its_marks_only_once_judged(client: FlaskClient, run_id: str) -> None:
     """The answer to the verdict brings those of its card; a verdict taken back takes them away."""
     page = f"/runs/{run_id}/queries/1"
     html = client.get(page).text
@@ -219,9 +211,7 @@ def test_switched_off_nothing_of_a_mark_is_sent_and_nothing_decided(
     assert "blind raters saw constraint badges" in client.get(f"/runs/{blind_ids[0]}").text
 
 
-def test_switched_on_a_card_has_its_marks_and_a_decision_holds_for_every_run(
-    client: FlaskClient, blind_ids: list[str]
-) -> None:
+def test_a_blind_decision_holds_for_every_run(client: FlaskClient, blind_ids: list[str]) -> None:
     address = str(client.get("/rate/").headers["Location"])
     html = client.get(address).text
     number, key = place_of(html, "Rumah a")
@@ -247,9 +237,7 @@ def test_switched_on_a_card_has_its_marks_and_a_decision_holds_for_every_run(
 
 
 @pytest.mark.parametrize("headers", WAYS)
-def test_marks_tell_a_blind_rater_no_run_no_method_no_file_and_no_rank(
-    client: FlaskClient, blind_ids: list[str], headers: dict[str, str]
-) -> None:
+def test_nothing_leaks(client: FlaskClient, blind_ids: list[str], headers: dict[str, str]) -> None:
     """Though reasons of others and names of files on record tell all of it."""
     said = OVERRIDE | {"reason": "hybrid misreads it"}
     assert client.post(f"/constraints/{blind_ids[0]}/1/1", data=said).status_code == 303
@@ -282,9 +270,7 @@ def test_marks_tell_a_blind_rater_no_run_no_method_no_file_and_no_rank(
     assert not re.search(rb'name="rank"|results/\d', everything)
 
 
-def test_an_invited_rater_decides_on_their_cards_and_nowhere_else(
-    app: Flask, web_database: Database, blind_ids: list[str]
-) -> None:
+def test_who_may_decide(app: Flask, web_database: Database, blind_ids: list[str]) -> None:
     visitors.lock(web_database)
     ani, budi = visitors.invited(app, "Ani"), visitors.invited(app, "Budi")
     theirs, others = begin(ani), begin(budi)

@@ -32,9 +32,7 @@ def _page(web_database: Database) -> str:
     return f"/constraints/{stored(web_database)}"
 
 
-def test_without_gold_questions_their_file_is_asked_for(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_a_gold_file_is_asked_for(client: FlaskClient, web_database: Database) -> None:
     page = f"/constraints/{stored(web_database, with_gold=False)}"
     assert f'href="{page}"' in client.get(page.replace("constraints", "runs")).text
     assert 'id="no-gold"' in client.get(page).text
@@ -63,9 +61,7 @@ def test_figures_matrix_categories_and_questions_are_shown(client: FlaskClient, 
     assert "0.4833" in client.get(f"{page}?missing=left-out").text  # (1 + 3/4 + 2/3) / 5
 
 
-def test_a_question_shows_every_card_s_badges_by_word_and_sign(
-    client: FlaskClient, page: str
-) -> None:
+def test_a_question_shows_every_cards_marks(client: FlaskClient, page: str) -> None:
     shown = text_of(client.get(f"{page}/1").text)
 
     assert "✗ Fail Price Rp 2 billion · too high asked: at most Rp 1 billion" in shown
@@ -75,9 +71,7 @@ def test_a_question_shows_every_card_s_badges_by_word_and_sign(
     assert "within 2 km of 3.6000, 98.7000" in shown
 
 
-def test_a_distance_is_shown_where_both_have_a_point(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_a_distance_where_both_have_a_point(client: FlaskClient, web_database: Database) -> None:
     point = {"verified": True, "api_data": {"latitude": 3.61, "longitude": 98.7}}
     run_id = stored(web_database, {1: [listing("a", location="Helvetia") | point], 2: [], 3: []})
 
@@ -85,9 +79,7 @@ def test_a_distance_is_shown_where_both_have_a_point(
     assert "1.11\N{NO-BREAK SPACE}km away" in shown  # 0.01° of 111.2 km
 
 
-def test_an_override_is_made_undone_and_every_step_is_listed(
-    client: FlaskClient, page: str
-) -> None:
+def test_an_override_is_made_undone_and_listed(client: FlaskClient, page: str) -> None:
     data = {"subject": "price", "outcome": "pass", "reason": "typing error"}
     answer = client.post(f"{page}/1/1", data=data)
     assert (answer.status_code, answer.location) == (303, f"{page}/1#card-2")
@@ -162,9 +154,7 @@ def test_decisions_come_in_by_a_file_and_go_out_again(client: FlaskClient, page:
 
 
 @pytest.mark.parametrize("to", ["gold", "manual-input"])
-def test_a_file_that_is_something_else_is_refused_with_words(
-    client: FlaskClient, web_database: Database, page: str, to: str
-) -> None:
+def test_another_file(client: FlaskClient, web_database: Database, page: str, to: str) -> None:
     for data in (b"", b"no json", b"{}", b"[" * 5000):
         answer = client.post(f"{page}/{to}", data={"file": (BytesIO(data), "x.json")})
         assert answer.status_code == 422
@@ -241,9 +231,7 @@ def _both(web_database: Database) -> tuple[str, str]:
     return first, second
 
 
-def test_the_runs_of_a_phase_are_compared_under_v2(
-    client: FlaskClient, both: tuple[str, str]
-) -> None:
+def test_runs_are_compared_under_v2(client: FlaskClient, both: tuple[str, str]) -> None:
     """Mean CPR 2.25 / 5 = 0.45 against 0.75; both meet question 1 (3/4 each: no difference).
 
     Question 2 has data: both miss it (FN); question 3 has none: TN for both.

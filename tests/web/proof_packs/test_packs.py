@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.services.proof_packs.packs import verified
-from tests.web.workers.progress_pages import Asked, assert_place
 from webapp.db.engine import Database
 from webapp.db.tables.runs import LongWork
 from webapp.services.proof_packs import packs
@@ -62,9 +59,7 @@ def test_a_large_pack_is_made_in_the_background_until_a_verdict_changes(
     assert client.get(page).status_code == 404
 
 
-def test_a_link_of_another_site_begins_no_work(
-    client: FlaskClient, run_id: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_foreign_link(client: FlaskClient, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_id
     monkeypatch.setattr(packs, "LONG_FROM", 1)
     elsewhere = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
@@ -110,18 +105,3 @@ def test_a_job_that_waited_for_a_server_is_done_or_fails_with_a_remedy(
 
     assert verified(client.get(f"/files/{made}/file").data).equal
     assert "Try again" in client.get(f"/files/{failed}", headers=PART).text
-
-
-@pytest.mark.parametrize(
-    ("kind", "wanted", "at"),
-    [
-        ("proof pack", {"run": None, "rule": "majority"}, "/runs/"),
-        ("reading", {"names": ["a.json"], "tokens": ["a"]}, "/runs/import"),
-    ],
-)
-def test_the_page_of_a_job_is_in_the_menu_where_it_was_begun(
-    app: Flask, client: FlaskClient, web_database: Database, kind: str, wanted: dict[str, Any],
-    at: str,
-) -> None:  # fmt: skip
-    assert workers(app).finish(WAIT)
-    assert_place(client, web_database, Asked(kind, wanted), at=at, back=at)

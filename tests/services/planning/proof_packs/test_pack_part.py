@@ -25,10 +25,10 @@ from tests.services.proof_packs.packs import changed, members, verified
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
-from webapp.db.tables.study import QuestionSet, Study
+from webapp.db.tables.study import Study
 from webapp.exporters.planning.machine_help import part_json
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.services.planning import machine_help, pack_part, samples, settled
+from webapp.services.planning import machine_help, pack_part, settled
 from webapp.services.proof_packs import packs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
@@ -136,31 +136,10 @@ def test_a_changed_member_is_found_out(
         (lambda rule: rule.update(kind=1), ROWS),
     ],
 )
-def test_a_sample_is_drawn_again_from_what_its_rule_states(
-    packed: bytes, change: Callable[[dict[str, Any]], None], file: str
-) -> None:
+def test_a_changed_rule(packed: bytes, change: Callable[[dict[str, Any]], None], file: str) -> None:
     found = verified(changed(packed, ROWS, edited(lambda rows: change(rows[0])))).differences
 
     assert file in {one.file for one in found}
-
-
-def test_a_sample_drawn_in_steps_and_by_category_is_drawn_again(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    runs = study_of_two_runs(session, study)
-    drawn(session, rater, runs[0], 3)
-    question_set = session.get_one(QuestionSet, runs[0].question_set_id)
-    samples.extend(session, question_set, 1, "location")
-    samples.extend(session, question_set, 2)
-    for run in runs:
-        judge(session, rater, run, dict.fromkeys(range(1, 9), "10"))
-
-    data = packs.pack(session, study, None, RULE, settings=FEW).data
-
-    ((rule,),) = json.loads(members(data)[pack_part.RULES]).values()
-    assert [one["n"] for one in rule["settings"]["draws"]] == [3, 1, 2]
-    assert len(rule["sample"]) == 6
-    assert verified(data).equal
 
 
 def test_a_changed_verdict_of_the_machine_changes_the_figures(packed: bytes) -> None:
@@ -185,9 +164,7 @@ def test_a_rule_said_to_be_older_than_the_verdicts_is_found_out(packed: bytes) -
     assert (before.stated, before.computed) == (0, 16)
 
 
-def test_without_a_rule_no_machine_is_in_the_pack(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_no_machine_without_a_rule(session: Session, study: Study, rater: Rater) -> None:
     runs = study_of_two_runs(session, study)
     judge(session, machine(session, study), runs[0], BY_MACHINE)
     judge(session, rater, runs[0], BY_PEOPLE)
