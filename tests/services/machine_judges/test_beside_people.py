@@ -197,7 +197,7 @@ def test_figures_are_refused_until_they_are_released_and_again_once_withdrawn(
     assert "machine Mesin" in {one.name for one in reports.rules(session, study)}
     assert [row.verdicts[0] for row in report.rows][:2] == [Relevance.UNSURE, Relevance.RELEVANT]
     assert b"Mesin (mesin)" in file.data
-    assert [(share.name, share.judgments) for share in compared.raters] == [("Mesin (mesin)", N)]
+    assert list(compared.raters) == [("Mesin (mesin)", N)]
     assert reports.rule_of(session, study).name == "rater Ani"
     (line,) = session.scalars(select(LogEntry).where(LogEntry.action == "release machine judge"))
     assert line.new == "n = 29, kappa = 0.9311"  # (28/29 - 420/841) / (1 - 420/841)
