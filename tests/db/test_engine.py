@@ -149,16 +149,6 @@ def test_a_row_is_written_over_the_one_with_its_key(database: Database) -> None:
         assert (kept.name, kept.guidelines, kept.created_at) == ("Second", "", NOW)
 
 
-def test_columns_that_are_kept_stay_as_they_are(database: Database) -> None:
-    with database.writing() as session:
-        given = ("name", "order_secret", "created_at")
-        write = upsert(Study, database.engine.dialect.name, given, kept=("name",))
-        for name in ("First", "Second"):
-            tables(session).execute(write, study(name=name))
-
-        assert session.scalars(select(Study.name)).all() == ["First"]
-
-
 def test_a_row_is_added_once_and_another_of_the_same_is_told(database: Database) -> None:
     rater = {"study_id": 1, "name": "Ani", "created_at": NOW}
     with database.writing() as session:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.judging.rater_rows import events as stored_events
 from tests.services.judging.rater_rows import summary, verdicts
-from tests.services.runs.runs import NO, UNSURE, YES, card, click, count, query, run, store
+from tests.services.runs.runs import NO, YES, card, click, count, query, run, store
 from webapp.db.tables.judging import Event, JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query
@@ -220,14 +220,6 @@ def test_undo_goes_back_change_by_change(session: Session, rater: Rater, run_id:
     assert events.undo(session, rater, run_id, click("u4", minute=6)) is None
     assert verdicts(session, rater) == [None, None]
     assert stored_events(session) == 6
-
-
-def test_undo_restores_the_verdict_before(session: Session, rater: Rater, run_id: str) -> None:
-    events.judge(session, rater, run_id, 1, 1, UNSURE, click("e1"))
-    events.judge(session, rater, run_id, 1, 1, YES, click("e2", minute=1))
-    events.undo(session, rater, run_id, click("u1", minute=2))
-
-    assert verdicts(session, rater) == ["unsure"]
 
 
 def test_a_rating_leaves_the_unnamed_alone(session: Session, rater: Rater, run_id: str) -> None:

@@ -26,7 +26,6 @@ from webapp.services.rating.pages import BlindPage
 from webapp.services.rating.pool import POOL, REPEAT
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
-from webapp.services.study import studies
 
 
 def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, rater: Rater) -> None:
@@ -72,27 +71,6 @@ def store(session: Session, study: Study, method: str = "hybrid") -> str:
     return imports.store(session, study, read, Labels(), NOW).id
 
 
-def questions(session: Session, run_id: str) -> list[int]:
-    rows = session.query(Query.question_id).filter_by(run_id=run_id).order_by(Query.query_id)
-    return [question for (question,) in rows]
-
-
-def test_clicks_name_questions_and_categories(session: Session, study: Study, rater: Rater) -> None:
-    run_id = store(session, study)
-    near, far, _ = questions(session, run_id)
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    before = changes.since(session, rater, None)
-    assert before.touched is None
-    assert changes.since(session, rater, before).touched == {}
-
-    events.judge(session, rater, run_id, 1, 1, NO, click("e2", minute=1))
-    events.rate(session, rater, run_id, 2, AnswerRating(quality=3), click("e3", minute=2))
-
-    now = changes.since(session, rater, before)
-    assert now.touched == {near: "near", far: "far"}
-    assert changes.since(session, rater, now).touched == {}
-
-
 def test_what_an_owner_does_makes_all_new(session: Session, study: Study, rater: Rater) -> None:
     run_id = store(session, study)
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
@@ -103,22 +81,6 @@ def test_what_an_owner_does_makes_all_new(session: Session, study: Study, rater:
 
     runs.delete_run(session, study, second, NOW)
     assert changes.since(session, rater, after_import).touched is None
-
-
-def test_equal_states_mean_nothing_changed(session: Session, study: Study, rater: Rater) -> None:
-    run_id = store(session, study)
-    other = studies.add_rater(session, study, "Ani", NOW)
-    seen = [changes.state(session, study)]
-    assert changes.state(session, study) == seen[0]
-
-    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
-    seen.append(changes.state(session, study))
-    events.judge(session, other, run_id, 1, 1, YES, click("o1"))
-    seen.append(changes.state(session, study))
-    runs.relabel(session, study, run_id, "hybrid", "other", NOW)
-    seen.append(changes.state(session, study))
-
-    assert len(set(seen)) == len(seen)
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,6 @@ from webapp.records import Card, Particulars
 from webapp.services.rating import particulars, question_notes, tasks
 
 
-def test_the_chatbot_s_words_are_shown_not_the_record(session: Session, study: Study) -> None:
-    found = known(session, study, stored(session, study))
-
-    assert found.headings == ("Dekat Sun Plaza (300 m)",)
-    assert found.lines == ("Lingkungan tenang",)
-    assert found.listed == Particulars(features=("cctv",))
-    assert not found.is_recorded
-
-
 def test_what_only_the_record_knows_stands_apart(session: Session, study: Study) -> None:
     run_id = stored(session, study)
     set_study(session, study, show_record=True)

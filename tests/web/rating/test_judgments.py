@@ -142,31 +142,6 @@ def test_an_unreadable_answer_gets_its_cards_by_hand(client: FlaskClient, run_id
     assert client.post(f"{place(run_id, 5)}/cards", data={"text": text}).status_code == 409
 
 
-@pytest.mark.parametrize(
-    ("address", "data"),
-    [
-        ("results/1/judgment", {"relevance": "yes"}),
-        ("results/1/judgment", {"relevance": "1", "event_id": "e" * 65}),
-        ("results/1/judgment", {"relevance": "1", "client_time": "yesterday"}),
-        ("results/1/judgment", {"relevance": "1", "client_time": "9" * 30}),
-        ("results/1/judgment", {"relevance": "1", "client_time": "2026-03-01T09:00:00"}),
-        ("results/1/judgment", {"relevance": "1", "sequence": "first"}),
-        ("results/1/judgment", {"relevance": "1", "sequence": "-1"}),
-        ("rating", {"quality": "6"}),
-        ("rating", {"quality": "4.5"}),
-        ("rating", {"empty_outcome": "perhaps"}),
-        ("rating", {"notes": "x" * 10_001}),
-    ],
-)
-def test_what_cannot_be_said_is_refused_in_words(
-    client: FlaskClient, run_id: str, address: str, data: dict[str, str]
-) -> None:
-    answer = client.post(f"{place(run_id, 1)}/{address}", data=data)
-
-    assert answer.status_code == 400
-    assert re.search(r"This (value cannot be used here|text is too long)\.", answer.text)
-
-
 def costs(database: Database, ask: Callable[[str], TestResponse]) -> list[int]:
     counts = []
     for length in (5, 60):
@@ -186,18 +161,6 @@ def test_a_click_costs_the_same_in_any_run(client: FlaskClient, web_database: Da
     )
 
     assert short == long
-
-
-def test_the_filter_stays_with_every_address(client: FlaskClient, run_id: str) -> None:
-    page = client.get(f"{place(run_id, 1)}?open=1&category=area").text
-
-    walk = re.findall(r'data-walk[^>]*href="([^"]+)"', page)
-    assert walk
-    assert all("open=1" in address and "category=area" in address for address in walk)
-    answer = client.post(
-        f"{place(run_id, 1)}/results/1/judgment?open=1&category=area", data={"relevance": "1"}
-    )
-    assert answer.location == f"{place(run_id, 1)}?open=1&category=area#rank-1"
 
 
 def test_a_category_leads_to_its_first_open_question(client: FlaskClient, run_id: str) -> None:

@@ -145,13 +145,6 @@ def anonymous(html: str) -> list[str]:
     return sorted(line for line in lines if 'class="way' not in line)
 
 
-def test_with_no_run_there_is_nothing_to_rate_yet(client: FlaskClient) -> None:
-    answer = client.get("/rate/")
-
-    assert answer.status_code == 200
-    assert "Nothing to rate yet" in answer.text
-
-
 @pytest.mark.usefixtures("run_ids")
 def test_guidelines_are_shown_and_cannot_run(client: FlaskClient, web_database: Database) -> None:
     set_study(web_database, guidelines="**Relevan** bila cocok <script>alert(1)</script>")
@@ -236,13 +229,6 @@ def test_reading_a_run_is_logged_once(
     part = client.get(f"/runs/{run_ids[0]}/queries/1", headers=PART)
     assert part.status_code == 409
     assert 'hx-target="#notices"' in part.text
-
-
-def test_clicks_on_a_run_s_page_count_when_blind(client: FlaskClient, run_ids: list[str]) -> None:
-    address = f"/runs/{run_ids[0]}/queries/1/results/1/judgment"
-
-    assert client.post(address, data={"relevance": "1"}).status_code == 303
-    assert client.post(address, data={"relevance": "0"}, headers=PART).status_code == 200
 
 
 @pytest.mark.parametrize("address", ["/", "/runs/", "/runs/{}"])
