@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 class Evaluation(Base):
     """Files that were scored automatically, kept so that people can read and judge the items.
 
-    ``kind`` is "answers", "chunks" or "json-v2". ``files`` are names with their SHA-256;
-    ``sha256`` covers all of them and the settings. ``head`` is what the command line
-    writes above the items, ``figures`` each figure with its n and why it has no value.
-    ``for_raters`` is true when the owner lets raters judge the items.
+    ``kind`` is "answers", "chunks" or "json-v2". ``sha256`` covers all files and the settings.
+    ``head`` is what the command line writes above the items. ``for_raters``: raters may judge them.
     """
 
     __tablename__ = "evaluations"
@@ -47,9 +45,8 @@ class Evaluation(Base):
 class EvaluationItem(Base):
     """One scored row of an evaluation, at its position from 1; ``item_id`` is the file's own.
 
-    ``row`` is the scored input, ``result`` the item as the command line writes it. ``parts``
-    are the parts that a person may judge (sentences, chunks or fields), each with the
-    machine's outcome. The list can be filtered by ``failed``.
+    ``row`` is the scored input, ``result`` the item as the command line writes it. ``parts`` may
+    be judged by a person (sentences, chunks or fields), each with the machine's outcome.
     """
 
     __tablename__ = "evaluation_items"

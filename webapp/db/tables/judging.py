@@ -175,12 +175,10 @@ class Adjudication(Base):
 class Task(Base):
     """One question given to one blind rater: everything to judge about it, of all runs.
 
-    The id is random and without meaning. ``run_id`` is set where the question depends on its
-    conversation. A task of kind "repeat" asks the rater a question a second time.
-    ``postponed_at`` is when its rater last put it off, to come back to it after the others.
-    ``asked_again_at`` is when the owner last had it asked again: what was given on a run's page
-    by then counts, but the task shows it as not yet given.
-    ``keeps_seed_order`` is true of tasks that were given before studies had a secret.
+    ``run_id`` is set where the question depends on its conversation. Kind "repeat" asks a second
+    time. ``postponed_at`` is when its rater last put it off. ``asked_again_at`` is when the owner
+    last had it asked again: what was given on a run's page by then counts, but the task shows it as
+    not yet given. ``keeps_seed_order``: it was given before studies had a secret.
     """
 
     __tablename__ = "tasks"

@@ -40,11 +40,9 @@ class MachineJudge(Base):
 class MachineSession(Base):
     """One start of a machine judge: its estimated cost, its budget and its actual cost.
 
-    ``state``: "running", "finished" (nothing is left), "stopped" (by the owner), "capped"
-    (the budget is used up) or "failing" (too many calls failed in a row; ``why``). The
-    estimate is for ``things``; prices are for a million tokens. ``calls`` counts every try,
-    ``uncounted`` the answers that stated no tokens: theirs are estimated in the sums. ``failed``
-    counts the cards at which it failed, also those that a later session asked again.
+    ``state``: "running", "finished", "stopped" (by the owner), "capped" (the budget is used up) or
+    "failing" (too many calls failed in a row; ``why``). Prices are for a million tokens. ``calls``
+    counts every try, ``uncounted`` the answers whose tokens are estimated, ``failed`` the cards.
     """
 
     __tablename__ = "machine_sessions"

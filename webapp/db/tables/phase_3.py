@@ -135,15 +135,11 @@ class CommentTheme(Base):
 class OwnQuestion(Base):
     """A participant's question on its way to the chatbot and back.
 
-    ``state``: "waiting" for its turn, "asking", "answered", "failed", "given up". Its text
-    and category are the question's, its answer the query's, which a question that was given
-    up has too, as a failed call. ``conversation`` counts from 1, ``session_id`` is its name
-    at the chatbot. ``attempt`` counts how often it was put; a call that died is known by
-    ``alive_until``. Questions are put in the order of ``put_at``; ``turn`` and ``origin`` are
-    of 1.0.0, which let addresses take turns, and no longer read.
-    ``error``, ``error_code`` and ``excerpt`` (how an unusable answer began) are of the last
-    attempt that failed. A question is closed once the participant is done with it: at most one
-    is open.
+    ``state``: "waiting" for its turn, "asking", "answered", "failed", "given up". A question that
+    was given up has a query too, as a failed call. ``session_id`` names the conversation at the
+    chatbot. A call that died is known by ``alive_until``. ``turn`` and ``origin`` are of 1.0.0 and
+    no longer read. ``error``, ``error_code`` and ``excerpt`` are of the last attempt that failed. A
+    question is closed once the participant is done with it: at most one is open.
     """
 
     __tablename__ = "own_questions"

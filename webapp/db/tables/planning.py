@@ -14,13 +14,10 @@ from webapp.db.tables.base import Base, reference
 class PlanningRule(Base):
     """A rule that a study follows, as it was chosen; the newest that has not ended is in force.
 
-    ``kind`` is "fixed" (a sample whose size was set beforehand) or "machine_help" (people judge a
-    sample, a machine everything). Studies begun before version 1.1.0 may have had "by_effect" (the
-    question that could move the unsettled differences most came next) or "sequence" (a sample that
-    grew until a confidence sequence ended it): their ``outcome`` is "retired" if they still ran.
-    ``settings`` holds what the kind needs, ``seed`` draws the sample.
-    ``verdicts_before`` counts people's verdicts on the set when the rule was chosen: at 0 it was
-    chosen beforehand. ``outcome`` says in one word why it ended.
+    ``kind`` is "fixed" (a sample of a set size) or "machine_help" (people judge a sample, a machine
+    everything); before 1.1.0 also "by_effect" and "sequence", whose ``outcome`` is "retired" if
+    they still ran. ``seed`` draws the sample. ``verdicts_before`` counts people's verdicts on the
+    set when the rule was chosen. ``outcome`` says in one word why it ended.
     """
 
     __tablename__ = "planning_rules"

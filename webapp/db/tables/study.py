@@ -15,19 +15,17 @@ class Study(Base):
     """The runs, raters and switches that belong together.
 
     ``blind`` is the owner's choice; null means blind as soon as two runs share a question set.
-    ``order_secret`` shuffles what blind raters see; no page and no export shows it.
-    ``order_seed`` does so for tasks that were given before studies had a secret. ``pool_depth``
-    limits the ranks that are pooled, ``overlap`` how many raters judge one question; null means
-    all. ``figures`` says what invited raters see while rating: "progress" or "all".
-    ``badges_while_blind`` shows them the outcome of the constraints on each card,
-    ``show_record`` shows every rater the details that only a listing's record has.
-    ``suggest_quality`` offers raters a grade that follows from their verdicts: everywhere, nowhere,
-    or (null) on open pages only, neither blind nor in phase 3.
-    ``cannot_tell`` is what such a card is in the precisions of the study.
-    ``repeat_percent`` of a blind rater's questions are asked again, unannounced.
-    ``starter_guidelines`` are shown until the owner writes others. ``password`` is the owner's,
-    hashed. ``revision`` changes with all that changes what raters are asked or what pages sum up,
-    but for the clicks, which are events.
+    ``order_secret`` shuffles what blind raters see; no page and no export shows it. ``order_seed``
+    does so for tasks that were given before studies had a secret. ``pool_depth`` limits the ranks
+    that are pooled, ``overlap`` the raters of one question; null means all. ``figures`` says what
+    invited raters see while rating: "progress" or "all". ``badges_while_blind`` shows them the
+    outcome of the constraints on each card, ``show_record`` shows every rater the details that only
+    a listing's record has. ``suggest_quality`` offers raters a grade that follows from their
+    verdicts: everywhere, nowhere, or (null) on open pages only, neither blind nor in phase 3.
+    ``cannot_tell`` is what such a card is in the precisions of the study. ``repeat_percent`` of a
+    blind rater's questions are asked again, unannounced. ``starter_guidelines`` are shown until the
+    owner writes others. ``password`` is the owner's, hashed. ``revision`` changes with all that
+    changes what raters are asked or what pages sum up, but for the clicks, which are events.
     """
 
     __tablename__ = "studies"
