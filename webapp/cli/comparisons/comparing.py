@@ -85,9 +85,7 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
             raise click.UsageError(
                 gettext("In phase 3 everybody rates alone, so --rule cannot be used.")
             )
-        from webapp.cli.phase_3 import users_summary
-
-        users_summary.sum_up(settings, to)
+        _sum_up(settings, to)
     else:
         _write(_report(phase, (*given, *others), rule, settings), to)
 
@@ -164,6 +162,26 @@ def _of_files(
     for problem in found:
         say(f"relevansi: {problems.message(problem)}", err=True)
     return report
+
+
+def _sum_up(settings: Resampling, to: Destination) -> None:
+    """Write the summary of phase 3, and log that there is a copy of what participants gave."""
+    from webapp.exporters.phase_3 import summary
+    from webapp.services.phase_3 import findings, participants
+    from webapp.services.study import studies
+
+    now = options.now()
+    today = now.astimezone().date()
+    with options.opened() as used, used.writing() as session:
+        study = studies.open_or_make(session, now)
+        report = findings.report(session, study, now, settings=settings)
+        for file_format in to.formats:
+            participants.note_export(session, study, summary.file_name(file_format, today), now)
+        session.commit()
+    to.write(
+        lambda file_format: summary.file_name(file_format, today),
+        lambda file_format: summary.FORMATS[file_format].render(report, today),
+    )
 
 
 def _report(

@@ -449,9 +449,6 @@ def _everybody(
         seen[place] += 1
 
 
-QUERY_FIGURES = (
-    *("precision_at_5", "overall_precision", "reciprocal_rank", "success", "response_quality"),
-)
 ASKED = ("participant", "question_number", "question", "category", "conversation")
 COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -462,7 +459,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "answers": (
             *(*ASKED, "asked_at", "answered_at", "question_state", "answer_state"),
             *("results_count", "judged_count", "relevant_count", "unsure_count"),
-            *("first_relevant_rank", "empty_outcome", "rated", *QUERY_FIGURES),
+            *("first_relevant_rank", "empty_outcome", "rated", "precision_at_5"),
+            *("overall_precision", "reciprocal_rank", "success", "response_quality"),
             *("notes", "response"),
         ),
         "cards": (

@@ -78,16 +78,6 @@ def calls_at_once(session: Session) -> int:
     return phase.at_once if phase else 0
 
 
-def on_their_way(session: Session, phase: UserStudy, now: datetime) -> int:
-    wanted = (
-        select(func.count())
-        .select_from(OwnQuestion)
-        .join(Participant)
-        .where(Participant.study_id == phase.study_id, loop.are_held(OwnQuestion, now))
-    )
-    return session.scalar(wanted) or 0
-
-
 def waiting_before(session: Session, own: OwnQuestion, now: datetime) -> int:
     """Return how many questions are on their way or have waited longer than `own`."""
     earlier = WAITING & (OwnQuestion.put_at < own.put_at)
@@ -132,7 +122,13 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         phase = user_studies.lock(session, waiting.participant.study)
         # Between the read and the lock another caller may have taken it.
         waiting = next_waiting(session)
-        if waiting is None or on_their_way(session, phase, now) >= phase.at_once:
+        on_their_way = (
+            select(func.count())
+            .select_from(OwnQuestion)
+            .join(Participant)
+            .where(Participant.study_id == phase.study_id, loop.are_held(OwnQuestion, now))
+        )
+        if waiting is None or (session.scalar(on_their_way) or 0) >= phase.at_once:
             return Nothing.MORE
         lease = loop.take(session, waiting, now)
         assert lease is not None  # it waited, and only who has the lock takes one
@@ -153,15 +149,12 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
         own = loop.own(session, OwnQuestion, call.lease)
         if own is None:
             return
-        if isinstance(outcome, Answer):
-            try:
-                entry = _read(own.question, call.settings, call.asked, outcome)
-            except ImportRefused as refused:
-                outcome = Failed(UNREADABLE, str(refused), outcome.text)
         if isinstance(outcome, Failed):
-            loop.give_back(own, State.FAILED)
-            own.error, own.error_code = outcome.error, outcome.code
-            own.excerpt = outcome.excerpt or None
+            _fail(own, outcome)
+            return
+        entry = _read(own.question, call.settings, call.asked, outcome)
+        if isinstance(entry, Failed):
+            _fail(own, entry)
             return
         loop.give_back(own, State.ANSWERED)
         own.answered_at = now
@@ -171,6 +164,11 @@ class QuestionWork(OutsideWork[QuestionCall, Answer | Failed]):
 
     def unforeseen(self, error: Exception) -> Failed:
         return Failed(UNEXPECTED, type(error).__name__)
+
+
+def _fail(own: OwnQuestion, why: Failed) -> None:
+    loop.give_back(own, State.FAILED)
+    own.error, own.error_code, own.excerpt = why.error, why.code, why.excerpt or None
 
 
 def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed:
@@ -186,10 +184,7 @@ def ask_for_a_test(settings: UserStudySettings, text: str) -> ReadQuery | Failed
     if isinstance(answer, Failed):
         return answer
     question = Question(position=1, text=text, category="", context_dependent=False)
-    try:
-        return _read(question, once, asked, answer)
-    except ImportRefused as refused:
-        return Failed(UNREADABLE, str(refused), answer.text)
+    return _read(question, once, asked, answer)
 
 
 def _answer(settings: UserStudySettings, asked: Message) -> Answer | Failed:
@@ -210,7 +205,7 @@ def rater(participant: Participant) -> Rater:
 
 def _read(
     question: Question, settings: UserStudySettings, asked: Message, answer: Answer
-) -> ReadQuery:
+) -> ReadQuery | Failed:
     """Return an answer with its cards, read as ``relevansi collect`` has its file read."""
     kept = CollectedAnswer(
         query_id=question.position,
@@ -228,7 +223,10 @@ def _read(
         total_questions=1,
         answers=(answered(kept, answer),),
     )
-    (entry,) = json_runs.read("answer", collected_run_file(run)).queries
+    try:
+        (entry,) = json_runs.read("answer", collected_run_file(run)).queries
+    except ImportRefused as refused:
+        return Failed(UNREADABLE, str(refused), answer.text)
     return entry
 
 

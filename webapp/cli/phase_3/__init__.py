@@ -1,1 +1,0 @@
-"""Phase 3, real users rate their own questions: commands."""
