@@ -44,7 +44,7 @@ class _Clock:
 
 
 def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
-    """Let eight people take part, and make the link by which a visitor of the demo does too."""
+    """Let eight people take part, and make the link by which anybody in the demo does too."""
     user_studies.set_settings(session, study, SETTINGS, now)
     people = json.loads((folder / "participants.json").read_text("utf-8"))
     for number, person in enumerate(people, start=1):

@@ -17,13 +17,7 @@ from wtforms.validators import EqualTo, Length
 
 from webapp.i18n import mark
 from webapp.services.people import raters, sign_in
-from webapp.services.people.sign_in import (
-    LONGEST,
-    SHORTEST,
-    PasswordQueue,
-    SessionCookie,
-    WrongPassword,
-)
+from webapp.services.people.sign_in import LONGEST, SHORTEST, PasswordQueue, WrongPassword
 from webapp.services.study import studies
 from webapp.web.frame import access, forms, origins, session_cookie
 from webapp.web.frame.access import NotFromHere, NotYours
@@ -105,7 +99,7 @@ def choose() -> Response:
     form = forms.checked(ChosenRaterForm)
     with access.reading() as (session, rater):
         chosen = raters.find(session, rater.study, form.rater.data)
-        session_cookie.give(SessionCookie(chosen.id))
+        session_cookie.give(sign_in.SessionCookie(chosen.id))
     return redirect(url_for("home.show"), 303)  # type: ignore[return-value]
 
 
@@ -205,7 +199,7 @@ def _has_setup_key() -> bool:
         return sign_in.is_setup_key(access.study(session), secret, key)
 
 
-def _checked(password: str) -> SessionCookie:
+def _checked(password: str) -> sign_in.SessionCookie:
     """Return the owner's session cookie for the right password.
 
     Raises ``WrongPassword``, ``TooManyTries`` and ``TooBusy``. For a browser in which the owner
@@ -236,7 +230,7 @@ def _source() -> tuple[str, bool]:
     return (f"browser {known}", True) if known else (origins.source(), False)
 
 
-def _let_in(owner: SessionCookie) -> None:
+def _let_in(owner: sign_in.SessionCookie) -> None:
     session_cookie.give(owner)
     session_cookie.make_known()
 
