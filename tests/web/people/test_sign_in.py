@@ -22,7 +22,7 @@ from webapp.db.tables.people import Invitation
 from webapp.services.people import raters, sign_in
 from webapp.services.people.sign_in import WAITING
 from webapp.services.study import studies
-from webapp.web.frame import access, origins, session_cookie
+from webapp.web.frame import access, session_cookie
 from webapp.web.people import sign_in as web_sign_in
 
 NEW = {"password": PASSWORD, "again": PASSWORD}
@@ -353,4 +353,4 @@ def test_tries_count_by_address(app: Flask, address: str, forwarded: str, source
     headers = {"X-Forwarded-For": forwarded} if forwarded else {}
 
     with app.test_request_context(headers=headers, environ_base={"REMOTE_ADDR": address}):
-        assert origins.source() == source
+        assert access.source() == source

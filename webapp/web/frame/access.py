@@ -1,4 +1,4 @@
-"""Access: finds out who makes a request, and whether they may.
+"""Access: finds out who makes a request and from where, and whether they may.
 
 Until a password is set or an invitation made, everybody at this machine is the owner or the
 rater whom the owner chose, and other machines are refused. From then on everybody signs in
@@ -11,10 +11,13 @@ a bookmark.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import hmac
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
+from ipaddress import AddressValueError, IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -32,7 +35,6 @@ from webapp.services.phase_3.participants import ParticipantCookie
 from webapp.services.study import studies
 from webapp.web.features import Role, role_for
 from webapp.web.frame import htmx, session_cookie
-from webapp.web.frame.origins import SAFE_METHODS, is_from_here, is_from_our_pages
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -41,6 +43,12 @@ if TYPE_CHECKING:
     from webapp.db.tables.study import Study
 
 
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+FORWARDING = (
+    *("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_FOR"),
+    *("HTTP_X_FORWARDED_HOST", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER"),
+)
+"""The headers that proxies add, by their names in the server's environ."""
 RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
 FILES = {"static", "joined.show"}  # the endpoints of files, which are the same for everybody
@@ -288,6 +296,95 @@ def need_our_page() -> None:
     host = request.host if page_before is None else urlsplit(page_before[:300]).netloc
     if "Sec-Fetch-Site" not in request.headers and host != request.host:
         raise OpenedElsewhere
+
+
+@lru_cache(maxsize=1024)
+def is_loopback(host: str | None) -> bool:
+    """Whether `host` (a name or an address, with or without port) is this machine."""
+    try:
+        name = urlsplit(f"//{host or ''}").hostname or ""
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def is_from_here() -> bool:
+    """Whether the request came straight from this machine, by its name, through no proxy."""
+    address = request.environ.get("REMOTE_ADDR")
+    is_straight = address is None or is_loopback(f"[{address}]" if ":" in address else address)
+    is_forwarded = any(map(request.environ.__contains__, FORWARDING))
+    return is_straight and is_loopback(request.host) and not is_forwarded
+
+
+def source() -> str:
+    """Return the machine that sends the request, to count its failures: an address or a /64.
+
+    Behind a proxy on this machine it is the last address the proxy adds, the only one that
+    the sender cannot make up.
+    """
+    address = request.remote_addr or ""
+    forwarded = request.headers.get("X-Forwarded-For", "")
+    if forwarded and is_loopback(f"[{address}]" if ":" in address else address):
+        address = forwarded.rpartition(",")[2].strip()
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return "unknown"
+    if isinstance(found, IPv6Address):
+        return str(ip_network((found, 64), strict=False))
+    return str(found)
+
+
+def origin() -> str:
+    """Return the name that is stored for the sending machine beside what guests do."""
+    secret = str(current_app.secret_key).encode()
+    return hmac.new(secret, f"origin/{source()}".encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def is_from_our_pages() -> bool:
+    """Whether one of our pages, or no browser at all, made the request."""
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site in {"same-origin", "none"}
+    origin = request.headers.get("Origin")
+    return origin is None or origin == f"{session_cookie.scheme()}://{request.host}"
+
+
+LONGEST = 253
+LONGEST_WITH_PORT = LONGEST + len(".:65535")
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_NAME = re.compile(rf"(?P<name>{_LABEL}(?:\.{_LABEL})*)\.?(?::[0-9]{{1,5}})?", re.IGNORECASE)
+_IPV6 = re.compile(r"\[(?P<address>[0-9a-f:.]{2,45})\](?::[0-9]{1,5})?", re.IGNORECASE)
+
+
+def is_host(text: str) -> bool:
+    """Whether `text` is a host name or address, with or without a port (RFC 9110, 7.2).
+
+    >>> is_host("rate.example.org:8800"), is_host("[::1]:80"), is_host("a..b"), is_host("[1:2]")
+    (True, True, False, False)
+    """
+    if len(text) > LONGEST_WITH_PORT:
+        return False
+    if found := _IPV6.fullmatch(text):
+        try:
+            IPv6Address(found["address"])
+        except AddressValueError:
+            return False
+        return True
+    named = _NAME.fullmatch(text)
+    return named is not None and len(named["name"]) <= LONGEST
+
+
+def why_refused(environ: Mapping[str, str]) -> bytes | None:
+    """Return why a request is refused that names no host, or a path before all addresses."""
+    if not is_host(environ.get("HTTP_HOST", "localhost")):
+        return b"The Host header does not name a host.\n"
+    if environ.get("HTTP_X_FORWARDED_PREFIX", "").strip(" /"):
+        return (
+            b"Relevansi cannot be served below a path (X-Forwarded-Prefix). Let the proxy serve it "
+            b"under a host name or a port of its own: docs/operations.md.\n"
+        )
+    return None
 
 
 MOST_PARTS = 1_000  # fields and files of one upload

@@ -28,16 +28,7 @@ from webapp.web import features
 from webapp.web.agreement import adjudications, agreement
 from webapp.web.comparisons import comparisons
 from webapp.web.evaluations import evaluations, item_rating
-from webapp.web.frame import (
-    access,
-    errors,
-    guides,
-    language,
-    markdown,
-    origins,
-    session_cookie,
-    site,
-)
+from webapp.web.frame import access, errors, guides, language, markdown, session_cookie, site
 from webapp.web.frame.workers import Workers
 from webapp.web.gold import card_marks, constraints, gold
 from webapp.web.machine_judges import judges
@@ -129,7 +120,7 @@ def _apart(answer: WSGIApplication) -> WSGIApplication:
     """Return `answer`, with one deadline and one context for all that a request waits for."""
 
     def answered(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        if why := origins.why_refused(environ):
+        if why := access.why_refused(environ):
             start("400 Bad Request", [("Content-Type", "text/plain; charset=utf-8")])
             return [why]
         with engine.shared():

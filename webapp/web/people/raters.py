@@ -22,7 +22,7 @@ from webapp.services.people.raters import (
     NewLink,
     OwnerIsNotInvited,
 )
-from webapp.web.frame import access, forms, origins, session_cookie
+from webapp.web.frame import access, forms, session_cookie
 from webapp.web.frame.forms import UNUSABLE, ChoiceField, NameField, WholeField
 
 blueprint = Blueprint("raters", __name__, url_prefix="/raters")
@@ -186,7 +186,7 @@ def shown(endpoint: str, made: NewLink) -> ShownLink:
         address=address,
         expires_at=made.expires_at,
         code=qr_code(address, gettext("QR code of the link")),
-        is_local=origins.is_loopback(request.host),
+        is_local=access.is_loopback(request.host),
     )
 
 

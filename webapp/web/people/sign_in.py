@@ -19,7 +19,7 @@ from webapp.i18n import mark
 from webapp.services.people import raters, sign_in
 from webapp.services.people.sign_in import LONGEST, SHORTEST, PasswordQueue, WrongPassword
 from webapp.services.study import studies
-from webapp.web.frame import access, forms, origins, session_cookie
+from webapp.web.frame import access, forms, session_cookie
 from webapp.web.frame.access import NotFromHere, NotYours
 from webapp.web.frame.forms import LineField, WholeField
 
@@ -190,7 +190,7 @@ def _may_set() -> bool:
     # From this machine, or by the set-up link.
     with access.database().reading() as session:
         missing = access.study(session).password is None
-    return missing and (origins.is_from_here() or _has_setup_key())
+    return missing and (access.is_from_here() or _has_setup_key())
 
 
 def _has_setup_key() -> bool:
@@ -227,7 +227,7 @@ def _source() -> tuple[str, bool]:
     if access.current_user().is_owner:
         return "signed in", True
     known = session_cookie.known_browser()
-    return (f"browser {known}", True) if known else (origins.source(), False)
+    return (f"browser {known}", True) if known else (access.source(), False)
 
 
 def _let_in(owner: sign_in.SessionCookie) -> None:

@@ -42,7 +42,7 @@ from webapp.services.phase_3.participants import LONGEST_PSEUDONYM, PhaseClosed,
 from webapp.services.rating import pages, particulars
 from webapp.services.rating.pool import QueryFilter
 from webapp.services.study import studies
-from webapp.web.frame import access, forms, htmx, origins, session_cookie
+from webapp.web.frame import access, forms, htmx, session_cookie
 from webapp.web.frame.forms import (
     LONGEST_LABEL,
     ChoiceField,
@@ -203,7 +203,7 @@ def _agree(token: str, form: DecisionOnConsentForm) -> Response:
             personal,
             now,
             was_offered=form.offered.data == pseudonym,
-            source=origins.origin(),
+            source=access.origin(),
         )
         if cookie.get(DECLINED):
             participants.take_back_decline(session, study)
@@ -220,7 +220,7 @@ def _decline(token: str, page: str) -> Response:
         with access.database().writing() as session:
             now = access.now()
             link = participants.accept(session, access.study(session), token, now)
-            participants.decline(session, link, now, page=page, source=origins.origin())
+            participants.decline(session, link, now, page=page, source=access.origin())
             session.commit()
         cookie[DECLINED], cookie.permanent = True, True
     return redirect(url_for("participants.declined"), 303)  # type: ignore[return-value]
