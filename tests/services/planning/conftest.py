@@ -11,7 +11,7 @@ from tests.services.runs.runs import card, query
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Question, Study
 from webapp.metrics.planning.sampling import random_order
-from webapp.services.planning import rules, samples
+from webapp.services.planning import samples
 from webapp.services.planning.samples import SampleWish
 
 SIZE = 6
@@ -31,7 +31,7 @@ def _run_id(session: Session, study: Study) -> str:
 def _drawn(session: Session, study: Study, rater: Rater, run_id: str) -> tuple[int, ...]:
     """The positions of a sample of three of them, with the last and without the first."""
     assert run_id
-    (whole,) = rules.question_sets(session, study)
+    (whole,) = samples.question_sets(session, study)
     seed = next(seed for seed in range(1000) if sampled(whole.questions, seed) == {2, 4, 6})
     samples.draw(session, rater, whole, SampleWish(3, seed=seed), NOW)
     return 2, 4, 6

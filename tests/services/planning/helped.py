@@ -17,8 +17,7 @@ from webapp.db.tables.study import QuestionSet, Study
 from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.planning import samples
-from webapp.services.planning.rules import RuleKind
-from webapp.services.planning.samples import SampleWish
+from webapp.services.planning.samples import RuleKind, SampleWish
 from webapp.services.study import studies
 
 QUESTIONS = 8

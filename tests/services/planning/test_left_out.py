@@ -23,7 +23,7 @@ from webapp.services.exports import exports, rated_imports, trees
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.offline import runs as offline
-from webapp.services.planning import rules, samples
+from webapp.services.planning import samples
 from webapp.services.planning.samples import SampleWish
 from webapp.services.rating import pages, shares, tasks
 from webapp.services.rating.pool import QueryFilter
@@ -103,7 +103,7 @@ def test_a_rated_csv_is_known_again_with_and_without_the_other_questions(
 ) -> None:
     rate(session, rater, run_id, 2)
     whole = exported(session, study, run_id, "csv")[0].encode()
-    rule = rules.question_sets(session, study)[0]
+    rule = samples.question_sets(session, study)[0]
     events.judge(session, rater, run_id, 2, 1, None, click("back"))
     samples.draw(session, rater, rule, SampleWish(3, seed=1), NOW)
     part = exported(session, study, run_id, "csv")[0].encode()
@@ -156,7 +156,7 @@ def test_a_blind_task_given_before_the_draw_opens_and_counts_no_more(
     assert run_id
     set_study(session, study, blind=True)
     given = tasks.ahead(session, rater, NOW, 4)
-    (whole,) = rules.question_sets(session, study)
+    (whole,) = samples.question_sets(session, study)
     first = given[0].question.position
     seed = next(seed for seed in range(1000) if sampled(whole.questions, seed).isdisjoint({first}))
     samples.draw(session, rater, whole, SampleWish(3, seed=seed), NOW)

@@ -15,9 +15,9 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.power import RatingPlanWish
 from webapp.services.judging import events
-from webapp.services.planning import plans, rules
+from webapp.services.planning import plans, samples
 from webapp.services.planning.plans import NotAPair
-from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind
+from webapp.services.planning.samples import ChosenTooLate, NoRule, RuleKind
 
 LATER = NOW + timedelta(hours=1)
 
@@ -26,24 +26,24 @@ def test_a_rule_is_chosen_replaced_and_ended_and_each_is_logged(
     session: Session, study: Study, rater: Rater
 ) -> None:
     run_id = stored(session, study, "hybrid", query(1, card("a")))
-    (one,) = rules.question_sets(session, study)
-    assert rules.in_force(session, one.id) is None
+    (one,) = samples.question_sets(session, study)
+    assert samples.in_force(session, one.id) is None
 
-    rules.choose(session, rater, one.id, RuleKind.FIXED, NOW, settings={"size": 10}, seed=7)
-    chosen = rules.choose(session, rater, one.id, RuleKind.MACHINE_HELP, LATER)
+    samples.choose(session, rater, one.id, RuleKind.FIXED, NOW, settings={"size": 10}, seed=7)
+    chosen = samples.choose(session, rater, one.id, RuleKind.MACHINE_HELP, LATER)
 
-    first, second = rules.every(session, one.id)
+    first, second = samples.every(session, one.id)
     assert (first.kind, first.settings, first.seed) == ("fixed", {"size": 10}, 7)
     assert (first.verdicts_before, first.chosen_at) == (0, NOW)
     assert (first.ended_at, first.outcome, first.verdicts_at_end) == (LATER, "replaced", 0)
-    assert rules.in_force(session, one.id) is chosen
+    assert samples.in_force(session, one.id) is chosen
     assert first.seed != second.seed  # drawn
 
     events.judge(session, rater, run_id, 1, 1, YES, click("first"))
-    ended = rules.end(session, one.id, LATER)
+    ended = samples.end(session, one.id, LATER)
     assert (ended.ended_at, ended.outcome, ended.verdicts_at_end) == (LATER, "stopped", 1)
     with pytest.raises(NoRule):
-        rules.end(session, one.id, LATER)
+        samples.end(session, one.id, LATER)
     logged = session.scalars(select(LogEntry).where(LogEntry.action == "set rating rule")).all()
     assert [(entry.old, entry.new) for entry in logged] == [
         (None, "fixed"),
@@ -61,14 +61,14 @@ def test_after_a_verdict_of_people_on_its_set_only_a_machines_help_can_be_chosen
     machine = Rater(study=study, name="judge", is_machine=True, created_at=NOW)
     session.add(machine)
     session.flush()
-    first, second = rules.question_sets(session, study)
+    first, second = samples.question_sets(session, study)
     events.judge(session, machine, run_id, 1, 1, YES, click("machine"))
     events.judge(session, rater, other, 1, 1, YES, click("elsewhere"))
-    assert rules.choose(session, rater, first.id, RuleKind.FIXED, NOW).verdicts_before == 0
+    assert samples.choose(session, rater, first.id, RuleKind.FIXED, NOW).verdicts_before == 0
 
     with pytest.raises(ChosenTooLate):
-        rules.choose(session, rater, second.id, RuleKind.FIXED, LATER)
-    late = rules.choose(session, rater, second.id, RuleKind.MACHINE_HELP, LATER)
+        samples.choose(session, rater, second.id, RuleKind.FIXED, LATER)
+    late = samples.choose(session, rater, second.id, RuleKind.MACHINE_HELP, LATER)
     assert late.verdicts_before == 1
 
 
@@ -77,13 +77,13 @@ def test_a_rule_follows_its_questions_into_a_larger_set(
 ) -> None:
     stored(session, study, "hybrid", query(1, card("a")))
     stored(session, study, "hybrid", query(1, card("b"), text="Question 2"))
-    _, second = rules.question_sets(session, study)
-    rules.choose(session, rater, second.id, RuleKind.FIXED, NOW)
+    _, second = samples.question_sets(session, study)
+    samples.choose(session, rater, second.id, RuleKind.FIXED, NOW)
 
     stored(session, study, "api_only", query(1, card("a")), query(2, card("b")))
 
-    (whole,) = rules.question_sets(session, study)
-    rule = rules.in_force(session, whole.id)
+    (whole,) = samples.question_sets(session, study)
+    rule = samples.in_force(session, whole.id)
     assert rule is not None
     assert rule.kind == "fixed"
 
@@ -109,7 +109,7 @@ def test_the_pair_that_varies_most_or_a_named_one_gives_the_deviation(
     session: Session, study: Study, runs: tuple[str, str, str]
 ) -> None:
     api, hybrid, _ = runs
-    (one,) = rules.question_sets(session, study)
+    (one,) = samples.question_sets(session, study)
     found = plans.rating_plan(session, study, one, WISH)
     named = plans.rating_plan(session, study, one, WISH, pair=(hybrid, api))
 
@@ -131,7 +131,7 @@ def test_the_work_counts_raters_overlap_and_pace(
     session: Session, study: Study, runs: tuple[str, str, str]
 ) -> None:
     assert runs
-    (one,) = rules.question_sets(session, study)
+    (one,) = samples.question_sets(session, study)
     alone = plans.effort(session, study, one)
     assert (alone.raters, alone.times) == (1, 1)
 

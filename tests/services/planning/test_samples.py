@@ -19,9 +19,16 @@ from webapp.exporters.planning import samples as sample_words
 from webapp.i18n import speaking
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.judging import events
-from webapp.services.planning import rules, samples
-from webapp.services.planning.rules import ChosenTooLate, NoRule, RuleKind, RuleOutcome
-from webapp.services.planning.samples import SampleIsFixed, SampleTooSmall, SampleWish
+from webapp.services.planning import samples
+from webapp.services.planning.samples import (
+    ChosenTooLate,
+    NoRule,
+    RuleKind,
+    RuleOutcome,
+    SampleIsFixed,
+    SampleTooSmall,
+    SampleWish,
+)
 from webapp.services.rating import shares
 from webapp.services.runs import reports
 from webapp.services.study.question_sets import unasked
@@ -48,7 +55,7 @@ def _runs(session: Session, study: Study) -> Mapping[str, str]:
 @pytest.fixture(name="whole")
 def _whole(session: Session, study: Study, runs: Mapping[str, str]) -> QuestionSet:
     assert runs
-    (one,) = rules.question_sets(session, study)
+    (one,) = samples.question_sets(session, study)
     return one
 
 
@@ -140,7 +147,7 @@ def test_a_sample_that_grew_keeps_what_it_drew_and_shows_values_without_interval
     drawn = positions(session, rule.id)
     for position in (*drawn[:2], drawn[3]):  # not the third: what was rated had no gaps
         judge(session, rater, runs, position)
-    rules.end(session, whole.id, LATER, RuleOutcome.RETIRED)
+    samples.end(session, whole.id, LATER, RuleOutcome.RETIRED)
 
     found = samples.of_set(session, study, whole)
 

@@ -15,8 +15,8 @@ from webapp.metrics.planning.settled import SettledOrder, SettledOrders
 from webapp.records import EmptyOutcome, QueryState, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
-from webapp.services.planning import rules, settled
-from webapp.services.planning.rules import RuleKind
+from webapp.services.planning import samples, settled
+from webapp.services.planning.samples import RuleKind
 from webapp.services.runs import reports
 from webapp.services.runs.reports import MAJORITY, Rule
 from webapp.services.study import assignments, studies
@@ -25,8 +25,8 @@ P5, SUCCESS = "mean_precision_at_5", "success_rate"
 
 
 def found(session: Session, study: Study, rule: Rule | None = None) -> SettledOrders:
-    (one,) = rules.question_sets(session, study)
-    own = settled.runs_of(session, study, one.id)
+    (one,) = samples.question_sets(session, study)
+    own = samples.runs_of(session, study, one.id)
     names = {run.id: str(run.search_method) for run in own}
     return settled.settled_orders(
         session, study, own, names, rule or reports.rule_of(session, study)
@@ -153,12 +153,12 @@ def test_only_raters_who_get_a_question_are_waited_for(
 def test_the_rule_by_effect_is_named_where_it_was_used(
     session: Session, study: Study, rater: Rater, hybrid: str
 ) -> None:
-    (one,) = rules.question_sets(session, study)
-    rules.choose(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
+    (one,) = samples.question_sets(session, study)
+    samples.choose(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
     assert found(session, study).by_effect is None
-    rules.choose(session, rater, one.id, RuleKind.BY_EFFECT, NOW, seed=3)
+    samples.choose(session, rater, one.id, RuleKind.BY_EFFECT, NOW, seed=3)
     judge(session, rater, hybrid, 1, 1, YES)
-    rules.end(session, one.id, NOW)
+    samples.end(session, one.id, NOW)
 
     by_effect = found(session, study).by_effect
     assert by_effect is not None
@@ -168,14 +168,14 @@ def test_the_rule_by_effect_is_named_where_it_was_used(
 def test_questions_outside_a_sample_have_no_part_in_an_order(
     session: Session, study: Study, rater: Rater, hybrid: str
 ) -> None:
-    (one,) = rules.question_sets(session, study)
-    rule = rules.choose(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
+    (one,) = samples.question_sets(session, study)
+    rule = samples.choose(session, rater, one.id, RuleKind.FIXED, NOW, seed=1)
     second = one.questions[1].id
     session.add(SampledQuestion(rule_id=rule.id, question_id=second, position=1))
     session.flush()
 
     assert order(session, study, P5).n == 1
     assert order(session, study, P5).open_questions == (2,)
-    rules.end(session, one.id, NOW)
+    samples.end(session, one.id, NOW)
     assert order(session, study, P5).n == 3
     assert hybrid

@@ -27,9 +27,9 @@ question_set_option = click.option(
 
 
 def _question_set(session: Session, study: Study, number: int | None) -> QuestionSet:
-    from webapp.services.planning import rules
+    from webapp.services.planning import samples
 
-    sets = rules.question_sets(session, study)
+    sets = samples.question_sets(session, study)
     if not sets:
         raise click.ClickException(gettext("There are no questions yet: import a run first."))
     if number is not None and number > len(sets):
@@ -81,12 +81,12 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
     """
     from webapp.exporters.planning import plan as words
     from webapp.metrics.planning.power import Demand, RatingPlanWish
-    from webapp.services.planning import plans, rules
+    from webapp.services.planning import plans, samples
 
     wish = RatingPlanWish(figure, difference, Demand(level, power), deviation, seed)
     with options.reading() as (session, study):
         asked = None
-        if question_set is not None or rules.question_sets(session, study):
+        if question_set is not None or samples.question_sets(session, study):
             asked = _question_set(session, study, question_set)
         found = plans.rating_plan(session, study, asked, wish, pair=pair, raters=raters)
         if file_format == "json":
@@ -145,7 +145,7 @@ def sample_command(  # noqa: PLR0913 (a parameter for each option)
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     from webapp.exporters.planning import samples as words
     from webapp.services.planning import samples
-    from webapp.services.planning.rules import RuleKind
+    from webapp.services.planning.samples import RuleKind
     from webapp.services.study import studies
 
     _only_with("--questions", questions, {"--by": by, "--seed": seed, "--kind": kind})

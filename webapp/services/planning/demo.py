@@ -12,9 +12,8 @@ from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.people import LogEntry
 from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Study
-from webapp.services.planning import rules, samples
-from webapp.services.planning.rules import RuleKind, RuleOutcome
-from webapp.services.planning.samples import SampleWish
+from webapp.services.planning import samples
+from webapp.services.planning.samples import RuleKind, RuleOutcome, SampleWish
 from webapp.services.study import studies
 
 SIZE = 15
@@ -26,7 +25,7 @@ def add(session: Session, study: Study, _folder: Path, now: datetime) -> None:
 
     The demo's people then judged the other questions too, as no rule left them out any more.
     """
-    largest = max(rules.question_sets(session, study), key=lambda one: len(one.questions))
+    largest = max(samples.question_sets(session, study), key=lambda one: len(one.questions))
     people = studies.raters(session, study)
     wish = SampleWish(SIZE, RuleKind.MACHINE_HELP, seed=SEED)
     rule = samples.draw(session, people[0], largest, wish, now - timedelta(hours=2))

@@ -29,7 +29,7 @@ from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import Verdicts
 from webapp.services.people import raters
-from webapp.services.planning import rules
+from webapp.services.planning import samples
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule, UnknownRater
 from webapp.services.study import studies
@@ -88,7 +88,7 @@ def of_runs(
             summarise(said.judgments(query), cannot_tell=study.cannot_tell),
             summarise(by_machine.judgments(query), cannot_tell=study.cannot_tell),
         )
-    sampling = rules.sampling(session, compared[0].question_set_id)
+    sampling = samples.sampling(session, compared[0].question_set_id)
     sample = None if sampling is None else frozenset(sampling.sample)
     alone = [(run.id, None) for run in compared]
     pairs = [(first.id, second.id) for first, second in combinations(compared, 2)]
@@ -123,7 +123,7 @@ def compared(
     ``None`` without a sample, without a machine, or where the rule is the machine itself.
     """
     is_machine = rule.rater is not None and rule.rater.is_machine
-    if is_machine or rules.sampling(session, runs[0].question_set_id) is None:
+    if is_machine or samples.sampling(session, runs[0].question_set_id) is None:
         return None
     helping = machines(session, study, runs)
     if not helping:

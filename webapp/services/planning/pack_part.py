@@ -22,7 +22,7 @@ from webapp.exporters.planning import samples as sample_words
 from webapp.exporters.planning import settled as settled_words
 from webapp.metrics.planning import sampling as draws
 from webapp.services.comparisons import chosen_runs
-from webapp.services.planning import machine_help, rules, samples, settled
+from webapp.services.planning import machine_help, samples, settled
 from webapp.services.runs.reports import Rule
 
 RULES = "planning/rules.json"
@@ -43,7 +43,7 @@ def documents(
 ) -> Mapping[str, Any]:
     """Return the members as JSON values; none of one run without a rule."""
     sets = _by_set(packed)
-    had = {key: rules.every(session, key) for key in sets}
+    had = {key: samples.every(session, key) for key in sets}
     sets = {key: runs for key, runs in sets.items() if had[key] or len(runs) > 1}
     if not sets:
         return {}
@@ -109,5 +109,5 @@ def _figures(session: Session, study: Study, runs: Sequence[Run], rule: Rule) ->
 
 
 def _helping(session: Session, study: Study, runs: Sequence[Run]) -> Iterator[Rater]:
-    if rules.sampling(session, runs[0].question_set_id) is not None:
+    if samples.sampling(session, runs[0].question_set_id) is not None:
         yield from machine_help.machines(session, study, runs)

@@ -18,7 +18,7 @@ from webapp.metrics.comparisons.differences import paired_values
 from webapp.metrics.planning.power import RatingEffort, RatingPlan, RatingPlanWish, plan, spread
 from webapp.records import QueryState
 from webapp.services.comparisons import chosen_runs, comparisons
-from webapp.services.planning import settled
+from webapp.services.planning import samples
 from webapp.services.rating import pool
 from webapp.services.runs import reports
 from webapp.services.study import standing, studies
@@ -57,7 +57,7 @@ def rating_plan(
     replaces the number of the study's. Before there are questions the wish's deviation is all that
     is known. Raises ``NotAPair``.
     """
-    compared = settled.runs_of(session, study, question_set.id) if question_set else []
+    compared = samples.runs_of(session, study, question_set.id) if question_set else []
     names = chosen_runs.names_of(compared)
     if pair is not None and len({*pair} & {*names}) < chosen_runs.FEWEST:
         raise NotAPair(pair)

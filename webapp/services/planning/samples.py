@@ -1,10 +1,16 @@
-"""Questions drawn at random: the draw, further questions, the end, and the figures of all."""
+"""Which questions are asked: the rules of a question set, the samples they draw, and their figures.
+
+A sample of a fixed size is chosen before the first verdict; a report names the rule, its seed and
+when it was chosen. One rule at a time is in force for a question set.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from itertools import combinations, product, takewhile
 from typing import Any
 
@@ -13,16 +19,18 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.failures import Conflict, Refused
+from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.comparisons.differences import ComparedQuery, value_of
 from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
 from webapp.metrics.planning import sampling as draws
 from webapp.metrics.planning.sampling import (
+    ChosenRule,
     DrawnQuestion,
     QuestionSample,
     SampledFigure,
@@ -34,10 +42,214 @@ from webapp.metrics.planning.sampling import (
 from webapp.records import QueryState
 from webapp.services.comparisons import comparisons
 from webapp.services.judging import changes
-from webapp.services.planning import rules, settled
-from webapp.services.planning.rules import RuleKind, RuleOutcome
 from webapp.services.runs import reports
+from webapp.services.runs import runs as order
 from webapp.services.runs.reports import Rule
+from webapp.services.study import studies
+
+LARGEST_SEED = 2**31 - 1
+
+
+class RuleKind(StrEnum):
+    """The kinds of rules; see ``db.tables.planning.PlanningRule``.
+
+    The last two cannot be chosen since version 1.1.0; what was judged under them names them.
+    """
+
+    FIXED = "fixed"
+    MACHINE_HELP = "machine_help"
+    SEQUENCE = "sequence"
+    BY_EFFECT = "by_effect"
+
+
+class RuleOutcome(StrEnum):
+    """Why a rule ended.
+
+    The owner stopped it, another took its place, it reached its aim, or its kind is gone.
+    """
+
+    STOPPED = "stopped"
+    REPLACED = "replaced"
+    REACHED = "reached"
+    RETIRED = "retired"
+
+
+class ChosenTooLate(Conflict):
+    """A rule that must be chosen before the first verdict was chosen after it."""
+
+    message = mark("This rule can no longer be chosen")
+    remedy = mark(
+        "People have judged these questions already, and a rule that is chosen after their first "
+        "verdict could be chosen to suit it. Rate on without it."
+    )
+
+
+class NoRule(Missing):
+    """No rule is in force for the question set."""
+
+    message = mark("No rule is in force here")
+    remedy = mark("It was ended meanwhile. Reload the page.")
+
+
+class UnknownPlan(Missing):
+    """The study has no such question set."""
+
+    message = mark("This study has no such question set")
+    remedy = mark("Open the page of the rating plan again and choose one there.")
+
+
+def question_sets(session: Session, study: Study) -> list[QuestionSet]:
+    """Return the study's question sets, the oldest first: their letters are in this order."""
+    found = select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id)
+    return list(session.scalars(found))
+
+
+def question_set(session: Session, study: Study, id_: int) -> QuestionSet:
+    """Return one of the study's question sets; raises ``UnknownPlan``."""
+    found = session.get(QuestionSet, id_)
+    if found is None or found.study_id != study.id:
+        raise UnknownPlan(id_)
+    return found
+
+
+def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
+    """Return the runs of a question set in the study's order."""
+    return [r for r in order.in_order(session, study) if r.question_set_id == question_set_id]
+
+
+def choose(
+    session: Session,
+    rater: Rater,
+    question_set_id: int,
+    kind: RuleKind,
+    now: datetime,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    seed: int | None = None,
+) -> PlanningRule:
+    """Return the rule that is in force from now on, instead of the one before.
+
+    Without a `seed` one is drawn. A machine's help can be chosen after the first verdict, and its
+    reports say so. Raises ``ChosenTooLate``.
+    """
+    session.execute(select(Study.id).where(Study.id == rater.study_id).with_for_update())
+    before = verdicts(session, question_set_id)
+    if before and kind is not RuleKind.MACHINE_HELP:
+        raise ChosenTooLate(kind)
+    earlier = in_force(session, question_set_id)
+    if earlier is not None:
+        _close(session, earlier, now, RuleOutcome.REPLACED)
+    rule = PlanningRule(
+        study_id=rater.study_id,
+        question_set_id=question_set_id,
+        kind=str(kind),
+        settings=dict(settings or {}),
+        seed=secrets.randbelow(LARGEST_SEED) if seed is None else seed,
+        verdicts_before=before,
+        rater_id=rater.id,
+        chosen_at=now,
+    )
+    session.add(rule)
+    session.flush()
+    _log(session, rater.study, rule, (earlier.kind if earlier else None, rule.kind), now)
+    return rule
+
+
+def in_force(session: Session, question_set_id: int) -> PlanningRule | None:
+    """Return the rule in force for a question set; ``None`` where there is none."""
+    of_set = PlanningRule.question_set_id == question_set_id
+    newest = select(PlanningRule).where(of_set, PlanningRule.ended_at.is_(None))
+    return session.scalar(newest.order_by(PlanningRule.id.desc()).limit(1))
+
+
+def every(session: Session, question_set_id: int) -> list[ChosenRule]:
+    """Return all rules that a question set had, the earliest first, as reports name them."""
+    wanted = select(PlanningRule).where(PlanningRule.question_set_id == question_set_id)
+    return [stated(session, rule) for rule in session.scalars(wanted.order_by(PlanningRule.id))]
+
+
+def by_effect(session: Session, question_set_id: int) -> ChosenRule | None:
+    """Return the last rule by effect under which people judged a set; ``None`` if none did."""
+    had = [one for one in every(session, question_set_id) if one.kind == RuleKind.BY_EFFECT]
+    return next((one for one in reversed(had) if one.verdicts_at_end != 0), None)
+
+
+def sampling(session: Session, question_set_id: int) -> ChosenRule | None:
+    """Return the newest rule of a question set that drew questions; ``None`` if none did."""
+    return next((rule for rule in reversed(every(session, question_set_id)) if rule.sample), None)
+
+
+KEPT = (
+    *("kind", "seed", "chosen_at", "verdicts_before"),
+    *("ended_at", "verdicts_at_end", "outcome", "settings"),
+)
+
+
+def stated(session: Session, rule: PlanningRule) -> ChosenRule:
+    """Return a rule with the questions that it drew, as reports name it."""
+    drawn = session.execute(
+        select(Question.position, SampledQuestion.stratum)
+        .join_from(SampledQuestion, Question, Question.id == SampledQuestion.question_id)
+        .where(SampledQuestion.rule_id == rule.id)
+        .order_by(SampledQuestion.position)
+    ).all()
+    in_set = Question.question_set_id == rule.question_set_id
+    return ChosenRule(
+        of=session.scalar(select(func.count()).where(in_set)) or 0,
+        sample=tuple(position for position, _ in drawn),
+        strata=tuple(stratum for _, stratum in drawn),
+        **{name: getattr(rule, name) for name in KEPT},
+    )
+
+
+def end(
+    session: Session,
+    question_set_id: int,
+    now: datetime,
+    outcome: RuleOutcome = RuleOutcome.STOPPED,
+) -> PlanningRule:
+    """Return the rule that was in force until now; raises ``NoRule``."""
+    rule = in_force(session, question_set_id)
+    if rule is None:
+        raise NoRule(question_set_id)
+    _close(session, rule, now, outcome)
+    _log(session, session.get_one(Study, rule.study_id), rule, (rule.kind, None), now)
+    return rule
+
+
+def verdicts(session: Session, question_set_id: int) -> int:
+    """Return how many verdicts people have given on a question set's things and empty lists."""
+    found = session.scalar(
+        select(func.count())
+        .select_from(Judgment)
+        .join(Rater, Rater.id == Judgment.rater_id)
+        .join(JudgedThing, JudgedThing.id == Judgment.judged_thing_id)
+        .join(Question, Question.id == JudgedThing.question_id)
+        .where(
+            Question.question_set_id == question_set_id,
+            Judgment.verdict.is_not(None),
+            Rater.is_machine.is_(False),
+        )
+    )
+    return found or 0
+
+
+def _close(session: Session, rule: PlanningRule, now: datetime, outcome: RuleOutcome) -> None:
+    rule.ended_at, rule.outcome = now, str(outcome)
+    rule.verdicts_at_end = verdicts(session, rule.question_set_id)
+    session.flush()
+
+
+def _log(
+    session: Session,
+    study: Study,
+    rule: PlanningRule,
+    change: tuple[str | None, str | None],
+    now: datetime,
+) -> None:
+    subject = f"question set {rule.question_set_id}, rule {rule.id}, seed {rule.seed}"
+    studies.log(session, study, "set rating rule", subject, *change, now)
+
 
 SAMPLING = frozenset({RuleKind.FIXED, RuleKind.SEQUENCE, RuleKind.MACHINE_HELP})
 FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "mean_response_quality")
@@ -112,7 +324,7 @@ def draw(
     if not FEWEST <= wish.size <= len(question_set.questions):
         raise SampleTooSmall(wish.size)
     settings = wish.settings
-    rule = rules.choose(
+    rule = choose(
         session, owner, question_set.id, wish.kind, now, settings=settings, seed=wish.seed
     )
     made = draws.drawn_again(_categories(question_set), draws.from_settings(settings), rule.seed)
@@ -128,14 +340,14 @@ def extend(
     A category so added is a stratum of its own from then on, and so are the others. A sample grows
     before the first verdict only. Raises ``NoRule``, ``SampleIsFixed`` and ``SampleTooSmall``.
     """
-    rule = rules.in_force(session, question_set.id)
+    rule = in_force(session, question_set.id)
     if rule is None:
-        raise rules.NoRule(question_set.id)
-    if rules.verdicts(session, question_set.id):
+        raise NoRule(question_set.id)
+    if verdicts(session, question_set.id):
         raise SampleIsFixed(rule.id)
     stratified = bool(rule.settings.get("stratified") or category)
     wanted = SampleDraw(more, stratified, category)
-    had = rules.stated(session, rule)
+    had = stated(session, rule)
     before = [
         DrawnQuestion(question, place, stratum)
         for place, (question, stratum) in enumerate(zip(had.sample, had.strata, strict=True), 1)
@@ -161,7 +373,7 @@ def finish(session: Session, study: Study, question_set: QuestionSet, now: datet
     found = of_set(session, study, question_set)
     is_rated = found is not None and found.rated == found.drawn
     outcome = RuleOutcome.REACHED if is_rated else RuleOutcome.STOPPED
-    rules.end(session, question_set.id, now, outcome)
+    end(session, question_set.id, now, outcome)
 
 
 def _categories(question_set: QuestionSet) -> dict[int, str]:
@@ -181,7 +393,7 @@ def _store(
 
 def of_set(session: Session, study: Study, question_set: QuestionSet) -> QuestionSample | None:
     """Return the sample of a question set with its figures; ``None`` where all is asked."""
-    runs = settled.runs_of(session, study, question_set.id)
+    runs = runs_of(session, study, question_set.id)
     return of_runs(session, study, question_set.id, runs, reports.rule_of(session, study))
 
 
@@ -206,7 +418,7 @@ def of_runs(
         run.name: {query.position: query for query in run.queries}
         for run in comparisons.judged_runs(session, study, runs, merging)
     }
-    chosen = rules.stated(session, rule)
+    chosen = stated(session, rule)
 
     def is_rated(position: int) -> bool:
         asked = [queries[position] for queries in judged.values() if position in queries]

@@ -30,8 +30,7 @@ from webapp.metrics.planning.settled import (
     SettledOrders,
 )
 from webapp.records import EmptyOutcome, QueryState, Relevance
-from webapp.services.planning import rules
-from webapp.services.runs import runs as order
+from webapp.services.planning import samples
 from webapp.services.runs.reports import ADJUDICATED, Rule
 from webapp.services.study import assignments, studies
 from webapp.services.study.question_sets import unasked
@@ -50,11 +49,6 @@ STATES: Mapping[str, int] = {
     EmptyOutcome.CORRECT_EMPTY: RELEVANT,
 }
 """The state that a verdict gives to its item."""
-
-
-def runs_of(session: Session, study: Study, question_set_id: int) -> list[Run]:
-    """Return the runs of a question set in the study's order."""
-    return [r for r in order.in_order(session, study) if r.question_set_id == question_set_id]
 
 
 def compared(
@@ -91,7 +85,7 @@ def settled_orders(
         states.reshape(pooled.lists.top.shape[::2]),
         names=names,
         positions=pooled.positions,
-        by_effect=rules.by_effect(session, runs[0].question_set_id),
+        by_effect=samples.by_effect(session, runs[0].question_set_id),
     )
 
 

@@ -23,9 +23,8 @@ from webapp.exporters.planning import settled as settled_words
 from webapp.i18n import gettext
 from webapp.metrics.planning.power import Demand, RatingPlanWish
 from webapp.services.comparisons import chosen_runs
-from webapp.services.planning import machine_help, plans, rules, samples, settled
-from webapp.services.planning.rules import RuleKind
-from webapp.services.planning.samples import SampleTooSmall, SampleWish
+from webapp.services.planning import machine_help, plans, samples, settled
+from webapp.services.planning.samples import RuleKind, SampleTooSmall, SampleWish
 from webapp.services.runs import reports
 from webapp.services.study import assignments
 from webapp.web.features import ShownPart
@@ -89,7 +88,7 @@ def draw(set_id: int) -> Response:
     """Draw a sample and put its rule in force."""
     form = forms.checked(SampleForm)
     with access.writing() as (session, owner):
-        chosen = rules.question_set(session, owner.study, set_id)
+        chosen = samples.question_set(session, owner.study, set_id)
         wish = SampleWish(form.size.data, form.kind.data, stratified=form.stratified.data)
         samples.draw(session, owner, chosen, wish, access.now())
         session.commit()
@@ -101,7 +100,7 @@ def extend(set_id: int) -> Response:
     """Draw further questions."""
     form = forms.checked(ExtendForm)
     with access.writing() as (session, owner):
-        chosen = rules.question_set(session, owner.study, set_id)
+        chosen = samples.question_set(session, owner.study, set_id)
         category = form.category.data or None
         if category not in {None, *(question.category for question in chosen.questions)}:
             raise SampleTooSmall(category)
@@ -114,7 +113,7 @@ def extend(set_id: int) -> Response:
 def end(set_id: int) -> Response:
     """End the rule in force: reached, the rest stays unasked; stopped early, all is asked again."""
     with access.writing() as (session, owner):
-        chosen = rules.question_set(session, owner.study, set_id)
+        chosen = samples.question_set(session, owner.study, set_id)
         samples.finish(session, owner.study, chosen, access.now())
         session.commit()
     return back(set_id)
@@ -129,13 +128,13 @@ def back(set_id: int) -> Response:
 
 
 def _page(session: Session, owner: Rater) -> dict[str, Any]:
-    sets = rules.question_sets(session, owner.study)
+    sets = samples.question_sets(session, owner.study)
     wanted = request.args.get("set", type=int)
     if wanted is None and not sets:
         return {"chosen": None, "plan": _plan(session, owner.study, None)}
-    chosen = sets[-1] if wanted is None else rules.question_set(session, owner.study, wanted)
-    had = rules.every(session, chosen.id)
-    runs = settled.runs_of(session, owner.study, chosen.id)
+    chosen = sets[-1] if wanted is None else samples.question_set(session, owner.study, wanted)
+    had = samples.every(session, chosen.id)
+    runs = samples.runs_of(session, owner.study, chosen.id)
     return {
         "sets": [
             (one.id, assignments.set_letter(number), len(one.questions))
@@ -153,7 +152,7 @@ def _page(session: Session, owner: Rater) -> dict[str, Any]:
 
 
 def _plan(session: Session, study: Study, question_set: QuestionSet | None) -> dict[str, Any]:
-    runs = settled.runs_of(session, study, question_set.id) if question_set else []
+    runs = samples.runs_of(session, study, question_set.id) if question_set else []
     form = PlanForm(request.args)
     names = chosen_runs.names_of(runs)
     pairs = {
@@ -200,15 +199,15 @@ def _settled(session: Session, study: Study, runs: Sequence[Run]) -> ShownPart |
 def settled_part(session: Session, study: Study) -> ShownPart | None:
     """Return the settled orders of the newest question set that two runs or more share."""
     found = (
-        _settled(session, study, settled.runs_of(session, study, one.id))
-        for one in reversed(rules.question_sets(session, study))
+        _settled(session, study, samples.runs_of(session, study, one.id))
+        for one in reversed(samples.question_sets(session, study))
     )
     return next((part for part in found if part is not None), None)
 
 
 def _sample(session: Session, study: Study, question_set: QuestionSet) -> dict[str, Any]:
     found = samples.of_set(session, study, question_set)
-    is_rated = bool(rules.verdicts(session, question_set.id))
+    is_rated = bool(samples.verdicts(session, question_set.id))
     of = len(question_set.questions)
     if found is None:
         return {"section": None, "rated_before": is_rated, "size": min(30, max(2, of // 2))}

@@ -28,7 +28,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.exporters.planning.machine_help import part_json
 from webapp.metrics.comparisons.significance import Resampling
-from webapp.services.planning import machine_help, pack_part, settled
+from webapp.services.planning import machine_help, pack_part, samples
 from webapp.services.proof_packs import packs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
@@ -53,7 +53,7 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
             judge(session, mesin, run, BY_MACHINE)
             judge(session, rater, run, BY_PEOPLE)
         data = packs.pack(session, study, None, RULE, settings=FEW).data
-        ordered = settled.runs_of(session, study, runs[0].question_set_id)
+        ordered = samples.runs_of(session, study, runs[0].question_set_id)
         found = machine_help.of_runs(session, study, ordered, RULE, mesin)
         stated = json.loads(members(data)[pack_part.FIGURES])[str(runs[0].question_set_id)]
         assert stated["machine_help"] == [json.loads(json.dumps(part_json(found)))]
