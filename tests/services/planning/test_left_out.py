@@ -19,7 +19,7 @@ from webapp.i18n import speaking
 from webapp.importers.runs import csv_ratings
 from webapp.metrics.agreement.report import ItemKind
 from webapp.services.agreement import agreement
-from webapp.services.exports import exports, rated_imports, trees
+from webapp.services.exports import exports, rated_imports
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.offline import runs as offline
@@ -76,7 +76,7 @@ def test_files_leave_the_questions_out_and_say_so(
     counts = "3 of 3 questions complete; 3 with results, 0 empty, 0 failed, 0 unreadable."
     assert f"{counts} {SAID}" in report
     with speaking("en"):
-        written, notes = trees.tree(session, study, reports.rule_of(session, study), None)
+        written, notes = exports.tree(session, study, reports.rule_of(session, study), None)
     assert notes[-1] == SAID
     template = next(data for path, data in written.items() if "evaluation_template" in path)
     assert [line[0] for line in template.decode().splitlines()[1:]] == ["2", "4", "6"]

@@ -36,8 +36,8 @@ from webapp.metrics.judging.figures import RunReport, totals, undefined
 from webapp.metrics.judging.queries import EXPLANATIONS
 from webapp.metrics.judging.registry import measure_of
 from webapp.records import Problem
-from webapp.services.exports import exports, trees
-from webapp.services.exports.trees import Printer
+from webapp.services.exports import exports
+from webapp.services.exports.exports import Printer
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import judges
 from webapp.services.runs import reports, runs
@@ -291,7 +291,7 @@ def export_tree_command(
     """
     with page_maker(create_app) as to_rate, options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule_name(rater, rule))
-        files, notes = trees.tree(session, study, chosen, to_rate)
+        files, notes = exports.tree(session, study, chosen, to_rate)
     if not files:
         raise click.ClickException(gettext("There is no run yet; `relevansi import` reads one."))
     new = {
