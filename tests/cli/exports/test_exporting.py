@@ -314,22 +314,6 @@ def test_metrics_prints_the_figures_of_the_judgments(tmp_path: Path, run_id: str
     assert "0.5000" in shown
 
 
-def test_a_bad_row_of_a_rated_csv_is_named_and_the_good_ones_kept(tmp_path: Path) -> None:
-    rated = tmp_path / "rated.csv"
-    header = (
-        "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
-        "overall_precision,precision_at_5,mrr,success,response_quality,notes"
-    )
-    good, bad = "1,A,c,5,4,1,0.80,0.80,1.00,1,4,", "2,B,c,5,6,1,1.20,1.00,1.00,1,4,"
-    rated.write_text("\n".join([header, good, bad, ""]), "utf-8")
-    done = relevansi(tmp_path, "metrics", "--input", rated, "--format", "json")
-
-    found = document(done)
-    assert [row["query_id"] for row in found["queries"]] == [1]
-    assert "rated.csv" in done.stderr
-    assert "3" in done.stderr
-
-
 def test_a_file_filled_in_by_hand_has_figures_and_says_which_it_lacks_and_why(
     tmp_path: Path,
 ) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec.structs import replace
 
-from tests.exporters.explained import unexplained
 from webapp.exporters.planning.plan import section, shown_by_all, shown_by_one
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.differences import Difference, PairedValues
 from webapp.metrics.comparisons.differences import tested as compared
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning.power import RatingEffort, RatingPlan, RatingPlanWish, plan
-from webapp.metrics.planning.registry import PLANNING_MEASURES
 
 
 def _plan(*differences: float) -> RatingPlan:
@@ -28,14 +25,6 @@ def test_a_plan_whose_differences_are_mostly_0_warns_of_its_upper_limit() -> Non
     assert said[-1].startswith(warning)
     assert "(upper 80% limit for normal differences)" in said[0]
     assert not any("differences are 0" in sentence for sentence in other)
-
-
-@pytest.mark.parametrize("language", ["id", "en"])
-def test_every_measure_is_explained_in_both_languages(language: str) -> None:
-    measures = PLANNING_MEASURES.values()
-
-    assert measures
-    assert unexplained(measures, language) == []
 
 
 def difference(figure: str = "mrr", deviation: float | None = 0.28, n: int = 30) -> Difference:

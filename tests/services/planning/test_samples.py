@@ -17,7 +17,6 @@ from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.exporters.planning import samples as sample_words
 from webapp.i18n import speaking
-from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.judging import events
 from webapp.services.planning import samples
 from webapp.services.planning.samples import (
@@ -29,8 +28,6 @@ from webapp.services.planning.samples import (
     SampleTooSmall,
     SampleWish,
 )
-from webapp.services.rating import shares
-from webapp.services.runs import reports
 from webapp.services.study.question_sets import unasked
 
 LATER = NOW + timedelta(hours=1)
@@ -72,29 +69,6 @@ def positions(session: Session, rule_id: int) -> list[int]:
     )
     drawn = rows.where(SampledQuestion.rule_id == rule_id)
     return list(session.scalars(drawn.order_by(SampledQuestion.position)))
-
-
-def test_only_sampled_questions_are_asked_and_counted(
-    session: Session, study: Study, rater: Rater, whole: QuestionSet, runs: Mapping[str, str]
-) -> None:
-    rule = samples.draw(session, rater, whole, SampleWish(4, seed=7), NOW)
-    drawn = positions(session, rule.id)
-
-    assert len(unasked(session, study.id)) == SIZE - 4
-    asked = {
-        session.get_one(Question, unit.question_id).position
-        for unit in shares.of_rater(session, rater).free
-    }
-    assert asked == set(drawn)
-    for position in drawn:
-        judge(session, rater, runs, position)
-
-    compared = comparisons.report(session, study, [*runs.values()], reports.rule_of(session, study))
-    comparison = compared.comparison
-    assert comparison.unasked == tuple(sorted(set(range(1, SIZE + 1)) - set(drawn)))
-    assert [line.position for line in comparison.questions] == sorted(drawn)
-    assert not any(contender.missing.partial for contender in comparison.contenders)
-    assert {one.done for one in chosen_runs.candidates(session, study)} == {4}
 
 
 def test_a_fixed_sample_has_its_figures_when_all_of_it_is_rated(

@@ -55,30 +55,6 @@ def _hybrid(session: Session, study: Study) -> str:
     )
 
 
-def test_an_order_is_settled_once_the_rest_cannot_turn_it(
-    session: Session, study: Study, rater: Rater, hybrid: str
-) -> None:
-    before = order(session, study, P5)
-    assert (before.settled, before.ahead, before.n) == (False, None, 3)
-    assert before.low == pytest.approx(-2 / 3)
-    assert before.high == pytest.approx(2 / 3)
-    assert (before.open_cards, before.open_questions) == (4, (1, 2))
-    (api,) = {before.first, before.second} - {hybrid}
-    for number in (1, 2):
-        judge(session, rater, hybrid, number, 1, YES)
-    assert not order(session, study, P5).settled  # still possibly equal
-    judge(session, rater, api, 1, 1, NO)
-
-    after = order(session, study, P5)
-
-    assert (after.settled, after.ahead) == (True, hybrid)
-    assert (after.open_cards, after.open_questions) == (0, ())
-    every = found(session, study)
-    assert (every.judged, every.things) == (3, 5)
-    assert all(one.settled for one in every.orders)
-    assert every.names[hybrid] == "hybrid"
-
-
 def test_an_empty_list_is_one_open_outcome_for_all_runs_and_cannot_tell_stays(
     session: Session, study: Study, rater: Rater
 ) -> None:

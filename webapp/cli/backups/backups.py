@@ -72,15 +72,10 @@ def restore_command(file: Path, *, replace: bool, as_superuser: bool) -> None:
         )
 
 
-@contextmanager
-def _opened() -> Iterator[Database]:
+def _opened() -> closing[Database]:
     settings = Settings.from_environment()
     private_folder(settings.instance)
-    opened = Database(settings.database_url)
-    try:
-        yield opened
-    finally:
-        opened.close()
+    return closing(Database(settings.database_url))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from hashlib import file_digest, sha256
 from importlib.metadata import version
@@ -228,7 +228,7 @@ def restore(
     ``RestoresAsSuperuser``.
     """
     about = read(file)
-    if not database.is_sqlite and not as_superuser:
+    if not (database.is_sqlite or as_superuser):
         with database.engine.connect() as connection:
             if outages.acts_as_superuser(connection):
                 raise RestoresAsSuperuser(database.description)
@@ -248,32 +248,23 @@ def restore(
 def _taken(database: Database, content: Path) -> tuple[str, dict[str, int]]:
     if database.is_sqlite:
         sqlite_files.take(Path(database.description), content)
+    elif database.version() is not None:
+        content.touch(mode=0o600)
         with _opened(content) as copy:
-            schema_version, counts = copy.version(), _counts(copy)
-        if schema_version is None:
-            raise NoDatabaseYet(database.description)
-        return schema_version, counts
-    schema_version = database.version()
+            copy.prepare()
+            with database.reading() as source, copy.writing() as target:
+                moving.move(source, target)
+                target.commit()
+        sqlite_files.close(content)
+    with _opened(content) as taken:
+        schema_version, counts = taken.version(), _counts(taken)
     if schema_version is None:
         raise NoDatabaseYet(database.description)
-    content.touch(mode=0o600)
-    with _opened(content) as copy:
-        copy.prepare()
-        with database.reading() as source, copy.writing() as target:
-            moving.move(source, target)
-            target.commit()
-        counts = _counts(copy)
-    sqlite_files.close(content)
     return schema_version, counts
 
 
-@contextmanager
-def _opened(content: Path) -> Iterator[Database]:
-    copy = Database(sqlite_url(content))
-    try:
-        yield copy
-    finally:
-        copy.close()
+def _opened(content: Path) -> closing[Database]:
+    return closing(Database(sqlite_url(content)))
 
 
 def _counts(database: Database) -> dict[str, int]:

@@ -75,14 +75,13 @@ def aimed(
 def _target(
     query: Query | None, read: OfflineRatings, change: RatingChange
 ) -> tuple[Target | None, str, Problem | None]:
-    place = {"file": read.name, "query_id": change.query_id}
-    if query is None:
-        return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
+    is_outcome = change.field == "empty_outcome"
+    if query is None or (is_outcome and query.state != QueryState.EMPTY):
+        unknown = error("ratings_question_unknown", read.name, query_id=change.query_id)
+        return None, "", unknown
     if change.field == "relevance":
         return _card(query, read, change)
-    if change.field == "empty_outcome":
-        if query.state != QueryState.EMPTY:
-            return None, "", error("ratings_question_unknown", **place)  # type: ignore[arg-type]
+    if is_outcome:
         return Target("verdict", query.emptiness_id, query.id), "", None
     return Target(change.field, None, query.id), "", None
 
@@ -92,9 +91,8 @@ def _card(
 ) -> tuple[Target | None, str, Problem | None]:
     """Return the judged thing of the card that was rated, at any rank it may now have."""
     assert change.rank is not None
-    by_rank = {result.rank: result for result in query.results}
     rated = read.cards.get(change.query_id, {}).get(change.rank)
-    there = by_rank.get(change.rank)
+    there = next((result for result in query.results if result.rank == change.rank), None)
     if there and (rated is None or identity_of(there) == rated.identity):
         return Target("verdict", there.judged_thing_id, query.id), there.card["title"], None
     title = rated.title if rated else ""
@@ -148,7 +146,6 @@ class RatingsReport(Struct, frozen=True):
     ``run_id`` is ``None`` while its run is not known. ``new`` counts the changes that were
     not stored before, ``known`` the others. Of the rater's judgments that the file is about,
     ``added``, ``changed`` and ``same`` count those that are new, replaced and left as they are.
-    With an error among `problems` that names the whole file nothing can be stored (``storable``).
     """
 
     name: str
@@ -170,7 +167,7 @@ class RatingsReport(Struct, frozen=True):
     @property
     def storable(self) -> bool:
         """Whether there is something to store."""
-        refused = any(problem.code in _REFUSING for problem in self.problems)
+        refused = any(problem.code == "ratings_of_no_rater" for problem in self.problems)
         return self.run_id is not None and bool(self.rater) and not refused
 
     @property
@@ -187,16 +184,6 @@ class RatingsReport(Struct, frozen=True):
     def needs_confirmation(self) -> bool:
         """Whether it would add to the judgments of a rater whom the study has already."""
         return self.storable and not self.rater_is_new and self.new > 0
-
-
-_REFUSING = frozenset(
-    {
-        "ratings_without_rater",
-        "ratings_of_no_rater",
-        "ratings_without_run",
-        "ratings_of_two_runs",
-    }
-)
 
 
 def examine(
