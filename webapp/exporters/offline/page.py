@@ -138,7 +138,9 @@ def page(environment: Environment, run: OfflineRun) -> bytes:
         f"<script>{first}</script>",
         "</head>",
         "<body>",
-        *_without_scripts(),
+        "<noscript>",
+        *map(_without_scripts, LANGUAGES),
+        "</noscript>",
         *_answers(environment, run),
         *(_body(environment, run, code) for code in LANGUAGES),
         f'<script type="application/json" id="run">{_data(run)}</script>',
@@ -163,13 +165,10 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _without_scripts() -> Iterator[str]:
-    yield "<noscript>"
-    for code in LANGUAGES:
-        with speaking(code):
-            text = gettext("This page needs JavaScript: without it nothing you rate can be kept.")
-            yield f'<p lang="{code}">{escape(text)}</p>'
-    yield "</noscript>"
+def _without_scripts(code: str) -> str:
+    with speaking(code):
+        text = gettext("This page needs JavaScript: without it nothing you rate can be kept.")
+    return f'<p lang="{code}">{escape(text)}</p>'
 
 
 def _answers(environment: Environment, run: OfflineRun) -> Iterator[str]:
@@ -210,20 +209,15 @@ def _data(run: OfflineRun) -> str:
         "blind": run.blind,
         "suggests": run.suggests,
         "cannot_tell": run.cannot_tell,
-        "queries": [_query(question) for question in run.questions],
+        "queries": list(map(_query, run.questions)),
     }
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _query(question: OfflineQuestion) -> dict[str, Any]:
-    unreadable = question.state is QueryState.UNREADABLE
-    first = (
-        question.query_id,
-        question.question,
-        question.category,
-        None if unreadable else len(question.cards),
-    )
+    count = None if question.state is QueryState.UNREADABLE else len(question.cards)
+    first = (question.query_id, question.question, question.category, count)
     return {
         "query_id": question.query_id,
         "question": question.question,

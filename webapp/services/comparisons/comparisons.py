@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
-from types import ModuleType
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -53,10 +53,7 @@ def report(
         other_rules=judged.under_other_rules(rule),
     )
     tell(3, 4)
-    parts = {
-        name: part.compared(session, study, chosen, names, rule=rule, settings=settings)
-        for name, part in part_modules().items()
-    }
+    parts = _parts(session, study, chosen, rule, settings)
     tell(4, 4)
     seen = assignments.exposure(session, study)
     return ComparisonReport(
@@ -205,8 +202,18 @@ class _RunsUnderRules:
         return self._made[key]
 
 
-def part_modules() -> dict[str, ModuleType]:
+def _parts(
+    session: Session, study: Study, runs: Sequence[Run], rule: Rule, settings: Resampling | None
+) -> dict[str, Any]:
     from webapp.services.gold import constraints
     from webapp.services.planning import machine_help, samples, settled
 
-    return dict(zip(PARTS, (constraints, settled, samples, machine_help), strict=True))
+    names, set_id = names_of(runs), runs[0].question_set_id
+    named = {run.id: names[run.id] for run in runs}
+    parts = (
+        constraints.compared(session, study, runs, names, settings=settings),
+        settled.settled_orders(session, study, runs, named, rule),
+        samples.of_runs(session, study, set_id, runs, rule, settings),
+        machine_help.compared(session, study, runs, rule),
+    )
+    return dict(zip(PARTS, parts, strict=True))

@@ -357,7 +357,6 @@ def compared(
     runs: Sequence[Run],
     names: Mapping[str, str],
     *,
-    rule: Rule | None = None,  # noqa: ARG001 (no verdict of a rater is in these figures)
     settings: Resampling | None = None,
 ) -> ConstraintComparison | None:
     """Return `runs` of one question set compared; ``None`` where it has no gold questions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
@@ -37,20 +37,11 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
         blind=blind,
         search_method=None if blind else run.search_method,
         llm=None if blind else run.llm,
-        version=_version(),
+        version=version("relevansi"),
         unasked=reports.unasked(session, run.id),
         suggests=bool(study.suggest_quality) if blind else study.suggest_quality is not False,
         cannot_tell=study.cannot_tell,
     )
-
-
-def file_name(offline: OfflineRun) -> str:
-    """Return the name of the file of a run.
-
-    >>> file_name(OfflineRun("ab12", "hybrid_20260126", (), blind=False, cannot_tell="left_out"))
-    'rate_hybrid_20260126.html'
-    """
-    return f"rate_{offline.name}.html"
 
 
 def _name(run: Run) -> str:
@@ -62,7 +53,10 @@ def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQues
     conversation: list[OfflineTurn] = []
     known = particulars.of_run(session, run, with_record=study.show_record)
     left_out = set(reports.unasked(session, run.id))
-    for query in _queries(session, run):
+    things = selectinload(Query.results).joinedload(Result.judged_thing)
+    rows = select(Query).where(Query.run_id == run.id).order_by(Query.id)
+    whole = rows.options(joinedload(Query.question), things.joinedload(JudgedThing.property))
+    for query in session.scalars(whole):
         question = query.question
         if not question.context_dependent:
             conversation = []
@@ -85,13 +79,6 @@ def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQues
         )
 
 
-def _queries(session: Session, run: Run) -> Iterator[Query]:
-    things = selectinload(Query.results).joinedload(Result.judged_thing)
-    rows = select(Query).where(Query.run_id == run.id).order_by(Query.id)
-    found = rows.options(joinedload(Query.question), things.joinedload(JudgedThing.property))
-    yield from session.scalars(found)
-
-
 def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineCard, ...]:
     ranks: defaultdict[int, list[int]] = defaultdict(list)
     for result in query.results:
@@ -110,10 +97,3 @@ def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineC
         )
         for result in query.results
     )
-
-
-def _version() -> str:
-    try:
-        return version("relevansi")
-    except PackageNotFoundError:
-        return ""

@@ -19,7 +19,6 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import MEANS
 from webapp.metrics.judging.queries import QuerySummary, summarise
 from webapp.metrics.planning.assisted import HelpedFigure, MachineHelp, assisted_mean
@@ -109,15 +108,7 @@ def of_runs(
     )
 
 
-def compared(
-    session: Session,
-    study: Study,
-    runs: Sequence[Run],
-    _names: Mapping[str, str],
-    *,
-    rule: Rule,
-    settings: Resampling | None = None,  # noqa: ARG001 (nothing is drawn)
-) -> MachineHelp | None:
+def compared(session: Session, study: Study, runs: Sequence[Run], rule: Rule) -> MachineHelp | None:
     """Return `runs` with the help of the machine that judged most, as a part of their comparison.
 
     ``None`` without a sample, without a machine, or where the rule is the machine itself.
@@ -126,9 +117,7 @@ def compared(
     if is_machine or samples.sampling(session, runs[0].question_set_id) is None:
         return None
     helping = machines(session, study, runs)
-    if not helping:
-        return None
-    return of_runs(session, study, runs, rule, helping[0])
+    return of_runs(session, study, runs, rule, helping[0]) if helping else None
 
 
 class OtherQuestions(Refused):

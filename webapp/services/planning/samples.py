@@ -468,19 +468,3 @@ def _value(figure: str, position: int, runs: Sequence[Mapping[int, ComparedQuery
     if len(known) < len(runs):
         return None
     return known[0] if len(known) == 1 else known[0] - known[1]
-
-
-def compared(
-    session: Session,
-    study: Study,
-    runs: Sequence[Run],
-    _names: Mapping[str, str],
-    *,
-    rule: Rule,
-    settings: Resampling | None = None,
-) -> QuestionSample | None:
-    """Return the figures of `runs` over all questions, as a part of their comparison.
-
-    ``None`` where all questions are asked.
-    """
-    return of_runs(session, study, runs[0].question_set_id, runs, rule, settings)

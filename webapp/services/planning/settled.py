@@ -17,7 +17,6 @@ from webapp.db.engine import tables
 from webapp.db.tables.judging import Adjudication, Judgment, Task
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.planning import settled as metrics
 from webapp.metrics.planning.settled import (
     ABSENT,
@@ -49,20 +48,6 @@ STATES: Mapping[str, int] = {
     EmptyOutcome.CORRECT_EMPTY: RELEVANT,
 }
 """The state that a verdict gives to its item."""
-
-
-def compared(
-    session: Session,
-    study: Study,
-    runs: Sequence[Run],
-    names: Mapping[str, str],
-    *,
-    rule: Rule,
-    settings: Resampling | None = None,  # noqa: ARG001 (nothing is drawn)
-) -> SettledOrders:
-    """Return the settled orders as a part of a comparison of `runs`."""
-    named = {run.id: names[run.id] for run in runs}
-    return settled_orders(session, study, runs, named, rule)
 
 
 def settled_orders(

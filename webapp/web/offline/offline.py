@@ -18,4 +18,4 @@ def download(run_id: str) -> Response:
     with access.reading() as (session, rater):
         run = runs.offline_run(session, rater.study, run_id)
     data = page.page(current_app.jinja_env, run)
-    return attached(data, "text/html; charset=utf-8", runs.file_name(run))
+    return attached(data, "text/html; charset=utf-8", f"rate_{run.name}.html")
