@@ -127,7 +127,7 @@ CATEGORIES = {n: "b" if n % 3 == 0 else "a" for n in range(1, 13)}
 
 
 def numbers(*made: SampleDraw, seed: int = 7) -> list[int]:
-    return [one.question for one in sampling.drawn_again(CATEGORIES, made, seed)]
+    return list(sampling.drawn_again(CATEGORIES, made, seed))
 
 
 def test_without_strata_a_sample_is_the_beginning_of_one_random_order() -> None:

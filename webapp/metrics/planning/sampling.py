@@ -61,14 +61,6 @@ FEWEST = 3
 """Strata of which fewer questions were drawn vary together: each alone would say too little."""
 
 
-class DrawnQuestion(Struct, frozen=True):
-    """A question drawn at its ``position`` (from 1), from its stratum ("" without strata)."""
-
-    question: int
-    position: int
-    stratum: str = ""
-
-
 class Stratum(Struct, frozen=True):
     """The questions of one stratum: ``of`` in all, and a value for each one drawn.
 
@@ -240,10 +232,9 @@ def _bootstrap(
 class ChosenRule(Struct, frozen=True):
     """A rule with its seed, when it was chosen, and the questions it drew.
 
-    ``kind`` is one of ``PlanningRule``. ``verdicts_before`` counts
-    people's verdicts on the question set when it was chosen, ``verdicts_at_end`` when it ended.
-    ``sample`` has the positions of the questions drawn, in the order of drawing, of ``of``
-    questions in the set; empty for a rule that draws none.
+    ``verdicts_before`` counts people's verdicts on the question set when it was chosen,
+    ``verdicts_at_end`` when it ended. ``sample`` has the positions of the questions drawn, in
+    order, of ``of`` in the set; empty for a rule that draws none.
     """
 
     kind: str
@@ -280,39 +271,38 @@ class SampleDraw(Struct, frozen=True):
 
 
 def extended(
-    before: Sequence[DrawnQuestion], categories: Mapping[int, str], wanted: SampleDraw, seed: int
-) -> tuple[DrawnQuestion, ...]:
-    """Return a sample after one more draw; `categories` are those of all questions.
+    before: Iterable[int], categories: Mapping[int, str], wanted: SampleDraw, seed: int
+) -> dict[int, str]:
+    """Return the questions of a sample after one more draw, in order, each with its stratum.
 
-    Strata are the categories where the draw asks for them, else all questions together. What was
-    drawn stays; new questions follow in the random order of the seed.
+    `categories` are those of all questions. Strata are the categories where the draw asks for them,
+    else all questions together (""). What was drawn `before` stays; new questions follow in the
+    random order of the seed.
 
-    >>> first = extended((), {1: "a", 2: "a", 3: "b"}, SampleDraw(1), 7)
-    >>> extended(first, {1: "a", 2: "a", 3: "b"}, SampleDraw(2), 7)[:1] == first
-    True
+    >>> extended([2], {1: "a", 2: "a", 3: "b"}, SampleDraw(1, category="b"), 7)
+    {2: 'a', 3: 'b'}
     """
     by_category = wanted.stratified or wanted.category is not None
     strata = categories if by_category else dict.fromkeys(categories, "")
-    found = [replace(one, stratum=strata[one.question]) for one in before]
-    counts = Counter(one.stratum for one in found)
+    found = {question: strata[question] for question in before}
+    counts = Counter(found.values())
     if wanted.category is not None:
         sizes = counts + Counter({wanted.category: wanted.n})
     else:
         sizes = Counter(allocation(Counter(strata.values()), len(found) + wanted.n))
-    have = {one.question for one in found}
     for question in random_order(tuple(strata), seed):
         stratum = strata[question]
-        if question not in have and counts[stratum] < sizes[stratum]:
+        if question not in found and counts[stratum] < sizes[stratum]:
             counts[stratum] += 1
-            found.append(DrawnQuestion(question, len(found) + 1, stratum))
-    return tuple(found)
+            found[question] = stratum
+    return found
 
 
 def drawn_again(
     categories: Mapping[int, str], draws: Iterable[SampleDraw], seed: int
-) -> tuple[DrawnQuestion, ...]:
+) -> dict[int, str]:
     """Return the sample that these draws make of all questions, by their positions."""
-    found: tuple[DrawnQuestion, ...] = ()
+    found: dict[int, str] = {}
     for one in draws:
         found = extended(found, categories, one, seed)
     return found
@@ -338,11 +328,7 @@ PART = "sample"
 
 
 class SampledFigure(Struct, frozen=True):
-    """A figure of a run, or of a pair of runs (first minus second), over all questions.
-
-    ``found`` has the mean as the sample shows it, with the bootstrap interval of a size fixed
-    beforehand; none where the sample grew.
-    """
+    """A figure of a run, or of a pair of runs (first minus second), over all questions."""
 
     figure: str
     runs: tuple[str, ...]

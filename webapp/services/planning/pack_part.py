@@ -80,9 +80,10 @@ def draw_again(session: Session, verdicts_before: VerdictsBefore) -> None:
         asked = select(Question).where(Question.question_set_id == row.question_set_id)
         questions = {question.position: question for question in session.scalars(asked)}
         categories = {position: question.category for position, question in questions.items()}
-        for one in draws.drawn_again(categories, draws.from_settings(row.settings), row.seed):
-            ids = {"rule_id": row.id, "question_id": questions[one.question].id}
-            session.add(SampledQuestion(**ids, position=one.position, stratum=one.stratum))
+        drawn = draws.drawn_again(categories, draws.from_settings(row.settings), row.seed)
+        for position, (question, stratum) in enumerate(drawn.items(), start=1):
+            ids = {"rule_id": row.id, "question_id": questions[question].id}
+            session.add(SampledQuestion(**ids, position=position, stratum=stratum))
     session.flush()
 
 

@@ -31,7 +31,6 @@ from webapp.metrics.comparisons.significance import NO_INTERVAL, Resampling
 from webapp.metrics.planning import sampling as draws
 from webapp.metrics.planning.sampling import (
     ChosenRule,
-    DrawnQuestion,
     QuestionSample,
     SampledFigure,
     SampleDraw,
@@ -347,11 +346,7 @@ def extend(
         raise SampleIsFixed(rule.id)
     stratified = bool(rule.settings.get("stratified") or category)
     wanted = SampleDraw(more, stratified, category)
-    had = stated(session, rule)
-    before = [
-        DrawnQuestion(question, place, stratum)
-        for place, (question, stratum) in enumerate(zip(had.sample, had.strata, strict=True), 1)
-    ]
+    before = stated(session, rule).sample
     found = draws.extended(before, _categories(question_set), wanted, rule.seed)
     if more < 1 or len(found) == len(before):
         raise SampleTooSmall(more)
@@ -382,12 +377,12 @@ def _categories(question_set: QuestionSet) -> dict[int, str]:
 
 
 def _store(
-    session: Session, rule: PlanningRule, whole: QuestionSet, drawn: Sequence[DrawnQuestion]
+    session: Session, rule: PlanningRule, whole: QuestionSet, drawn: Mapping[int, str]
 ) -> None:
     ids = {one.position: one.id for one in whole.questions}
-    for one in drawn:
-        key = {"rule_id": rule.id, "question_id": ids[one.question]}
-        session.merge(SampledQuestion(**key, position=one.position, stratum=one.stratum))
+    for position, (question, stratum) in enumerate(drawn.items(), start=1):
+        key = {"rule_id": rule.id, "question_id": ids[question]}
+        session.merge(SampledQuestion(**key, position=position, stratum=stratum))
     session.flush()
 
 
