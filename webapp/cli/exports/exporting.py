@@ -146,15 +146,7 @@ def _table(report: RunReport) -> Iterator[TerminalTable | str]:
     for row in rows:
         table.row(*row)
     yield table
-    yield gettext(
-        "%(done)s of %(of)s questions complete, %(failed)s failed, %(lost)s unreadable",
-        done=whole.n_complete,
-        of=whole.n_counted,
-        failed=whole.n_failed,
-        lost=whole.n_unreadable,
-    )
-    yield from metrics_tables.conventions(report)
-    yield from filter(None, [metrics_tables.said_blindness(report.blindness)])
+    yield from metrics_tables.sentences(report, whole)
     for (name, why), ids in undefined(report).items():
         yield gettext(
             "%(figure)s has no value for %(questions)s: %(why)s",

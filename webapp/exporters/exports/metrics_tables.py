@@ -90,35 +90,31 @@ def metrics_markdown(report: RunReport) -> str:
     First the run's, with bounds and n; then a line per category with its values.
     """
     whole_run = totals(report)
+    parts = [
+        f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
+        *sentences(report, whole_run),
+        _table(*figure_table(whole_run)),
+        _category_table(category_totals(report)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def sentences(report: RunReport, whole: Totals) -> Iterator[str]:
+    """Yield what is said beside the figures: counts, what is left out, how blind it was."""
     counts = gettext(
         "%(complete)s of %(queries)s questions complete; %(with_results)s with results,"
         " %(empty)s empty, %(failed)s failed, %(unreadable)s unreadable.",
-        complete=whole_run.n_complete,
-        queries=whole_run.n_queries,
-        with_results=whole_run.n_with_results,
-        empty=whole_run.n_empty,
-        failed=whole_run.n_failed,
-        unreadable=whole_run.n_unreadable,
+        complete=whole.n_complete,
+        queries=whole.n_queries,
+        with_results=whole.n_with_results,
+        empty=whole.n_empty,
+        failed=whole.n_failed,
+        unreadable=whole.n_unreadable,
     )
-    return (
-        "\n\n".join(
-            [
-                f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
-                " ".join([counts, *conventions(report)]),
-                *filter(None, [said_blindness(report.blindness)]),
-                _table(*figure_table(whole_run)),
-                _category_table(category_totals(report)),
-            ]
-        )
-        + "\n"
-    )
-
-
-def conventions(report: RunReport) -> Iterator[str]:
-    """Yield what is said beside all figures: questions not asked, what "cannot tell" counts as."""
-    yield from said_unasked(report.unasked)
-    if report.cannot_tell:
-        yield labels.cannot_tell(report.cannot_tell)
+    cannot_tell = [labels.cannot_tell(report.cannot_tell)] if report.cannot_tell else []
+    yield " ".join([counts, *said_unasked(report.unasked), *cannot_tell])
+    if blindness := said_blindness(report.blindness):
+        yield blindness
 
 
 def said_unasked(unasked: Sequence[int]) -> tuple[str, ...]:
