@@ -152,11 +152,7 @@ def test_an_estimate_with_a_machine_and_without(tmp_path: Path, rated: tuple[str
     ],
 )
 def test_what_cannot_be_done_is_named(
-    tmp_path: Path,
-    made: tuple[Database, str, str],
-    asked: tuple[str, ...],
-    code: int,
-    said: str,
+    tmp_path: Path, made: tuple[Database, str, str], asked: tuple[str, ...], code: int, said: str
 ) -> None:
     found = relevansi(tmp_path, *asked, *([made[1]] if asked[-1] == "--run" else []))
 

@@ -100,10 +100,7 @@ class TestSampleDrawnBeforehand:
         # People 1 - 1/2, 1/2 - 1, 1/2 - 0, 1 - 1/2; the machine's values less 1/2.
         difference = one(help_, "mean_precision_at_5", second.id).found
         assert difference == assisted_mean(
-            [0.5, -0.5, 0.5, 0.5],
-            [0.5, 0, -0.5, 0.5],
-            [0, 0.5, -0.5, 0],
-            bounds=ValueRange(-1, 1),
+            [0.5, -0.5, 0.5, 0.5], [0.5, 0, -0.5, 0.5], [0, 0.5, -0.5, 0], bounds=ValueRange(-1, 1)
         )
 
     def test_people_beyond_the_sample_and_unfinished_questions_are_not_counted(

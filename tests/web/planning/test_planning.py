@@ -9,13 +9,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from tests.services.planning.helped import (
-    BY_MACHINE,
-    BY_PEOPLE,
-    drawn,
-    machine,
-    study_of_two_runs,
-)
+from tests.services.planning.helped import BY_MACHINE, BY_PEOPLE, drawn, machine, study_of_two_runs
 from tests.services.planning.helped import judge as judge_all
 from tests.services.runs.runs import card, query
 from tests.web import places

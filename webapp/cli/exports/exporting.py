@@ -52,10 +52,7 @@ RULES = click.Choice(["majority", "adjudicated"])
 @click.command("metrics")
 @click.option("--run", "run_id", help="Id of a run.")
 @click.option(
-    "--input",
-    "rated_file",
-    type=FILE,
-    help="A rated CSV, of this app or of the original page.",
+    "--input", "rated_file", type=FILE, help="A rated CSV, of this app or of the original page."
 )
 @click.option("--rater", help="Only this rater's judgments.")
 @click.option("--rule", type=RULES, help="How several raters' judgments become one.")
@@ -164,11 +161,7 @@ FORMATS: Mapping[str, Callable[[RunReport], bytes]] = {
 
 
 PACK, PAGE = "proof-pack", "html"
-CSV_FORMATS = {
-    "csv": exports.rated_csv,
-    "wide-csv": exports.wide_csv,
-    "long-csv": exports.long_csv,
-}
+CSV_FORMATS = {"csv": exports.rated_csv, "wide-csv": exports.wide_csv, "long-csv": exports.long_csv}
 
 
 @click.command("export")
@@ -269,12 +262,7 @@ MOST_NAMED = 5
 @click.option("--replace", is_flag=True, help="Write over files in DIR that are different.")
 @click.pass_obj
 def export_tree_command(
-    create_app: AppFactory,
-    folder: Path,
-    rater: str | None,
-    rule: str | None,
-    *,
-    replace: bool,
+    create_app: AppFactory, folder: Path, rater: str | None, rule: str | None, *, replace: bool
 ) -> None:
     """Write every run into DIR: a folder per search method, reports beside the folders.
 

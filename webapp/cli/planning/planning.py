@@ -187,12 +187,7 @@ def _only_with(name: str, given: object, others: dict[str, object]) -> None:
 @click.command("estimate")
 @click.option("--run", "run_id", required=True, metavar="ID", help="The run.")
 @click.option("--against", metavar="ID", help="Another run: the difference, first minus second.")
-@click.option(
-    "--figure",
-    type=click.Choice(HEADLINES),
-    default=HEADLINES[0],
-    show_default=True,
-)
+@click.option("--figure", type=click.Choice(HEADLINES), default=HEADLINES[0], show_default=True)
 @click.option("--machine", metavar="JUDGE", help="Let this machine judge help.")
 @click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
 @click.option("--format", "file_format", type=click.Choice(["table", "json"]), default="table")

@@ -32,10 +32,7 @@ RATED_COLUMNS = (
 _FIGURES = slice(RATED_COLUMNS.index("relevant_count"), RATED_COLUMNS.index("response_quality"))
 _NO_FIGURES: tuple[Cell, ...] = (None,) * len(RATED_COLUMNS[_FIGURES])
 
-_STATE_WORDS = {
-    QueryState.FAILED: "call failed",
-    QueryState.UNREADABLE: "unreadable answer",
-}
+_STATE_WORDS = {QueryState.FAILED: "call failed", QueryState.UNREADABLE: "unreadable answer"}
 OUTCOME_WORDS = {
     EmptyOutcome.CORRECT_EMPTY: "no data exists",
     EmptyOutcome.FALSE_NEGATIVE: "should have results",

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from webapp.records import (
-    Blindness,
-    Card,
-    CardParticulars,
-    GivenOn,
-    Particulars,
-    Relevance,
-)
+from webapp.records import Blindness, Card, CardParticulars, GivenOn, Particulars, Relevance
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 

@@ -134,10 +134,7 @@ def _estimate_json(estimate: MeanEstimate | None) -> dict[str, float | None]:
 def _basis(found: MachineHelp) -> str:
     rule = labels.rule(found.rule)
     if found.machine is None:
-        said = gettext(
-            "People judged a sample; their verdicts are merged by: %(rule)s.",
-            rule=rule,
-        )
+        said = gettext("People judged a sample; their verdicts are merged by: %(rule)s.", rule=rule)
     else:
         said = gettext(
             "%(machine)s (machine) judged all questions, people a sample of them; their verdicts "

@@ -163,10 +163,7 @@ def _needed(found: RatingPlan, needed: int) -> Iterator[str]:
 
 
 def _row(found: RatingPlan, point: CurvePoint) -> tuple[Cell, ...]:
-    cells = [
-        whole_number(point.questions),
-        Cell(_amount(found, point.shows), (point.shows,)),
-    ]
+    cells = [whole_number(point.questions), Cell(_amount(found, point.shows), (point.shows,))]
     if found.spread is not None:
         said = notation.UNDEFINED if point.upper is None else _amount(found, point.upper)
         cells.append(Cell(said, (point.upper,)))

@@ -106,9 +106,7 @@ def questions_needed(
     demand = demand or Demand()
     numbers = range(FEWEST, MOST + 1)
     place = bisect_left(
-        numbers,
-        demand.power,
-        key=lambda n: power(n, difference, deviation, level=demand.level),
+        numbers, demand.power, key=lambda n: power(n, difference, deviation, level=demand.level)
     )
     return numbers[place] if place < len(numbers) else None
 
@@ -162,12 +160,7 @@ def _power(n: int, shift: float, level: float) -> float:
 
 
 def simulated_power(
-    differences: Sequence[float],
-    n: int,
-    difference: float,
-    *,
-    seed: int,
-    level: float = 0.05,
+    differences: Sequence[float], n: int, difference: float, *, seed: int, level: float = 0.05
 ) -> float:
     """Return how often studies of `n` questions are significant in the randomisation test.
 

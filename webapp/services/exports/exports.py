@@ -66,12 +66,7 @@ def export(
 
 
 def rated_csv(
-    session: Session,
-    study: Study,
-    run_id: str,
-    rule: Rule,
-    *,
-    style: CsvStyle = CsvStyle.PLAIN,
+    session: Session, study: Study, run_id: str, rule: Rule, *, style: CsvStyle = CsvStyle.PLAIN
 ) -> ExportedFile:
     """Return the rated CSV, one line per query."""
     report = reports.report(session, study, run_id, rule)
@@ -80,12 +75,7 @@ def rated_csv(
 
 
 def wide_csv(
-    session: Session,
-    study: Study,
-    run_id: str,
-    rule: Rule,
-    *,
-    style: CsvStyle = CsvStyle.PLAIN,
+    session: Session, study: Study, run_id: str, rule: Rule, *, style: CsvStyle = CsvStyle.PLAIN
 ) -> ExportedFile:
     """Return the rated CSV with further columns for each rater of the study."""
     own = {
@@ -98,12 +88,7 @@ def wide_csv(
 
 
 def long_csv(
-    session: Session,
-    study: Study,
-    run_id: str,
-    rule: Rule,
-    *,
-    style: CsvStyle = CsvStyle.PLAIN,
+    session: Session, study: Study, run_id: str, rule: Rule, *, style: CsvStyle = CsvStyle.PLAIN
 ) -> ExportedFile:
     """Return one line per result, by ids that stay the same."""
     origins: Mapping[int, str] = {}

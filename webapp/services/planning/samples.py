@@ -446,10 +446,7 @@ def of_runs(
             found = replace(found, interval=NO_INTERVAL) if grew else found
             figures.append(SampledFigure(figure, names, found))
     return QuestionSample(
-        rule=chosen,
-        rated=rated,
-        figures=tuple(figures),
-        settings=None if grew else settings,
+        rule=chosen, rated=rated, figures=tuple(figures), settings=None if grew else settings
     )
 
 
