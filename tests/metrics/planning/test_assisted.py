@@ -151,10 +151,10 @@ def test_where_a_machine_cannot_help_there_is_a_reason_and_no_number(
     assert (found.alone is not None) is alone
 
 
-def test_a_machine_that_says_the_opposite_gets_no_weight_and_is_called_worthless() -> None:
+def test_a_machine_that_says_the_opposite_gets_no_weight() -> None:
     found = assisted_mean([1, 0, 1, 0, 0.5], [0, 1, 0, 1, 0.5], [1, 0, 1, 1])
 
-    assert (found.weight, found.is_worthless, found.share_saved) == (0, True, 0)
+    assert (found.weight, found.share_saved) == (0, 0)
     assert found.correlation == pytest.approx(-1)
 
 

@@ -15,6 +15,7 @@ from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.planning.assisted import (
     CONFIDENCE,
     PART,
+    WORTHLESS,
     HelpedFigure,
     MachineHelp,
     MeanEstimate,
@@ -172,7 +173,8 @@ def _warnings(found: MachineHelp) -> Iterator[str]:
             waiting,
         )
     alone = [one for one in found.figures if one.second is None or len(found.names) == 2]
-    if worthless := [_name(found, one) for one in alone if one.found.is_worthless]:
+    weights = [(one, one.found.weight) for one in alone if one.found.weight is not None]
+    if worthless := [_name(found, one) for one, weight in weights if weight < WORTHLESS]:
         yield gettext(
             "The machine helps nothing with: %(figures)s. Its weight is near 0, so people must "
             "judge as much as without it.",

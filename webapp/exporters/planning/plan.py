@@ -101,7 +101,7 @@ def _sentences(found: RatingPlan) -> Iterator[str]:
         yield gettext("No number of questions shows a difference of %(d)s.", d=difference)
     else:
         yield from _needed(found, found.needed)
-    if found.spread is not None and found.spread.mostly_ties:
+    if found.spread is not None and 2 * found.spread.ties > found.spread.n:
         yield gettext(
             "%(ties)s of these %(n)s differences are 0. The upper limit is then often too low, so "
             "plan for more questions, and plan again once some are rated.",

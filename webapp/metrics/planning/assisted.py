@@ -91,11 +91,6 @@ class AssistedMean(Struct, frozen=True):
             return None
         return 1 - self.assisted.variance / self.alone.variance
 
-    @property
-    def is_worthless(self) -> bool:
-        """Whether the machine helps next to nothing."""
-        return self.weight is not None and self.weight < WORTHLESS
-
 
 def assisted_mean(
     people: Sequence[float],

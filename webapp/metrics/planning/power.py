@@ -46,11 +46,6 @@ class PairedSpread(Struct, frozen=True):
     upper: float
     ties: int = 0
 
-    @property
-    def mostly_ties(self) -> bool:
-        """Whether most differences are 0: then the limit is often too low."""
-        return 2 * self.ties > self.n
-
 
 def spread(differences: Sequence[float]) -> PairedSpread | None:
     """Return how much paired differences vary; ``None`` of fewer than two or of equal ones.
