@@ -39,17 +39,7 @@ MARIONETTE = {
     "timeouts": "WebDriver:SetTimeouts",
     "window/rect": "WebDriver:SetWindowRect",
 }
-PREFERENCES = {
-    "app.update.enabled": False,
-    "browser.shell.checkDefaultBrowser": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-    "dom.w3c_touch_events.enabled": 1,
-    "intl.accept_languages": "id",
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "services.settings.server": "http://127.0.0.1:9/",
-    "toolkit.telemetry.server": "",
-}
+PREFERENCES = {"dom.w3c_touch_events.enabled": 1, "intl.accept_languages": "id"}
 
 
 class CommandRefused(Exception):
