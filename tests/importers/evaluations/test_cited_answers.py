@@ -15,8 +15,8 @@ from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET
 from webapp.i18n import speaking
 from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.importers.evaluations.cited_answers import JsonLine
-from webapp.importers.evaluations.expected_json import UnusableProvenance
 from webapp.importers.runs import problems
+from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.answers import AnswerRow, LlmCall
 from webapp.metrics.evaluations.chunks import ChunkRow
 from webapp.records import Problem
@@ -195,7 +195,7 @@ def test_a_dash_in_an_expected_json_answer_expects_nothing_and_is_told(text: str
     }
     document["items"][0]["expected"]["answer_example"] = example
     document["items"][0]["context"] = text
-    with pytest.raises(UnusableProvenance):
+    with pytest.raises(ImportRefused):
         expected_json.read("j.json", json.dumps({**document, "model_id": text}).encode())
 
     found = expected_json.read("j.json", json.dumps(document).encode())

@@ -13,7 +13,6 @@ from webapp.metrics.evaluations.registry import (
     EVALUATIONS,
     JSON_MEASURES,
 )
-from webapp.metrics.judging.registry import MeasureGroup
 
 
 @pytest.mark.parametrize(
@@ -49,12 +48,7 @@ def test_the_words_behind_the_figures_are_there_to_be_shown() -> None:
 def test_no_figure_is_without_its_explanation() -> None:
     assert list(ANSWER_MEASURES) == [one["name"] for one in AnswerSummary().figures()]
     assert tuple(CHUNK_MEASURES) == FIGURES
+    for group in EVALUATIONS.values():
+        assert {name for one in group.advice for name in one.figures} <= set(group.measures)
     assert set(WEIGHTS) - set(CLASSES) < set(JSON_MEASURES)
     assert {"eval_score_avg", "schema_pass_rate", "gate_passed", "classes"} < set(JSON_MEASURES)
-
-
-@pytest.mark.parametrize("evaluation", EVALUATIONS.values(), ids=list(EVALUATIONS))
-def test_what_is_read_together_is_there(evaluation: MeasureGroup) -> None:
-    assert evaluation.advice
-    for advice in evaluation.advice:
-        assert set(advice.figures) <= set(evaluation.measures)

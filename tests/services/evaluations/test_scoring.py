@@ -5,31 +5,21 @@ from __future__ import annotations
 import io
 import json
 from fractions import Fraction
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
-from tests.services.evaluations.scored_files import ANSWERS, PROVENANCE, lines
-from tests.services.evaluations.test_evaluations import kept
+from tests.services.evaluations.scored_files import PROVENANCE, lines
 from tests.services.gold.gold_files import leaves
-from tests.services.runs.runs import card, query, run
-from webapp.db.tables.study import Study
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.importers.evaluations import expected_json
 from webapp.importers.evaluations.expected_json import JsonAnswerSet
 from webapp.metrics.evaluations.json_answers import FIELDS, LISTS, Gate
-from webapp.metrics.gold.constraints import MissingRule
 from webapp.records import Problem
 from webapp.services.evaluations import scoring
 from webapp.services.evaluations.evaluations import EvaluationKind, ScoredRow
 from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
-from webapp.services.runs import imports, runs
-from webapp.services.runs.imports import Labels
-from webapp.services.runs.runs import RecordedFile
 
 OF_ANSWERS = ScoringSettings(EvaluationKind.ANSWERS)
 
@@ -52,18 +42,6 @@ def test_every_recorded_figure_of_the_real_run_comes_out_to_4_decimals(
     assert dict(leaves(constraints_json(report))) == theirs
     assert len(theirs) == 380  # 3 + 6 + 3 + 8 totals, 12 categories of 5, 30 questions of 10
     assert told == ()
-
-
-@pytest.mark.real
-def test_the_real_run_with_missing_left_out_is_at_least_as_good(real_run: Path) -> None:
-    files = [
-        NamedBytes(n, (real_run / n).read_bytes()) for n in ("questions_v2.json", "results.json")
-    ]
-    counted, _ = scoring.constraint_scoring(*files)
-    left_out, _ = scoring.constraint_scoring(*files, missing=MissingRule.LEFT_OUT)
-
-    assert counted.totals.pca["floors"] == Fraction(3, 4)
-    assert (left_out.totals.pca["floors"] or 0) >= Fraction(3, 4)
 
 
 def gold(*questions: dict[str, Any], **top: object) -> NamedBytes:
@@ -223,20 +201,3 @@ def test_the_dev_set_comes_first_and_may_end_the_scoring(
 
     assert (head["subset"]["count"], head["summary"]["count"]) == counts
     assert (len(taken), head["stopped"]) == (counts[1], stopped)
-
-
-def test_files_of_runs_and_of_evaluations_are_recorded(session: Session, study: Study) -> None:
-    answers = NamedBytes("answers.jsonl", lines(*ANSWERS))
-    imported = run(query(1, card("a")), name="hybrid/test_results.json")
-    stored = imports.store(session, study, imported, Labels(), NOW)
-    evaluation = kept(session, study, EvaluationKind.ANSWERS, answers)
-
-    assert runs.recorded(session) == [
-        RecordedFile("run %(id)s", stored.id, "hybrid/test_results.json", imported.sha256),
-        RecordedFile(
-            "evaluation %(id)s",
-            evaluation.id,
-            "answers.jsonl",
-            sha256(answers.data).hexdigest(),
-        ),
-    ]

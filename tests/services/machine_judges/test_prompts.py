@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webapp.config import JudgeEndpoint, UnusableSetting
 from webapp.i18n import LANGUAGES
 from webapp.records import Card, Relevance
 from webapp.services.machine_judges import prompts
@@ -126,13 +125,3 @@ def _said(answer: str) -> MachineVerdict | str:
         return prompts.read(answer)
     except prompts.UnreadableVerdict as refused:
         return refused.code
-
-
-def test_without_an_address_there_is_none_and_half_a_set_up_is_refused() -> None:
-    assert JudgeEndpoint.from_environment({"RELEVANSI_JUDGE_MODEL": "m"}) is None
-    with pytest.raises(UnusableSetting, match="RELEVANSI_JUDGE_MODEL is not"):
-        JudgeEndpoint.from_environment({"RELEVANSI_JUDGE_URL": "http://x"})
-    known = {"RELEVANSI_JUDGE_URL": "http://x", "RELEVANSI_JUDGE_MODEL": "m"}
-    with pytest.raises(UnusableSetting) as refused:
-        JudgeEndpoint.from_environment(known | {"RELEVANSI_JUDGE_KEY_VARIABLE": "sk-live-123"})
-    assert "sk-live" not in str(refused.value)

@@ -165,14 +165,6 @@ def some(ids: Sequence[str]) -> str:
     return ", ".join(ids[:SHOWN_IDS]) + (", ..." if len(ids) > SHOWN_IDS else "")
 
 
-class UnusableJsonAnswers(ImportRefused):
-    """A set of JSON answers, or of questions for them, of which nothing can be used."""
-
-
-class UnusableProvenance(ImportRefused):
-    """The set does not state where its answers come from, or states it wrongly."""
-
-
 class JsonAnswerSet(Struct, frozen=True):
     """Questions with their outputs in order, their provenance, and the problems."""
 
@@ -202,7 +194,7 @@ def read(name: str, data: bytes) -> JsonAnswerSet:
     document, numbers = load(name, data, expected="json_answers_file")
     if not isinstance(document, dict) or not isinstance(document.get("items"), list):
         looks = {"found": looks_like(document), "expected": "json_answers_file"}
-        raise UnusableJsonAnswers(error("unknown_format", name, looks))
+        raise ImportRefused(error("unknown_format", name, looks))
     reading = ItemReading(name, list(numbers))
     reading.count(document, _TOP_KEYS)
     found = _questions(reading, document["items"], "items")
@@ -219,7 +211,7 @@ def read_questions(name: str, data: bytes) -> JsonQuestionSet:
     listed = top.get("items", top.get("questions")) if top else document
     if not isinstance(listed, list):
         looks = {"found": looks_like(document), "expected": "json_questions_file"}
-        raise UnusableJsonAnswers(error("unknown_format", name, looks))
+        raise ImportRefused(error("unknown_format", name, looks))
     reading = ItemReading(name, list(numbers))
     reading.count(top, _TOP_KEYS)
     found = _questions(reading, listed, "")
@@ -248,7 +240,7 @@ def join(
     The outputs are JSON Lines of id, output and, where the contexts differ from the question's,
     context. A question without an output fails as not JSON. The provenance stands at the
     top of the questions, in a line of the outputs that has no id, or in `provenance`; a
-    later one of these counts. Raises `UnusableProvenance` too where the outputs were made for
+    later one of these counts. Raises `ImportRefused` too where the outputs were made for
     another set of questions.
     """
     asked = read_questions(questions_name, questions_data)
@@ -268,7 +260,7 @@ def join(
     version = stated["eval_set_version"]
     if version.rpartition("@")[2].lower() not in asked.hashes:
         words = {"stated": version, "questions": questions_name, "own": asked.version}
-        raise UnusableProvenance(error("other_eval_set", outputs_name, words))
+        raise ImportRefused(error("other_eval_set", outputs_name, words))
     problems = [*asked.problems, *given.problems, *_unanswered(outputs_name, without)]
     return JsonAnswerSet(answered, stated, (*problems, *given.remarks()))
 
@@ -286,7 +278,7 @@ def read_subset(name: str, data: bytes) -> tuple[str, ...]:
     usable = [i for i in found if isinstance(i, str | int) and not isinstance(i, bool)]
     if not usable or len(usable) < len(found):
         looks = {"found": looks_like(document), "expected": "subset_file"}
-        raise UnusableJsonAnswers(error("unknown_format", name, looks))
+        raise ImportRefused(error("unknown_format", name, looks))
     return tuple(dict.fromkeys(map(str, usable)))
 
 
@@ -310,7 +302,7 @@ def _questions(
             continue
         found[question.row_id] = (question, raw)
     if not found:
-        raise UnusableJsonAnswers(error("no_queries", reading.name), *reading.problems)
+        raise ImportRefused(error("no_queries", reading.name), *reading.problems)
     return list(found.values())
 
 
@@ -365,5 +357,5 @@ def _provenance(name: str, fields: Mapping[str, object]) -> dict[str, str]:
         names = ", ".join(either if name in MODEL_PARTS else name for name in missing)
         wrong.insert(0, error("provenance_missing", name, {"names": names}))
     if wrong:
-        raise UnusableProvenance(*wrong)
+        raise ImportRefused(*wrong)
     return stated

@@ -149,10 +149,6 @@ class UnknownEvaluation(Missing):
     remedy = mark("Go to the page of the evaluations: all that were scored are listed there.")
 
 
-class UnknownItem(UnknownEvaluation):
-    """The evaluation has no item at this position."""
-
-
 class Show(StrEnum):
     """Which items of an evaluation are listed."""
 
@@ -261,14 +257,14 @@ def judged(session: Session, rater: Rater, item: EvaluationItem) -> dict[str, in
 
 
 def find_item(session: Session, evaluation: Evaluation, position: int) -> EvaluationItem:
-    """Return the item at a position; raises ``UnknownItem``."""
+    """Return the item at a position; raises ``UnknownEvaluation``."""
     found = session.scalar(
         select(EvaluationItem).where(
             EvaluationItem.evaluation_id == evaluation.id, EvaluationItem.position == position
         )
     )
     if found is None:
-        raise UnknownItem(position)
+        raise UnknownEvaluation(position)
     return found
 
 

@@ -17,7 +17,7 @@ from webapp.exporters.evaluations import score_documents as documents
 from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.importers.agreement import manual_input
 from webapp.importers.evaluations import cited_answers, expected_json
-from webapp.importers.evaluations.expected_json import JsonAnswerSet, UnusableProvenance
+from webapp.importers.evaluations.expected_json import JsonAnswerSet
 from webapp.importers.gold import gold_questions, listed_properties
 from webapp.importers.runs.json_documents import load
 from webapp.importers.runs.problems import ImportRefused, UnreadableFile, error, warning
@@ -62,14 +62,6 @@ class NamedBytes(Struct, frozen=True):
 
     name: str
     data: bytes
-
-
-class NothingScored(ImportRefused):
-    """Not one row of a file can be scored: most likely it is another file."""
-
-
-class TooManyRows(ImportRefused):
-    """The file has more rows than the pages take."""
 
 
 class ScoringSettings(Struct, frozen=True):
@@ -233,7 +225,7 @@ def score_json(
         own, stated = sha256(prompt.data).hexdigest(), answered.provenance["prompt_sha256"]
         if own != stated.lower():
             words = {"own": own, "stated": stated}
-            raise UnusableProvenance(error("other_prompt", prompt.name, words))
+            raise ImportRefused(error("other_prompt", prompt.name, words))
     stopped = False
     if dev is not None:
         ids = expected_json.read_subset(dev.name, dev.data)
@@ -294,7 +286,7 @@ def score(
 
     def take(row: ScoredRow) -> None:
         if rows.n >= MOST_ROWS:
-            raise TooManyRows(error("too_many_rows", files[-1].name, {"limit": MOST_ROWS}))
+            raise ImportRefused(error("too_many_rows", files[-1].name, {"limit": MOST_ROWS}))
         rows.add({name: getattr(row, name) for name in _KEPT})  # asdict would copy every text
         tell(rows.n, n_rows)
 
@@ -340,15 +332,15 @@ def score(
     )
 
 
-def _nothing_scored(kind: EvaluationKind, file: NamedBytes, told: list[Problem]) -> NothingScored:
+def _nothing_scored(kind: EvaluationKind, file: NamedBytes, told: list[Problem]) -> ImportRefused:
     expected = _EXPECTED[kind]
     other = error("no_row_scored", file.name)
     try:
         document, _ = load(file.name, file.data, expected=expected)
     except UnreadableFile as unreadable:
         is_lines = unreadable.problem.details.get("found") == "json_lines"
-        return NothingScored(other if is_lines else unreadable.problem, *told)
+        return ImportRefused(other if is_lines else unreadable.problem, *told)
     if isinstance(document, dict) and told and told[0].code.startswith("line_value"):
-        return NothingScored(other, *told)
+        return ImportRefused(other, *told)
     looks = {"found": looks_like(document), "expected": expected}
-    return NothingScored(error("unknown_format", file.name, looks))
+    return ImportRefused(error("unknown_format", file.name, looks))
