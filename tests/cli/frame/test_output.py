@@ -98,13 +98,6 @@ def test_a_bar_shows_how_many_are_done_and_which(terminal: io.StringIO) -> None:
     assert "q2: [red]no answer[/red]" in shown  # text of others is not markup
 
 
-def test_a_file_is_read_whole_beside_its_bar(terminal: io.StringIO) -> None:
-    with output.reading(io.BytesIO(b"one\ntwo\n"), 8, "ratings [1].csv") as file:
-        assert list(file) == [b"one\n", b"two\n"]
-
-    assert "ratings [1].csv" in terminal.getvalue()
-
-
 def test_a_table_has_its_title_its_headings_and_its_rows() -> None:
     table = TerminalTable("Runs", boxed=False)
     table.left("method")

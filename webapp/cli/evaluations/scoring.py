@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
 from webapp import labels, notation
-from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import FILE, formats
 from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json, write_pieces
 from webapp.exporters.evaluations import score_documents as documents
@@ -138,9 +136,6 @@ def _new(first: str, *others: str, title: str = "") -> TerminalTable:
 ITEM_FORMATS = ("json", "csv")
 """The formats that hold every item; the others hold the summary."""
 
-_SHOWN_FROM_BYTES = 2 * 2**20
-"""From this size of a file on, its reading is shown on a terminal."""
-
 
 def tell(found: Problem) -> None:
     """Print a problem of a file on the standard error."""
@@ -165,18 +160,6 @@ def questions_in(path: Path) -> JsonQuestionSet:
     for problem in asked.problems:
         tell(problem)
     return asked
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[BinaryIO]:
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        if size < _SHOWN_FROM_BYTES or not sys.stderr.isatty():
-            yield file
-            return
-        words = gettext("Scoring %(file)s", file=path.name)
-        with progress.reading(file, size, words) as shown:
-            yield shown
 
 
 def _write(
@@ -294,7 +277,7 @@ def _answered(
             raise click.ClickException(
                 gettext("%(file)s is not a JSON object with provenance fields.", file=name)
             )
-    with _reading(outputs) as stream:
+    with outputs.open("rb") as stream:
         data = questions.read_bytes()
         return expected_json.join(questions.name, data, outputs.name, stream, stated)
 
@@ -438,7 +421,7 @@ def _score_rows(
             if file_format in ITEM_FORMATS:
                 rows.add(row.result)
 
-        with _reading(path) as file:
+        with path.open("rb") as file:
             head, figures = scoring.score_rows(settings, path.name, file, take, tell)
         if not n_scored:
             raise click.ClickException(

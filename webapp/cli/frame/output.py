@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import click
 
@@ -196,16 +196,3 @@ def steps() -> Iterator[Callable[[int, int], None]]:
         return
     with bar(0, goes=True) as shown_bar:
         yield shown_bar.at
-
-
-@contextmanager
-def reading(file: BinaryIO, size: int, words: str) -> Iterator[BinaryIO]:
-    """Yield `file` with a bar that shows how much of it was read; the bar goes at its end."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import wrap_file
-
-    console = Console(stderr=True, emoji=False)
-    name = escape(shown(words))
-    with wrap_file(file, size, description=name, console=console, transient=True) as shown_file:
-        yield shown_file
