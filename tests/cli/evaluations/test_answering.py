@@ -14,6 +14,9 @@ import stamina
 from tests.chatbot.bots import Behaviour, Bot, Handler, send, serving, status
 from tests.cli.relevansi import PASSED_ON, document, relevansi
 from tests.services.evaluations.scored_files import EXAMPLE
+from webapp.chatbot import mappings
+from webapp.chatbot.client import Chatbot
+from webapp.importers.evaluations import expected_json
 from webapp.metrics.evaluations import json_answers
 from webapp.services.evaluations import json_answering
 
@@ -164,6 +167,21 @@ def test_without_a_model_the_one_that_answers_is_named(tmp_path: Path, questions
     head = written(tmp_path)[0]
     assert (head["model_id"], head["registry_model_id"]) == ("kecil-7b-0601", "models/7")
     assert "adapter_id" not in head
+
+
+def test_what_is_on_its_way_when_the_asking_ends_is_kept(tmp_path: Path) -> None:
+    asked = expected_json.read_questions("q.json", json.dumps(QUESTIONS).encode())
+    with serving(says(GOOD, model="m")) as bot:
+        chatbot = Chatbot(bot.address, mappings.openai(None))
+        made = json_answering.begin(
+            asked, tmp_path / "out.jsonl", json_answering.head(asked, chatbot, {})
+        )
+        outcomes = json_answering.ask_rest(made, chatbot, at_once=2)
+        next(outcomes)
+        outcomes.close()
+
+    assert len(made.answered) >= 2
+    assert {row["id"] for row in written(tmp_path)[1:]} == made.answered
 
 
 FOUND = {"source_path": "b.md", "text": "Ada dari pengambil."}

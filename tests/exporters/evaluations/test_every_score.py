@@ -15,12 +15,7 @@ from tests.services.evaluations.scored_files import PROVENANCE
 from webapp.exporters.evaluations.score_documents import answer_item, chunk_item, json_item
 from webapp.importers.evaluations import cited_answers, expected_json
 from webapp.metrics.evaluations import answers, chunks, json_answers
-from webapp.metrics.evaluations.answers import (
-    AnswerRow,
-    AnswerScale,
-    AnswerScore,
-    AnswerSummary,
-)
+from webapp.metrics.evaluations.answers import AnswerRow, AnswerScale, AnswerScore, AnswerSummary
 from webapp.metrics.evaluations.chunks import ChunkMeans, ChunkRow
 from webapp.metrics.evaluations.json_answers import read_output
 from webapp.metrics.evaluations.similarity import likeness

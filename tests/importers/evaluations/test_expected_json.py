@@ -13,9 +13,7 @@ from msgspec.structs import replace
 from tests.services.evaluations.scored_files import PROVENANCE
 from webapp.i18n import speaking
 from webapp.importers.evaluations import expected_json
-from webapp.importers.evaluations.expected_json import (
-    JsonAnswerSet,
-)
+from webapp.importers.evaluations.expected_json import JsonAnswerSet
 from webapp.importers.runs import problems
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations import json_answers

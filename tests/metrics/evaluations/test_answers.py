@@ -139,12 +139,7 @@ def test_an_answer_that_keeps_the_contract_can_be_the_gold_answer() -> None:
 
 def test_tf_idf_supports_a_claim_and_has_its_own_threshold() -> None:
     lexical = LexicalEmbedder()
-    found = score(
-        row(
-            "Tiga kamar tidur [CIT:a]. Kolam [CIT:b].",
-        ),
-        AnswerScale(lexical, 0.3),
-    )
+    found = score(row("Tiga kamar tidur [CIT:a]. Kolam [CIT:b]."), AnswerScale(lexical, 0.3))
 
     assert [verdict.support for verdict in found.verdicts] == [Support.SUPPORTED, Support.TOO_FAR]
     assert (lexical.default_tau_sim, DEFAULT_TAU_SIM) == (LEXICAL_TAU_SIM, 0.6)

@@ -240,8 +240,7 @@ def test_failures_count_as_0_in_every_mean() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_good", "n_bad", "passed"),
-    [(49, 1, True), (48, 1, False), (1, 0, True), (0, 0, False)],
+    ("n_good", "n_bad", "passed"), [(49, 1, True), (48, 1, False), (1, 0, True), (0, 0, False)]
 )
 def test_the_gate_is_met_by_exactly_its_ends(n_good: int, n_bad: int, passed: bool) -> None:
     """49 of 50 are 0.98 and score 98; 48 of 49 are below."""

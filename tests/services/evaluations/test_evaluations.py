@@ -18,15 +18,8 @@ from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.records import Click
 from webapp.services.evaluations import evaluations, item_rating, scoring
-from webapp.services.evaluations.evaluations import (
-    EvaluationKind,
-    Show,
-    UnknownEvaluation,
-)
-from webapp.services.evaluations.scoring import (
-    NamedBytes,
-    ScoringSettings,
-)
+from webapp.services.evaluations.evaluations import EvaluationKind, Show, UnknownEvaluation
+from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.judging.events import EventIdTaken, NotToJudge
 from webapp.services.people import raters
 from webapp.services.study import studies

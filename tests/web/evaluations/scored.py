@@ -10,13 +10,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
-from tests.services.evaluations.scored_files import (
-    ANSWERS,
-    CHUNKS,
-    JSON_SET,
-    document,
-    lines,
-)
+from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
 from webapp.db.engine import Database
 
 DATA = {"answers": lines(*ANSWERS), "chunks": lines(*CHUNKS), "json-v2": document(JSON_SET)}

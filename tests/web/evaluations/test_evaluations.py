@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from tests.cli.relevansi import relevansi
-from tests.services.evaluations.scored_files import (
-    EXAMPLE,
-    JSON_SET,
-    document,
-    lines,
-)
-from tests.web.blocks import assert_named_in_blocks
-from tests.web.conftest import in_english
+from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET, document, lines
 from tests.web.evaluations.scored import DATA, judge, rows, scored, send, text
-from webapp.app import create_app
-from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment
 
@@ -186,18 +173,3 @@ def test_hostile_texts_are_text(client: FlaskClient, kind: str) -> None:
         page = client.get(base + address).text
         assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in client.get(f"{base}/items/1").text
-
-
-@pytest.fixture(name="demo", scope="module")
-def _demo(demo_file: Path) -> Iterator[Flask]:
-    app = create_app(Settings(sqlite_url(demo_file), demo_file.parent, is_demo=True))
-    yield app
-    app.extensions["database"].close()
-
-
-def test_a_table_that_stands_in_blocks_on_a_phone_names_every_figure(
-    demo: Flask, demo_session: Session
-) -> None:
-    evaluation = demo_session.scalars(select(Evaluation.id)).first()
-
-    assert_named_in_blocks(in_english(demo).get(f"/evaluations/{evaluation}/people").text)

@@ -192,19 +192,6 @@ def test_a_word_is_kept_shown_taken_back_and_undone_without_a_script(
         assert len(session.scalars(select(ItemEvent)).all()) == 4
 
 
-def test_a_click_sent_twice_is_kept_once_and_answered_with_the_part(
-    owner: FlaskClient, ani: FlaskClient, web_database: Database
-) -> None:
-    base = opened(owner, "answers")
-    form = {"part": "0", "value": "1", "event_id": "e1", "device": "d", "sequence": "1"}
-    for _ in range(2):
-        part = ani.post(f"{base}/1/judgment", data=form, headers=PART).text
-        assert part.lstrip().startswith('<hx-partial hx-target="#item"')
-        assert "<html" not in part
-    with web_database.reading() as session:
-        assert len(session.scalars(select(ItemEvent)).all()) == 1
-
-
 def test_each_rater_has_their_own_word_and_people_beside_the_machine_can_be_told_apart(
     app: Flask, owner: FlaskClient, ani: FlaskClient, web_database: Database
 ) -> None:

@@ -106,11 +106,7 @@ def json_v2_command(
     failed = _ask(answering, chatbot, asked_for_contexts, options["at_once"])
     _tell_without(answering.n_without)
     total, left = len(answering.questions), len(answering.left)
-    said = gettext(
-        "%(done)s of %(total)s questions answered",
-        done=total - left,
-        total=total,
-    )
+    said = gettext("%(done)s of %(total)s questions answered", done=total - left, total=total)
     say(f"{answering.path}: {said}")
     if left > failed:
         raise click.ClickException(

@@ -354,9 +354,7 @@ def constraints_command(
 )
 @click.option("--embedder-model", metavar="NAME", help="The model to ask an endpoint for.")
 @click.option(
-    "--keep-citations",
-    is_flag=True,
-    help="Let citations count as words in exact match and F1.",
+    "--keep-citations", is_flag=True, help="Let citations count as words in exact match and F1."
 )
 @formats(*ALL_FORMATS)
 def answers_command(

@@ -116,10 +116,7 @@ def list_command(*, as_json: bool) -> None:
 @click.argument("name")
 @click.option("--language", "spoken", help="Of our own prompt: id or en.")
 @click.option(
-    "--prompt",
-    "prompt_file",
-    type=FILE,
-    help="Another prompt; it needs {question} and {card}.",
+    "--prompt", "prompt_file", type=FILE, help="Another prompt; it needs {question} and {card}."
 )
 def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None:
     """Make the judge NAME with the configured model and a prompt, for good."""

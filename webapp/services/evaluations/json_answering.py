@@ -288,11 +288,7 @@ def go_on(asked: JsonQuestionSet, path: Path, head: dict[str, Any]) -> Answering
 
 
 def ask_rest(
-    answering: Answering,
-    chatbot: Chatbot,
-    retriever: Retriever | None = None,
-    *,
-    at_once: int = 1,
+    answering: Answering, chatbot: Chatbot, retriever: Retriever | None = None, *, at_once: int = 1
 ) -> Generator[JsonQuestion | Unanswered]:
     """Ask the questions left; yields each once its answer is on disk, or why it has none.
 

@@ -139,11 +139,7 @@ def constraint_scoring(
     if threshold is None:
         threshold = DEFAULT_THRESHOLD if asked.threshold is None else asked.threshold
     report = constraints.evaluate(
-        asked.questions,
-        listed.cards,
-        threshold=threshold,
-        decisions=decisions,
-        missing=missing,
+        asked.questions, listed.cards, threshold=threshold, decisions=decisions, missing=missing
     )
     return report, tuple(problems)
 
@@ -214,10 +210,7 @@ def score_rows(
 
 
 def score_json(
-    settings: ScoringSettings,
-    answered: JsonAnswerSet,
-    take: Take,
-    tell: Callable[[Problem], None],
+    settings: ScoringSettings, answered: JsonAnswerSet, take: Take, tell: Callable[[Problem], None]
 ) -> tuple[dict[str, Any], Figures]:
     """The head of the report on JSON answers, and its figures; `take` gets each answer scored."""
     prompt, dev, questions, subset = settings.prompt, settings.subset, answered.questions, None
@@ -264,10 +257,7 @@ def _summary(questions: Sequence[JsonQuestion], gate: Gate, take: Take) -> JsonS
 
 
 def _gate(gate: Gate) -> dict[str, float]:
-    return {
-        "min_average": float(gate.min_average),
-        "min_pass_rate": float(gate.min_pass_rate),
-    }
+    return {"min_average": float(gate.min_average), "min_pass_rate": float(gate.min_pass_rate)}
 
 
 def score(

@@ -311,9 +311,7 @@ def open_things(session: Session, judge: MachineJudge, *but_not: ColumnElement[b
         select(Judgment.judged_thing_id)
         .join(Rater, Rater.id == Judgment.rater_id)
         .where(
-            Rater.study_id == study.id,
-            Rater.is_machine.is_(False),
-            Judgment.verdict.is_not(None),
+            Rater.study_id == study.id, Rater.is_machine.is_(False), Judgment.verdict.is_not(None)
         )
     )
     rows = session.execute(

@@ -15,12 +15,7 @@ from webapp.metrics.evaluations.chunks import ChunkScore
 from webapp.metrics.evaluations.json_answers import CLASSES, WEIGHTS, JsonScore, SchemaFailure
 from webapp.metrics.evaluations.registry import EVALUATIONS
 from webapp.metrics.evaluations.similarity import Coverage
-from webapp.services.evaluations.evaluations import (
-    FIGURES,
-    MOST_PARTS,
-    EvaluationKind,
-    score_again,
-)
+from webapp.services.evaluations.evaluations import FIGURES, MOST_PARTS, EvaluationKind, score_again
 
 LABELS = {
     "overlap": mark("Supported claims (overlap)"),

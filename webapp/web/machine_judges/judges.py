@@ -33,16 +33,8 @@ from webapp.services.machine_judges.calls import (
     Terms,
     Work,
 )
-from webapp.services.machine_judges.judges import (
-    FEWEST_SHARED,
-    NotConfigured,
-    UnusableEndpoint,
-)
-from webapp.services.machine_judges.prompts import (
-    LANGUAGES,
-    LONGEST_PROMPT,
-    UnfitPrompt,
-)
+from webapp.services.machine_judges.judges import FEWEST_SHARED, NotConfigured, UnusableEndpoint
+from webapp.services.machine_judges.prompts import LANGUAGES, LONGEST_PROMPT, UnfitPrompt
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.services.study import studies
 from webapp.web.agreement.agreement import written_coefficients
