@@ -152,30 +152,9 @@ def test_an_interruption_leaves_a_file_that_resume_goes_on_with(
     assert [answer["success"] for answer in results(tmp_path)] == [True, True, True]
 
 
-def test_a_part_of_the_questions_is_asked_and_the_rest_is_not_run(
-    tmp_path: Path, questions: Path
+def test_a_part_of_the_questions_is_asked_and_the_earlier_turns_it_lacks_are_named(
+    tmp_path: Path,
 ) -> None:
-    """The whole first, so that the part joins its set: 2 and 3 are 2 of its 3 questions."""
-    with serving(good) as bot:
-        whole = collect_arguments(bot, tmp_path, questions)
-        relevansi(tmp_path, *whole)
-        part = [*collect_arguments(bot, tmp_path / "part", questions), "--llm", "gpt-4o"]
-        done = relevansi(tmp_path, *part, "--from", "2", "--to", "3")
-        again = relevansi(tmp_path, *part, "--from", "2", "--to", "3", "--resume")
-        first = relevansi(tmp_path, *part, "--from", "2", "--limit", "1", "--no-import")
-
-    assert done.returncode == 0, done.stderr
-    assert "2 questions asked, 0 failed" in done.stdout
-    assert "finished already" in again.stderr
-    assert first.returncode == 0, first.stderr
-    assert [asked["message"] for asked in bot.asked[3:]] == ["Rumah 2?", "Rumah 3?", "Rumah 2?"]
-    one, other = document(relevansi(tmp_path, "runs", "--json"))["runs"]
-    assert sorted((one["queries"], other["queries"])) == [2, 3]
-    told = relevansi(tmp_path, "compare", "--runs", other["id"], one["id"])
-    assert "was not asked question 1: no figure of it counts them" in told.stdout
-
-
-def test_questions_whose_earlier_turns_are_left_out_are_named(tmp_path: Path) -> None:
     """3 and 4 go on from 2: from 3 on, 2 is left out of both; the category says so of 4."""
     listed: list[dict[str, object]] = [
         {"id": 1, "question": "A?", "category": "location"},
@@ -187,18 +166,19 @@ def test_questions_whose_earlier_turns_are_left_out_are_named(tmp_path: Path) ->
     path = tmp_path / "pertanyaan.json"
     path.write_text(json.dumps(listed), "utf-8")
     with serving(good) as bot:
-        arguments = [*collect_arguments(bot, tmp_path, path), "--no-import"]
+        arguments = collect_arguments(bot, tmp_path, path)
         whole = relevansi(tmp_path, *arguments, "--from", "2")
-        part = relevansi(tmp_path, *arguments, "--from", "3")
-        later = relevansi(tmp_path, *arguments, "--from", "4", "--limit", "1", language="id")
+        part = relevansi(tmp_path, *arguments, "--from", "3", "--to", "4")
+        again = relevansi(tmp_path, *arguments, "--from", "3", "--to", "4", "--resume")
 
     assert "depends" not in whole.stderr
     assert [line for line in part.stderr.splitlines() if "depends" in line] == [
         "relevansi: Question 3 depends on earlier turns that are not asked: 2.",
         "relevansi: Question 4 depends on earlier turns that are not asked: 2.",
     ]
-    assert "percakapan sebelumnya yang tidak ditanyakan: 2, 3." in later.stderr
-    assert part.returncode == later.returncode == 0
+    assert "2 questions asked, 0 failed" in part.stdout
+    assert "finished already" in again.stderr
+    assert [asked["message"] for asked in bot.asked[4:]] == ["C?", "D?"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import astuple
 
 from tests.importers.runs.cards import cards, detail, only, styles
-from webapp.importers.runs.property_cards import parse, prose, read_details, render
+from webapp.importers.runs.property_cards import parse, prose, render
 from webapp.records import Card
 
 SITE = "https://rumah.example/properti"
@@ -127,26 +127,19 @@ def test_a_remark_is_no_card(remark: str) -> None:
     assert titles(f"1. **Rumah A**\n   📍 Medan\n\n{remark}\n") == ["Rumah A"]
 
 
-def test_an_item_that_only_holds_cards_is_a_heading() -> None:
-    answer = "1. **Dekat Sun Plaza**\n   1. **Rumah A**\n      📍 X\n   2. **Rumah B**\n      📍 Y"
-
-    assert titles(answer) == ["Rumah A", "Rumah B"]
-
-
-def test_a_plain_list_inside_a_card_does_not_end_it() -> None:
-    answer = "1. **Rumah A**\n   - Fasilitas:\n     1. CCTV\n     2. Wifi\n   - 📍 Medan"
-
-    assert only(answer).location == "Medan"
-
-
-def test_words_behind_the_list_belong_to_no_card() -> None:
-    answer = "1. **Rumah A**\n   📍 Medan\n\nSemoga membantu.\n💰 Rp 5 jt untuk biaya survei"
-
-    assert only(answer).price is None
-
-
-def test_an_answer_that_says_there_is_nothing_may_still_list() -> None:
+def test_what_is_no_card_or_no_detail_ends_and_changes_none() -> None:
+    nested = "1. **Dekat Sun Plaza**\n   1. **Rumah A**\n      📍 X\n   2. **Rumah B**\n      📍 Y"
+    assert titles(nested) == ["Rumah A", "Rumah B"]
+    inside = "1. **Rumah A**\n   - Fasilitas:\n     1. CCTV\n     2. Wifi\n   - 📍 Medan"
+    assert only(inside).location == "Medan"
+    behind = "1. **Rumah A**\n   📍 Medan\n\nSemoga membantu.\n💰 Rp 5 jt untuk biaya survei"
+    assert only(behind).price is None
     assert titles("Saat ini tidak ada ruko di sana.\n\n1. **Ruko B**\n   📍 Medan") == ["Ruko B"]
+    card = detail("📍 Jl. A | 💰 Rp 800 jt | 🏠 3 KT\n💰 Rp 50 jt per bulan cicilan")
+    assert (card.location, card.price, card.bedrooms) == ("Jl. A", 800_000_000, 3)
+    assert only("1. **Disewakan Rumah Dijual**\n💰 Rp 50 jt").listing_type is None
+    areas = detail("🏠 4 Kamar Tidur, LT -, LB 150m²")
+    assert (areas.bedrooms, areas.land_area, areas.building_area) == (4, None, 150.0)
 
 
 PIECES = (
@@ -252,17 +245,6 @@ CARD = Card(
     listing_type="sale",
     source="listing",
 )
-
-
-def test_a_card_has_its_title_and_a_line_for_each_fact() -> None:
-    assert render([CARD]).splitlines() == [
-        r"1. **[Rumah \*Cemara\* \[baru](https://rumah.example/properti/a)**",
-        "   🔄 Resale",
-        "   📍 Medan",
-        "   💰 Rp 1.500.000.000 (sale)",
-        "   🏠 3 Kamar Tidur, LT 105.0m²",
-        "   📜 SHM",
-    ]
 
 
 _PIECES = st.sampled_from(
@@ -389,25 +371,3 @@ def test_a_detail_line_is_read_with_or_without_bullet_and_indent(
     line: str, field: str, value: object, before: str
 ) -> None:
     assert getattr(detail(before + line), field) == value
-
-
-def test_several_markers_on_one_line_are_read_apart() -> None:
-    card = detail("📍 Jl. A | 💰 Rp 800 jt | 🏠 3 KT")
-
-    assert (card.location, card.price, card.bedrooms) == ("Jl. A", 800_000_000, 3)
-
-
-def test_what_is_said_first_stands() -> None:
-    assert detail("💰 Rp 800 jt\n💰 Rp 50 jt per bulan cicilan").price == 800_000_000
-
-
-def test_a_listing_type_is_never_guessed_from_the_title() -> None:
-    assert detail("📍 Medan").listing_type is None
-    assert only("1. **Disewakan Rumah Dijual**\n💰 Rp 50 jt").listing_type is None
-
-
-def test_areas_that_are_dashes_leave_the_other_facts() -> None:
-    assert read_details("🏠 4 Kamar Tidur, LT -, LB 150m²") == {
-        "bedrooms": 4,
-        "building_area": 150.0,
-    }

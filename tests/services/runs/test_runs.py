@@ -101,16 +101,6 @@ def test_cards_added_by_hand_make_an_unreadable_answer_ratable(
         runs.add_cards(session, study, run_id, 3, CARDS, NOW)
 
 
-def test_questions_of_the_set_that_a_run_did_not_ask_are_named(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
-    read = run(query(1, card("z")), query(3, card("y")), method="b")
-    part = imports.store(session, study, read, Labels(), NOW).id
-
-    assert runs.run_page(session, rater, part).missing_questions == [(2, "Question 2")]
-    assert runs.run_page(session, rater, run_id).missing_questions == []
-
-
 def test_search_methods_come_in_the_method_s_order_then_as_they_were_imported(
     session: Session, study: Study
 ) -> None:
@@ -160,15 +150,6 @@ A, B = (RecordedFile("run %(id)s", run_id, "api/results.json", run_id * 64) for 
 
 def on_disk(path: str, content: str, *, named: bool = False) -> FoundFile:
     return FoundFile(Path(path), content * 64, named)
-
-
-def test_files_of_runs_are_recorded(session: Session, study: Study) -> None:
-    imported = run(query(1, card("a")), name="hybrid/test_results.json")
-    stored = imports.store(session, study, imported, Labels(), NOW)
-
-    assert runs.recorded(session) == [
-        RecordedFile("run %(id)s", stored.id, "hybrid/test_results.json", imported.sha256)
-    ]
 
 
 def test_a_file_on_the_disk_is_known_by_its_hash_then_by_its_name() -> None:

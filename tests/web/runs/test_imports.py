@@ -175,28 +175,10 @@ def test_quality_notes_and_outcomes_of_a_rated_csv_become_the_chosen_raters(
     again = drop_rated(client, rated())
     assert "gave all of these verdicts here already. There is nothing to store." in again.text
     assert 'value="store"' not in again.text
-
-
-def test_values_that_differ_are_listed_and_replaced_only_when_that_is_ticked(
-    client: FlaskClient, owner: str
-) -> None:
-    (token,) = tokens(drop_rated(client, rated()))
-    run = decide(client, token, owner).request.path
-
-    def standing() -> tuple[object, object]:
-        first = client.get(f"{run}/export.json").get_json()["queries"][0]
-        return first["quality"], first["notes"]
-
-    other = drop_rated(client, rated(quality="2", notes="biasa"))
-    assert "2 values differ from those stored here" in other.text
-    assert "Quality: here 4, in the file 2" in other.text
-    assert "Notes: here bagus, in the file biasa" in other.text
-
-    decide(client, tokens(other)[0], owner)
-    assert standing() == (4, "bagus")
     (token,) = tokens(drop_rated(client, rated(quality="2", notes="biasa")))
     decide(client, token, owner, confirm_="1")
-    assert standing() == (2, "biasa")
+    first = client.get(f"{run}/export.json").get_json()["queries"][0]
+    assert (first["quality"], first["notes"]) == (2, "biasa")
 
 
 def test_another_rater_is_shown_what_would_change_before_anything_is_stored(
