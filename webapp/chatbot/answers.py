@@ -70,10 +70,7 @@ DEEPEST_ANSWER = 32
 
 
 def parsed(data: bytes) -> object:
-    """The JSON value in an answer, with null for NaN and the infinities.
-
-    Raises `NotTheContract` for bytes that are not JSON, or nested too deep.
-    """
+    """The JSON value in an answer, null for NaN and infinities; raises `NotTheContract`."""
     beginning = excerpt(data)
     if not data.strip():
         raise NotTheContract(mark("it is empty"))

@@ -116,10 +116,7 @@ class Endpoint(Struct, frozen=True):
 
 
 class Chatbot(Struct, frozen=True):
-    """A chatbot at an address, spoken to by a mapping, with so much patience.
-
-    ``timer`` counts seconds for the latencies.
-    """
+    """A chatbot at an address, spoken to by a mapping; ``timer`` counts seconds for latencies."""
 
     address: str
     mapping: Mapping = CONTRACT

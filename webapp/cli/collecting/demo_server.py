@@ -74,10 +74,7 @@ def _run(listener: socket.socket, ended: Event) -> None:
 
 
 def made(listener: socket.socket, sockets: dict[int, Any] | None = None) -> Any:
-    """Return waitress's server of the demo chatbot; it listens, and answers once it is run.
-
-    `sockets` is the map of its sockets, for a loop of the caller's own.
-    """
+    """Return waitress's server of the demo chatbot, which answers once it is run."""
     from waitress.server import create_server
 
     return create_server(

@@ -195,10 +195,7 @@ def store_file(
     *,
     blind: bool | None = None,
 ) -> StoredFile:
-    """Store one file in a transaction of its own, as far as it can be.
-
-    `blind` sets how the study is rated; else it is said before a run makes it blind.
-    """
+    """Store one file in a transaction of its own; `blind` sets how the study is rated."""
     data = path.read_bytes()
     is_run = file_formats.recognised(path.name, data) is RUN
     file = file_formats.opened(_name(path) if is_run else path.name, data)

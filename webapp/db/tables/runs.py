@@ -66,10 +66,7 @@ class RunFile(Base):
 
 
 class Query(Base):
-    """One question as asked in one run, with the answer; ``query_id`` is the file's own.
-
-    ``emptiness_id`` is the judged thing to classify where the list came back empty.
-    """
+    """One question as asked in one run; an empty list is classified as its ``emptiness_id``."""
 
     __tablename__ = "queries"
     __table_args__ = (UniqueConstraint("run_id", "query_id"),)

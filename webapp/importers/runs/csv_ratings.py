@@ -93,12 +93,7 @@ def recognises(data: bytes) -> bool:
 
 
 def read(name: str, data: bytes, *, rule: str = RULE) -> RatedFile:
-    """The report of the rated CSV `name`, which also becomes the name of the run.
-
-    Commas or semicolons, a byte order mark or none, decimal point or comma, blanks or
-    ``N/A``; columns go by their names. A row with an error is left out, one with a warning
-    kept. Where a given figure contradicts the counts, the recomputed one is used.
-    """
+    """The report of the rated CSV `name`: bad rows left out, contradicted figures recomputed."""
     table = read_table(name, data, required=REQUIRED)
     lines = [_Line(name, record) for record in table.records]
     rows: dict[int, QueryRow] = {}
@@ -127,10 +122,7 @@ class _Number(NamedTuple):
 
 
 class _Notes(Struct, frozen=True):
-    """The notes taken apart: a state they name or the ranks that cannot be told, the rest.
-
-    ``whole`` is all of it, for rows whose numbers show that the beginning is not a mark.
-    """
+    """The notes taken apart; ``whole`` is for rows whose numbers show that no mark begins them."""
 
     whole: str
     words: str
@@ -363,12 +355,7 @@ class CsvTable(NamedTuple):
 
 
 def read_table(name: str, data: bytes, *, required: Iterable[str]) -> CsvTable:
-    """The records of the CSV file `name`, whatever its delimiter, with or without a BOM.
-
-    Column names are taken from the first line, in lower case. Without one of the `required`
-    columns, or when the bytes are not UTF-8, there is a problem and no record. Blank lines
-    are passed over; a line that cannot be read is reported and the reading goes on.
-    """
+    """The records of the CSV file `name`; without a `required` column one problem and no record."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:

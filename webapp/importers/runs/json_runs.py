@@ -153,11 +153,7 @@ class AnsweredQuestionInFile(FromFile):
 
 
 def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
-    """The run in the file `name` (a path or a bare name), with all its problems.
-
-    `tell` is called with how many questions are read. Raises an `ImportRefused` whose problem
-    is the reason why nothing of the file can be used.
-    """
+    """The run in the file `name` with all its problems; raises an `ImportRefused`."""
     document, numbers = load(name, data, expected="run_file")
     file_format = _recognise(name, document)
     top, wrong_top = read_object(
@@ -198,10 +194,7 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ReadRun:
 
 
 def read_collected(name: str, data: bytes) -> CollectedRun:
-    """The collection in the file `name`, so that it can go on where it was interrupted.
-
-    Raises an `ImportRefused` where the file is not as it was written.
-    """
+    """The collection in the file `name`, to go on with; raises an `ImportRefused`."""
     document, _ = load(name, data, expected="run_file")
     try:
         return msgspec.convert(document, CollectedRun)
@@ -211,11 +204,7 @@ def read_collected(name: str, data: bytes) -> CollectedRun:
 
 
 def session_key(run: ReadRun) -> str:
-    """The key of the chat session of a run, equal for its V1 and its V2 file.
-
-    A SHA-256 over the number, question and answer of every query in order; the case and
-    the blanks of a question do not matter.
-    """
+    """A SHA-256 over numbers, questions and answers: equal for the V1 and V2 file of a session."""
     turns = [(q.query_id, question_key(q.question), q.response) for q in run.queries]
     return hashlib.sha256(json.dumps(turns).encode()).hexdigest()
 

@@ -25,11 +25,7 @@ class MarkdownLink(NamedTuple):
 
 
 def find_link(text: str) -> MarkdownLink | None:
-    """The first markdown link in `text` that leads to a page, or ``None``.
-
-    Brackets inside the label and balanced parentheses inside the address belong to them;
-    an image (``![...](...)``) is not a link.
-    """
+    """The first markdown link in `text` that leads to a page; an image is none."""
     if _ANY_TARGET.search(text) is None:  # a million brackets need no walk
         return None
     opened: list[int] = []

@@ -72,10 +72,7 @@ _BOTH_AREAS = re.compile(rf"\blt ?/ ?lb ?:? ?({NUMBER}) ?(?:m²|m2)? ?/ ?({NUMBE
 
 
 def read_details(line: str) -> Fields | None:
-    """The fields of a detail line; empty if it states none, ``None`` if it is not a detail line.
-
-    Several markers on one line each begin their own part; the first value of a field is kept.
-    """
+    """The fields of a detail line, the first value of each; ``None`` if it is none."""
     line = line.replace("**", "")
     before, *marked = MARKER.split(line, _MOST_PARTS)
     pairs = zip(marked[::2], marked[1::2], strict=True)
@@ -333,10 +330,7 @@ class _Item(Struct):
 
 
 def parse(response: str) -> tuple[Card, ...]:
-    """The property cards of a chatbot's answer in rank order (see the module's rules).
-
-    Any text at all is read without error; one without cards gives an empty tuple.
-    """
+    """The cards of a chatbot's answer in rank order; any text at all is read without error."""
     return tuple(card for card, _ in read(response))
 
 
@@ -350,10 +344,7 @@ def read(response: str) -> tuple[tuple[Card, ListedText], ...]:
 
 
 def prose(response: str) -> tuple[str, str]:
-    """The text of an answer that is no listing: before its first card, and after it.
-
-    Headings over cards are not in it, and neither are lines drawn between them.
-    """
+    """The text of an answer that is no listing: before its first card, and after it."""
     before: list[str] = []
     after: list[str] = []
     texts, headings = before, list[str]()

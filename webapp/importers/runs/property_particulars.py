@@ -174,10 +174,7 @@ def identity(card: Card) -> str:
 
 
 def differences(one: Card, other: Card) -> tuple[str, ...]:
-    """Return the fields in which two versions of a property contradict each other.
-
-    A field that only one of them states is not a contradiction.
-    """
+    """Return the fields that two versions of a property both state, and otherwise."""
     prices = {(card.price, card.price_max) for card in (one, other) if card.price is not None}
     notes, rooms = {one.price_note, other.price_note}, {one.bedrooms, other.bedrooms}
     words, others = _title_words(one.location), _title_words(other.location)
@@ -226,10 +223,7 @@ Number = int | float | str | None
 
 
 class PropertyInFile(FromPerson):
-    """One entry of ``properties``; what a later check found (``api_data``) is not looked at.
-
-    ``title`` and ``id`` are what a chatbot itself says for ``name`` and ``api_id``.
-    """
+    """One entry of ``properties``; ``title`` and ``id`` are ``name`` and ``api_id`` too."""
 
     name: str | None = None
     title: str | None = None
@@ -253,10 +247,7 @@ class PropertyInFile(FromPerson):
 def read_properties(
     name: str, place: str, listed: Iterable[object]
 ) -> tuple[list[PropertyInFile | None], list[Problem]]:
-    """The properties of one entry in their order, ``None`` for each that is not an object.
-
-    A value that is wrong is left out and reported; `place` is the entry's in file `name`.
-    """
+    """The properties of one entry at `place` in order, ``None`` for what is no object."""
     ignored = {"": "value_ignored"}
     found = [
         read_object(
@@ -299,10 +290,7 @@ def places(
 
 
 def enriched(known: object, further: object) -> object:
-    """The ``properties`` of two files of one session as one list: `known` values are kept.
-
-    A property of `further` adds the keys that the same property has not or has empty.
-    """
+    """The ``properties`` of two files of one session as one list; `known` values are kept."""
     if not isinstance(known, list) or not isinstance(further, list):
         return known or further
     cards = [

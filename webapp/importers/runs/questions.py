@@ -46,12 +46,7 @@ class _Row(NamedTuple):
 
 
 def read(name: str, data: bytes) -> tuple[tuple[ReadQuestion, ...], tuple[Problem, ...]]:
-    """The questions in the file `name`, in order, and remarks on it that cost no question.
-
-    A question set with a hole in it would make other runs incomparable, so one wrong
-    question refuses the file: `UnusableQuestions` carries every problem. `UnreadableFile`
-    is raised for what is neither JSON nor CSV.
-    """
+    """The questions in the file `name` and remarks; one wrong question refuses the whole set."""
     rows, problems = (_csv_rows if _is_csv(data) else _json_rows)(name, data)
     questions: dict[int, ReadQuestion] = {}
     for row in rows:

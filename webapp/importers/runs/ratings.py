@@ -109,10 +109,7 @@ def recognises(data: bytes) -> bool:
 
 
 def read(name: str, data: bytes) -> OfflineRatings:
-    """The ratings in the file `name`; an invalid change is left out and reported.
-
-    Raises ``ImportRefused``.
-    """
+    """The ratings in the file `name` without invalid changes; raises ``ImportRefused``."""
     document, numbers = load(name, data, expected="offline_ratings")
     top, wrong = read_object(_Top, document, file=name, place="", outcomes={"": "file_refused"})
     if top is None:

@@ -94,10 +94,7 @@ def part_of(
 def without_earlier_turns(
     questions: Sequence[ReadQuestion], part: Sequence[ReadQuestion]
 ) -> dict[int, tuple[int, ...]]:
-    """The numbers of the earlier turns that `part` leaves out, by the question that needs them.
-
-    The earlier turns of a context-dependent question go back to the last standalone one.
-    """
+    """The turns since the last standalone question that `part` leaves out, by who needs them."""
     asked = {question.query_id for question in part}
     found: dict[int, tuple[int, ...]] = {}
     earlier: list[int] = []
@@ -132,10 +129,7 @@ def begin(plan: CollectionPlan, folder: Path, now: datetime) -> Collection:
 
 
 def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
-    """The newest collection of `plan` that is not finished, else its finished one, else none.
-
-    Raises `OtherCollection` where only others were interrupted, and `ImportRefused`.
-    """
+    """The newest unfinished collection of `plan`, else its finished one, else none."""
     folder = folder / plan.method
     parts = sorted(folder.glob(f"test_results_*.json{UNFINISHED}"), reverse=True)
     runs = [json_runs.read_collected(part.name, part.read_bytes()) for part in parts]
@@ -156,11 +150,7 @@ def unfinished(plan: CollectionPlan, folder: Path) -> Collection | None:
 
 
 def ask_rest(collection: Collection, plan: CollectionPlan) -> Iterator[Collection]:
-    """Ask the questions that are left; yields the collection after each answer, stored on disk.
-
-    A question that fails is kept with its reason and the next one follows. Once a chatbot has
-    answered at its other address, the questions go there, and the run names it.
-    """
+    """Ask the questions that are left; yields the collection after each answer, stored on disk."""
     chatbot = plan.chatbot
     for question in plan.questions[len(collection.run.answers) :]:
         run, chatbot = _asked(collection.run, question, chatbot)

@@ -137,10 +137,7 @@ class DemoBot:
         return Reply(_written(page), [*map(_property, page)], session_id, metadata)
 
     def search(self, asked: str) -> list[dict[str, Any]]:
-        """Return the listings of the type and up to the price asked for that share most words.
-
-        Words that no listing has do not count; of several prices the last one does.
-        """
+        """Return the listings of the type and up to the price asked for that share most words."""
         words = _words(asked) & self._known
         kinds = words & frozenset(KINDS.values())
         prices = _PRICE.findall(asked.lower())

@@ -31,11 +31,7 @@ CHANGES_A_QUESTION = 10
 
 
 class FileDecision(Struct, frozen=True):
-    """The owner's decision on one file: the labels of its run, or the rater of its ratings.
-
-    ``rater`` is the one whose report was shown, ``confirm`` the tick that this rater's stored
-    judgments may change. ``depends`` are the questions that depend on earlier ones.
-    """
+    """The owner's decision on one file: its run's labels, or its rater, whose report was shown."""
 
     rater: str | None = None
     confirm: bool = False

@@ -30,11 +30,7 @@ PROPERTIES = "properties"
 
 
 class Labels(Struct, frozen=True):
-    """The labels that the owner adds to the file's or replaces.
-
-    ``context_dependent`` answers by query id for questions of which the file does not state
-    whether they depend on their conversation.
-    """
+    """The owner's labels, and by query id what the file does not say of ``context_dependent``."""
 
     search_method: str | None = None
     llm: str | None = None
@@ -256,10 +252,7 @@ def to_query(run: Run, question: Question, entry: ReadQuery) -> Query:
 
 
 def fill(session: Session, pool: Pool, entries: Iterable[tuple[Query, ReadQuery]]) -> None:
-    """Give queries without results theirs, or the emptiness that is to be classified.
-
-    The results are written in one statement: a large run has thousands.
-    """
+    """Give queries without results theirs in one statement, or the emptiness to be classified."""
     shown: list[tuple[Query, int, JudgedThing, Card]] = []
     for query, entry in entries:
         if entry.state is QueryState.EMPTY:

@@ -219,10 +219,7 @@ def deletion_cost(session: Session, study: Study, run_id: str) -> tuple[list[str
 
 
 def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> None:
-    """Delete a run with the judgments that belong to it alone; pooled ones stay.
-
-    The events stay in the log. The file can be imported again.
-    """
+    """Delete a run with the judgments that belong to it alone; pooled ones and events stay."""
     run = find(session, study, run_id)
     labels = f"{run.search_method or '-'} / {run.llm or '-'}"
     studies.log(session, study, "delete run", run.id, labels, None, now)
@@ -243,11 +240,7 @@ def delete_run(session: Session, study: Study, run_id: str, now: datetime) -> No
 def add_cards(
     session: Session, study: Study, run_id: str, query_id: int, text: str, now: datetime
 ) -> int:
-    """Give an unreadable answer its cards, written in the chatbot's own form.
-
-    Returns how many cards were read; none leaves the answer as it was. Raises
-    ``UnknownRun``, ``UnknownQuery`` and ``NotUnreadable``.
-    """
+    """Give an unreadable answer its cards, in the chatbot's own form; return how many were read."""
     # Readers of run files, which a list of runs, that every start shows, does not need.
     from webapp.importers.runs import property_cards
     from webapp.services.runs import imports
@@ -305,10 +298,7 @@ def things_shown(scope: ColumnElement[bool]):  # type: ignore[no-untyped-def]
 
 
 class RecordedFile(Struct, frozen=True):
-    """A source file as it was recorded, with the id of what was made from it.
-
-    ``made`` is the message that names it: "run %(id)s".
-    """
+    """A source file as recorded, and what was made of it: the message ``made`` with its ``id``."""
 
     made: str
     id: str

@@ -207,10 +207,7 @@ def found(session: Session, study: Study) -> list[Run]:
 
 
 def removal_cost(session: Session, study: Study, sample: Sequence[Run]) -> tuple[int, int, bool]:
-    """Return how many verdicts, and grades and notes, of all raters go with the sample runs.
-
-    The third is whether blind rating, which the sample switched off, is automatic again.
-    """
+    """Return how many verdicts and grades go with the sample, and whether blindness comes back."""
     own = Query.run_id.in_([run.id for run in sample])
     given = select(func.count()).select_from(Judgment).where(Judgment.verdict.is_not(None))
     judgments = session.scalar(given.join(JudgedThing).where(_is_own(study, own)))

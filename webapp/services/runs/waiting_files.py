@@ -84,11 +84,7 @@ def store(
     *,
     read: Mapping[str, OpenedFile] | None = None,
 ) -> StoredFiles:
-    """Store the waiting files and forget them; ratings that cannot be stored yet are left.
-
-    Ratings need a rater whose report was shown. `decisions` and `read`, the files that were
-    opened before, are by token.
-    """
+    """Store the waiting files and forget them; ratings without a rater who was shown are left."""
     done = StoredFiles()
     formats = {file.id: file_formats.recognised(file.name, file.data) for file in files}
     for file in sorted(files, key=lambda file: -FORMATS.index(formats[file.id])):

@@ -256,10 +256,7 @@ def _unasked(report: RunReport, whole: Counts) -> Iterator[str]:
 
 
 def _questions(page: RunPage, report: RunReport, sort: str, order: str) -> dict[str, Any]:
-    """Return the questions as a table, sorted by a column; by none, in the order of the run.
-
-    What has no value comes last, whichever way the rest is sorted; equal ones keep their order.
-    """
+    """Return the table of questions, sorted by a column; what has no value comes last."""
     rows: list[tuple[Mapping[str, Value], dict[str, Any]]] = []
     for row in report.rows:
         values, asked = _values(row), page.queries[row.query_id]
