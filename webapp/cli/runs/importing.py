@@ -214,7 +214,7 @@ def store_file(
                     "keeps it open; the set-up of the study can change it later."
                 )
                 say(f"relevansi: {told}", err=True)
-        stored = file.format.store(session, study, file.read, decision, newcomers, now)
+        stored = file_formats.store(session, study, file, decision, newcomers, now)
         if not isinstance(stored.report, ImportReport):
             session.commit()
     return stored

@@ -18,13 +18,11 @@ from webapp.db.engine import Kept
 from webapp.db.tables.study import Study
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs import ratings as rating_changes
-from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.problems import ImportRefused
-from webapp.importers.runs.ratings import OfflineRatings
 from webapp.records import Tell, nobody
 from webapp.services.exports import rated_imports, ratings
 from webapp.services.runs import imports
-from webapp.services.runs.imports import ImportReport, Labels
+from webapp.services.runs.imports import Labels
 
 CHANGES_A_QUESTION = 10
 """So many changes of a rater are stored in the time of a question with its cards."""
@@ -50,92 +48,35 @@ class StoredFile(Struct, frozen=True):
 
 
 class FileFormat(Struct, frozen=True):
-    """How files of one format are recognised, read, looked at and stored.
+    """How files of one format are recognised and read; the report's template has the ``name``.
 
-    ``look`` and ``store`` get what was read, or the ``ImportRefused`` that reading raised.
-    ``brief`` is what of it is kept for looking again, ``size`` about how many questions the file
-    has. The report's template has the ``name``.
+    ``brief`` is what of one is kept for looking again, ``size`` about how many questions it has.
     """
 
     name: str
     sniff: Callable[[str, bytes], bool]
     read: Callable[[str, bytes, Tell], Any]
-    look: Callable[[Session, Study, Any, str | None, datetime], Any]
-    store: Callable[[Session, Study, Any, FileDecision, Container[str], datetime], StoredFile]
     size: Callable[[bytes], int]
-    needs_rater: bool = True
     brief: Callable[[Any], Any] = lambda read: read
-
-
-def _store_run(
-    session: Session,
-    study: Study,
-    read: ImportReport,
-    decision: FileDecision,
-    _newcomers: Container[str],
-    now: datetime,
-) -> StoredFile:
-    if read.read is None:
-        return StoredFile(read, None)
-    depends = {one.query_id: str(one.query_id) in decision.depends for one in read.undecided}
-    labels = Labels(decision.method or None, decision.llm or None, depends)
-    run = imports.store(session, study, read.read, labels, now)
-    return StoredFile(run, run.id)
-
-
-def _store_ratings(
-    session: Session,
-    study: Study,
-    read: OfflineRatings | ImportRefused,
-    decision: FileDecision,
-    newcomers: Container[str],
-    now: datetime,
-) -> StoredFile:
-    rater, is_sure = decision.rater, decision.confirm
-    report = ratings.store(session, study, read, now, rater, confirmed=is_sure, newcomers=newcomers)
-    newcomer = report.rater if report.stored and report.rater_is_new else None
-    return StoredFile(report, report.run_id, report.stored, newcomer)
-
-
-def _store_rated_csv(
-    session: Session,
-    study: Study,
-    read: RatedFile,
-    decision: FileDecision,
-    _newcomers: Container[str],
-    now: datetime,
-) -> StoredFile:
-    rater, overwrite = decision.rater or "", decision.confirm
-    report = rated_imports.store(session, study, read, rater, now, overwrite=overwrite)
-    return StoredFile(report, report.run_id, report.storable)
 
 
 RATED_CSV = FileFormat(
     name="rated_csv",
     sniff=lambda name, data: name.lower().endswith(".csv") or csv_ratings.recognises(data),
     read=lambda name, data, _tell: csv_ratings.read(name, data),
-    look=lambda session, study, read, rater, _now: rated_imports.examine(
-        session, study, read, rater
-    ),
-    store=_store_rated_csv,
     size=lambda data: data.count(b"\n"),
 )
 RATINGS = FileFormat(
     name="ratings",
     sniff=lambda _name, data: rating_changes.recognises(data),
     read=lambda name, data, _tell: rating_changes.read(name, data),
-    look=lambda session, study, read, rater, now: ratings.examine(session, study, read, now, rater),
-    store=_store_ratings,
     size=lambda data: data.count(b'"query_id"') // CHANGES_A_QUESTION,
 )
 RUN = FileFormat(
     name="run",
     sniff=lambda _name, _data: True,
     read=imports.read,
-    look=lambda session, study, read, _rater, _now: imports.examine(session, study, read),
-    store=_store_run,
     size=lambda data: data.count(b'"query_id"'),
-    needs_rater=False,
     brief=imports.without_answers,
 )
 FORMATS = (RATED_CSV, RATINGS, RUN)
@@ -176,3 +117,39 @@ def opened_in_brief(session: Session, name: str, data: bytes, tell: Tell = nobod
         kept = OpenedFile(whole.format, whole.format.brief(whole.read))
         _OPENED.put(session, key, kept)
     return kept
+
+
+def look(session: Session, study: Study, file: OpenedFile, rater: str | None, now: datetime) -> Any:
+    """Return the report of a file beside the study; nothing is stored."""
+    if file.format is RUN:
+        return imports.examine(session, study, file.read)
+    if file.format is RATINGS:
+        return ratings.examine(session, study, file.read, now, rater)
+    return rated_imports.examine(session, study, file.read, rater)
+
+
+def store(
+    session: Session,
+    study: Study,
+    file: OpenedFile,
+    decision: FileDecision,
+    newcomers: Container[str],
+    now: datetime,
+) -> StoredFile:
+    """Store a file as far as it can be; `newcomers` are raters whom earlier files made."""
+    read, rater, is_sure = file.read, decision.rater, decision.confirm
+    if file.format is RATED_CSV:
+        csv = rated_imports.store(session, study, read, rater or "", now, overwrite=is_sure)
+        return StoredFile(csv, csv.run_id, csv.storable)
+    if file.format is RATINGS:
+        found = ratings.store(
+            session, study, read, now, rater, confirmed=is_sure, newcomers=newcomers
+        )
+        newcomer = found.rater if found.stored and found.rater_is_new else None
+        return StoredFile(found, found.run_id, found.stored, newcomer)
+    if read.read is None:
+        return StoredFile(read, None)
+    depends = {one.query_id: str(one.query_id) in decision.depends for one in read.undecided}
+    labels = Labels(decision.method or None, decision.llm or None, depends)
+    run = imports.store(session, study, read.read, labels, now)
+    return StoredFile(run, run.id)

@@ -15,7 +15,7 @@ from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.services.runs import file_formats
-from webapp.services.runs.file_formats import FORMATS, FileDecision, OpenedFile
+from webapp.services.runs.file_formats import FORMATS, RUN, FileDecision, OpenedFile
 
 KEPT_FOR = timedelta(days=1)
 
@@ -62,7 +62,7 @@ class StoredFiles(Struct):
 
 def is_run(file: Upload) -> bool:
     """Whether a file is read as a run."""
-    return file_formats.recognised(file.name, file.data) is file_formats.RUN
+    return file_formats.recognised(file.name, file.data) is RUN
 
 
 def questions(file: Upload) -> int:
@@ -89,11 +89,11 @@ def store(
     formats = {file.id: file_formats.recognised(file.name, file.data) for file in files}
     for file in sorted(files, key=lambda file: -FORMATS.index(formats[file.id])):
         decision = decisions.get(file.id, FileDecision())
-        if formats[file.id].needs_rater and decision.rater is None:
+        if formats[file.id] is not RUN and decision.rater is None:
             done.left.append(file.id)
             continue
         opened = (read or {}).get(file.id) or file_formats.opened(file.name, file.data)
-        stored = opened.format.store(session, study, opened.read, decision, done.newcomers, now)
+        stored = file_formats.store(session, study, opened, decision, done.newcomers, now)
         done.newcomers.update([stored.newcomer] if stored.newcomer else [])
         done.runs.extend([stored.run_id] if stored.run_id and stored.is_done else [])
         if stored.is_done:

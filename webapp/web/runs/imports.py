@@ -197,7 +197,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     opened = file_formats.opened_in_brief(session, file.name, file.data)
     if opened.format is RATED_CSV and rater is None and len(people) == 1:
         rater = people[0]
-    report = opened.format.look(session, study, opened.read, rater, access.now())
+    report = file_formats.look(session, study, opened, rater, access.now())
     return {
         "token": token,
         "format": opened.format,
