@@ -38,6 +38,7 @@ from webapp.metrics.comparisons.comparisons import (
 )
 from webapp.metrics.comparisons.differences import value_of
 from webapp.metrics.comparisons.significance import Interval
+from webapp.metrics.judging.figures import HEADLINES, MEANS
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.judging.registry import measure_of
 from webapp.notation import file_day
@@ -137,14 +138,7 @@ def value_with_interval(found: float | None, interval: Interval, unit: str) -> s
     return f"{notation.figure(found, unit)}{'' if interval.lower is None else f' {bounds}'}"
 
 
-FIGURES = (
-    "mean_precision_at_5",
-    "mean_overall_precision",
-    "mrr",
-    "mrr_answerable",
-    "success_rate",
-    "mean_response_quality",
-)
+FIGURES = tuple(name for name in HEADLINES if name in MEANS)
 """The figures of a comparison that come from judgments, without the composite."""
 
 HEADING = 26.0
@@ -154,7 +148,6 @@ AXIS = 30.0
 
 
 def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture:
-    """Return the figures of every run as dots with their intervals."""
     comparison = report.comparison
     canvas = Canvas(WIDE, palette)
     height = HEADING + INTERVAL_ROW * len(comparison.contenders) + AXIS
@@ -277,7 +270,6 @@ def _pairs(comparison: Comparison, chosen: Sequence[str]) -> Pairs:
 
 
 def _questions_key(canvas: Canvas, found: Pairs) -> float:
-    """Draw the key, one line for each mark; return the height at which the picture goes on."""
     wins, ties, losses = found.counts
     single = len(found.pairs) <= MOST
     entries: list[tuple[Callable[[Canvas, Point], None], str]] = []
@@ -330,7 +322,6 @@ def _lines(canvas: Canvas, found: Pairs, top: float) -> float:
 
 
 def _bars(canvas: Canvas, found: Pairs, top: float) -> float:
-    """How many questions differ how far: bars from far below to far above, level by itself."""
     steps = Counter(
         (1 if apart > 0 else -1) * ceil(round(abs(apart) * BINS, 6)) for apart in found.apart
     )

@@ -455,22 +455,31 @@ MOST_IN_ANSWER = 6
 """The most runs, figures or groups of pairs that are named one by one; the rest are counted."""
 
 
-def answer(comparison: RunDifferences, figures: Collection[str]) -> tuple[str, ...]:
-    """Return two sentences on `figures`: who is ahead; what cannot be told apart, and how sure.
+def answer(comparison: RunDifferences, asked_for: Collection[str]) -> tuple[str, ...]:
+    """Return who is ahead on the figures `asked_for`; and what cannot be told apart, how surely.
 
-    The first says so where the answer is provisional, since a run is not rated to its end. Where
-    no two runs share a question with a value, one sentence says that.
+    One sentence says so where no two runs share a question with a value.
     """
     asked = [
         one
         for one in comparison.differences
-        if one.figure in figures and not one.false_negatives_at_zero
+        if one.figure in asked_for and not one.false_negatives_at_zero
     ]
     paired = [one for one in asked if one.mean is not None]
     if not paired:
         return (gettext("Nothing can be concluded yet: no two runs share a rated question."),)
     apart = [one for one in paired if significant(comparison, one)]
-    ahead = _ahead(comparison, apart) if apart else _nobody(comparison, paired)
+    figures = _listed(list(dict.fromkeys(map(difference_name, paired))), gettext("or"))
+    ahead = gettext("No run is ahead of another on %(figures)s", figures=figures)
+    if apart:
+        ahead = _ahead(comparison, apart)
+    elif len({(one.first, one.second) for one in paired}) == 1:
+        ahead = gettext(
+            "Neither %(first)s nor %(second)s is ahead on %(figures)s",
+            first=comparison.names[paired[0].first],
+            second=comparison.names[paired[0].second],
+            figures=figures,
+        )
     if any(run in comparison.partial for one in asked for run in (one.first, one.second)):
         ahead = gettext("%(ahead)s; this is provisional, as not everything is rated", ahead=ahead)
     tested = _tested(comparison, paired)
@@ -486,7 +495,6 @@ def answer(comparison: RunDifferences, figures: Collection[str]) -> tuple[str, .
 def _grouped(
     comparison: RunDifferences, found: Iterable[tuple[str, str, Difference]]
 ) -> list[tuple[str, list[str], str]]:
-    """Return each run with those it stands against on the same figures, and these figures."""
     figures: dict[tuple[str, str], list[str]] = {}
     for one, other, difference in found:
         figures.setdefault((one, other), []).append(difference_name(difference))
@@ -510,20 +518,6 @@ def _ahead(comparison: RunDifferences, apart: Sequence[Difference]) -> str:
             figures=figures,
         )
         for higher, lower, figures in _grouped(comparison, pairs)
-    )
-
-
-def _nobody(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
-    figures = _listed(list(dict.fromkeys(map(difference_name, paired))), gettext("or"))
-    pairs = {(one.first, one.second) for one in paired}
-    if len(pairs) > 1:
-        return gettext("No run is ahead of another on %(figures)s", figures=figures)
-    ((first, second),) = pairs
-    return gettext(
-        "Neither %(first)s nor %(second)s is ahead on %(figures)s",
-        first=comparison.names[first],
-        second=comparison.names[second],
-        figures=figures,
     )
 
 
@@ -569,7 +563,6 @@ def _tested(comparison: RunDifferences, paired: Sequence[Difference]) -> str:
 
 
 def _listed(names: Sequence[str], word: str) -> str:
-    """Return the names as a list with `word` before the last; of many, how many more there are."""
     rest = len(names) - MOST_IN_ANSWER
     if rest > 0:
         listed = ", ".join(names[:MOST_IN_ANSWER])

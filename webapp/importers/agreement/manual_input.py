@@ -164,7 +164,6 @@ class _Reader:
                 self._wrong(f"{place}.result", f"“{result}”", _named(ManualResult), query_id)
 
     def reasons(self, questions: dict[str, Any]) -> dict[tuple[int, int, str], str]:
-        """Return the reasons for overridden constraints, by question, card and constraint."""
         found = {}
         for place, query_id, card, raw in self._cards("override_reasons", questions):
             for constraint, reason in self._object(place, raw, query_id).items():

@@ -121,16 +121,15 @@ def compare(
         raise ValueError("a comparison takes two runs or more, each once")
     settings = settings or Resampling()
     questions = _questions(runs)
-    contenders = tuple(
-        Contender(
-            run=run,
-            totals=Totals.of(query.summary for query in run.queries),
-            estimates=estimates,
-            categories=_by_category(run),
-            missing=_missing(run, [line.position for line in questions]),
-        )
-        for run, estimates in zip(runs, _estimates(runs, settings), strict=True)
-    )
+    contenders = []
+    for run, estimates in zip(runs, _estimates(runs, settings), strict=True):
+        totals = Totals.of(query.summary for query in run.queries)
+        members: dict[str, list[QuerySummary]] = {}
+        for query in run.queries:
+            members.setdefault(query.category, []).append(query.summary)
+        categories = {name: figures(Totals.of(found)) for name, found in members.items()}
+        missing = _missing(run, [line.position for line in questions])
+        contenders.append(Contender(run, totals, estimates, categories, missing))
     headlines = {
         contender.run.run: {name: e.figure.value for name, e in contender.estimates.items()}
         for contender in contenders
@@ -138,7 +137,7 @@ def compare(
     return Comparison(
         rule=rule,
         settings=settings,
-        contenders=contenders,
+        contenders=tuple(contenders),
         differences=differences(runs, headlines, settings),
         names={run.run: run.name for run in runs},
         partial=frozenset(c.run.run for c in contenders if c.missing.partial),
@@ -178,13 +177,6 @@ def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
         failed=where(lambda s: s.state is QueryState.FAILED),
         unrated_quality=where(lambda s: s.is_unrated),
     )
-
-
-def _by_category(run: ComparedRun) -> dict[str, Mapping[str, Figure]]:
-    members: dict[str, list[QuerySummary]] = {}
-    for query in run.queries:
-        members.setdefault(query.category, []).append(query.summary)
-    return {category: figures(Totals.of(found)) for category, found in members.items()}
 
 
 def _estimates(

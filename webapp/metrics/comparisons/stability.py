@@ -182,7 +182,6 @@ def _other_cutoffs(runs: Sequence[ComparedRun]) -> list[Variation]:
 def _left_out(
     change: VariedPart, runs: Sequence[ComparedRun], group: Callable[[ComparedQuery], str]
 ) -> list[Variation]:
-    """One variation per group of questions, each made by taking the group's part away."""
     numbers = {run.run: [_numbers(query) for query in run.queries] for run in runs}
     whole = {run: _sums(rows) for run, rows in numbers.items()}
     parts: dict[str, dict[str, list[_Numbers]]] = {}
@@ -229,7 +228,6 @@ def _orders(sums: Mapping[str, _Sums]) -> dict[str, Order]:
 
 
 def _other_empties(runs: Sequence[ComparedRun]) -> list[Variation]:
-    """False negatives at 0 in precision and MRR; empty lists left out of success."""
     precisions, ranks, with_results = {}, {}, []
     for run in runs:
         totals = Totals.of(query.summary for query in run.queries)

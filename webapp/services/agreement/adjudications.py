@@ -148,7 +148,6 @@ def docket(session: Session, study: Study) -> Docket:
     notes = _notes(session, study)
 
     def votes(thing: JudgedThing, by_rater: Votes) -> Iterator[Vote]:
-        """Yield the votes in an order that reveals no rater, unless names are shown."""
         drawn = {
             rater: pool.draw(study.order_secret, Purpose.VOTES, thing.id, rater)
             for rater in by_rater
@@ -186,7 +185,6 @@ def docket(session: Session, study: Study) -> Docket:
 
 
 def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:
-    """Return the sort key of the docket: the closest vote, then the most votes."""
     given = [vote.verdict for vote in dispute.votes]
     decided = reports.decided(given).total()
     return reports.margin(given), -decided, dispute.position, dispute.thing_id

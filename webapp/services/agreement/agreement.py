@@ -216,7 +216,7 @@ class ConflictsOfRuns(Struct, frozen=True):
 
 def judged_runs(pairs: Sequence[HandJudgedRun]) -> list[JudgedRun]:
     """Return the runs of pairs of files; runs of one name are told apart by a number."""
-    names = _distinct([pair.name for pair in pairs])
+    names = distinct([pair.name for pair in pairs])
     return [_judged_run(name, pair) for name, pair in zip(names, pairs, strict=True)]
 
 
@@ -250,7 +250,7 @@ def in_study(session: Session, study: Study) -> ConflictsOfRuns | None:
     from webapp.services.gold import constraints
 
     judged = list(constraints.judged_by_hand(session, study))
-    names = _distinct([run.name for run in judged])
+    names = distinct([run.name for run in judged])
     named = [
         replace(run, name=name, verdicts=tuple(replace(one, run=name) for one in run.verdicts))
         for run, name in zip(judged, names, strict=True)
@@ -291,7 +291,7 @@ def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
     )
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
+def distinct(names: Sequence[str]) -> list[str]:
     """Return `names`, each repetition with a number that no other name has."""
     found: list[str] = []
     for name in names:

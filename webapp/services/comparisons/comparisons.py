@@ -187,7 +187,6 @@ class _RunsUnderRules:
         )
 
     def _query(self, asked: AskedQuery, said: Verdicts) -> ComparedQuery:
-        """Return a query under some verdicts: made once, as most rules agree on most queries."""
         question, judgments = self._questions[asked.key], said.judgments(asked)
         key = asked.key, judgments
         if key not in self._made:

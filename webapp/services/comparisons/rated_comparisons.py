@@ -20,6 +20,7 @@ from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
 from webapp.records import Blindness, Problem
+from webapp.services.agreement.agreement import distinct
 from webapp.services.comparisons.chosen_runs import (
     FEWEST,
     PHASES,
@@ -94,7 +95,7 @@ def read(files: Sequence[RatedCsv]) -> dict[str, RatedFile]:
     """Return what each file holds, by its name; a file may lack questions of the longest one."""
     if len(files) < FEWEST:
         raise NothingToCompare
-    called = _apart([file.name for file in files])
+    called = distinct([file.name for file in files])
     found = {
         name: csv_ratings.read(name, file.data) for name, file in zip(called, files, strict=True)
     }
@@ -142,17 +143,4 @@ def names_of(files: Sequence[RatedCsv]) -> list[str]:
         name if many[name] == 1 or file.label else file.name
         for name, file in zip(names, files, strict=True)
     ]
-    return _apart(wanted)
-
-
-def _apart(names: Sequence[str]) -> list[str]:
-    """Return `names` with a number behind each that an earlier one has.
-
-    >>> _apart(["a.csv", "b.csv", "a.csv"])
-    ['a.csv', 'b.csv', 'a.csv (2)']
-    """
-    given: list[str] = []
-    for place, name in enumerate(names):
-        number = names[:place].count(name)
-        given.append(f"{name} ({number + 1})" if number else name)
-    return given
+    return distinct(wanted)

@@ -19,6 +19,7 @@ from webapp import labels
 from webapp.exporters.comparisons import document, pictures, words
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
+from webapp.metrics.comparisons.comparisons import PARTS as FEATURES
 from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.records import Problem
@@ -46,17 +47,8 @@ CHART = "any(intervals, questions)"
 REPORT = "any(markdown, latex, html, json, xlsx)"
 
 PARTS = (
-    "summary",
-    "differences",
-    "categories",
-    "questions",
-    "stability",
-    "constraints",
-    "settled",
-    "sample",
-    "machine_help",
-    "configuration",
-    "downloads",
+    *("summary", "differences", "categories", "questions", "stability"),
+    *(*FEATURES, "configuration", "downloads"),
 )
 """The parts of the page in order: sections of the document, and the files."""
 
@@ -115,8 +107,9 @@ def show() -> str:
             pass  # the page says how to choose
         except DifferentQuestions as refused:
             different = dict(refused.only)
-        if report is not None and rule.rater is None:
-            disputes = _disputes(session, study, report)
+        runs = report.comparison.contenders if report is not None else ()
+        if rule.rater is None and any(one.missing.incomplete for one in runs):
+            disputes = adjudications.open_disputes(session, study)
         candidates = chosen_runs.candidates(session, study)
         choices = rules.rule_choices(session, study)
     return render_template(
@@ -190,14 +183,7 @@ def _report() -> tuple[ComparisonReport, Address]:
         return comparisons.report(session, rater.study, address.runs, rule), address
 
 
-def _disputes(session: Session, study: Study, report: ComparisonReport) -> int:
-    if not any(one.missing.incomplete for one in report.comparison.contenders):
-        return 0
-    return adjudications.open_disputes(session, study)
-
-
 def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[str]:
-    """Return the runs that the address names, else those of the phase it names."""
     ticked = request.args.getlist("runs")
     if ticked:
         return ticked
