@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.exporters.comparisons.comparisons import three_runs
-from tests.exporters.comparisons.read_files import rendered
+from tests.exporters.comparisons.comparisons import rendered, three_runs
 
 pytestmark = pytest.mark.browser
 

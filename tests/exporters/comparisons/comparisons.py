@@ -1,4 +1,4 @@
-"""Comparisons written the way one reads them: letters judge the results."""
+"""Comparisons written the way one reads them, letters judge the results; and their files, read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from functools import cache
 from msgspec.structs import replace
 
 from tests.metrics.comparisons.compared import compared
+from webapp.exporters.comparisons.document import document
+from webapp.exporters.comparisons.files import FORMATS
+from webapp.exporters.frame.tables import Table
 from webapp.metrics.comparisons.comparisons import ComparisonReport, compare
 from webapp.metrics.comparisons.differences import ComparedRun
 from webapp.metrics.comparisons.significance import Resampling
@@ -68,3 +71,46 @@ def three_runs() -> ComparisonReport:
             run("vector_only", "RRNNN", "R.N", UNREADABLE, UNCLASSIFIED, "UU", None),
         ]
     )
+
+
+HOSTILE = (
+    "=1+1|<script>alert(1)</script>",
+    r"\input{/etc/passwd} $x$ %&#_{}~^",
+    '"quoted" [link](http://x) *a* `b`\x07',
+)
+
+
+def all_tables(report: ComparisonReport) -> list[Table]:
+    """Every table of the report's document."""
+    return [t for section in document(report, DAY).sections for t in section.tables]
+
+
+def rendered(report: ComparisonReport, name: str) -> str:
+    """The report in one format, as text."""
+    return FORMATS[name].render(report, DAY).decode()
+
+
+def hostile() -> ComparisonReport:
+    """A report whose names are code of every format."""
+    judged: tuple[Judged, ...] = ("RN", "NR", CORRECT_EMPTY, FALSE_NEGATIVE)
+    runs = [run(f"r{n}", *judged, name=name) for n, name in enumerate(HOSTILE)]
+    runs = [
+        replace(
+            one,
+            queries=tuple(
+                replace(q, category=HOSTILE[n % 3], question=HOSTILE[(n + 1) % 3])
+                for n, q in enumerate(one.queries)
+            ),
+        )
+        for one in runs
+    ]
+    report = comparison_report(runs, raters=[(HOSTILE[1], 3)])
+    return replace(report, study=HOSTILE[0])
+
+
+def shown(found: Sequence[Table]) -> list[list[list[str]]]:
+    """The texts of tables as a file shows them."""
+    return [
+        [[column.heading for column in t.columns], *([c.text for c in row] for row in t.rows)]
+        for t in found
+    ]
