@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
-from tests.services.agreement.test_conflicts import pair
+from tests.services.agreement.test_agreement import pair
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
 from webapp.cli.agreement.agreement import judged_runs

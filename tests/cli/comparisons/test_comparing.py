@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.rated_files import rated
-from tests.cli.relevansi import Stream, document, relevansi
+from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import study_in
@@ -51,18 +51,6 @@ def test_the_same_runs_by_name_give_the_same_figures(instance: Path) -> None:
     done = relevansi(instance, "compare", "--runs", ids["api"], ids["other"])
     assert done.returncode == 1
     assert "different questions: api: 1; other: 1" in done.stderr
-
-
-def test_on_a_terminal_the_steps_are_counted_and_nothing_else_is_different(
-    instance: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    piped = relevansi(instance, "compare", "--phase", "1", "--format", "json")
-    monkeypatch.setattr(Stream, "isatty", lambda _: True)
-    done = relevansi(instance, "compare", "--phase", "1", "--format", "json")
-
-    assert piped.stderr == ""
-    assert "4/4" in done.stderr
-    assert done.stdout == piped.stdout
 
 
 def test_resamples_and_seed_are_the_caller_s_and_are_named(instance: Path) -> None:

@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import openpyxl
@@ -33,17 +32,6 @@ from webapp.metrics.comparisons.comparisons import ComparisonReport
 from webapp.printable import printable_line
 
 both = pytest.mark.parametrize("report", [three_runs(), hostile()], ids=["plain", "hostile"])
-
-
-def test_loading_the_formats_loads_no_pandas_numpy_or_converter() -> None:
-    code = (
-        "import sys; from webapp.exporters.comparisons import files; "
-        "from webapp.exporters.comparisons import pictures; "
-        "print(sorted({'pandas', 'numpy', 'resvg_py', 'reportlab', 'svglib'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert done.stdout == "[]\n"
 
 
 def test_every_table_says_who_rated_by_which_rule_until_when_with_which_version() -> None:

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
-from tests.services.agreement.test_conflicts import pair
+from tests.services.agreement.test_agreement import pair
 from tests.services.runs.runs import click
 from tests.web.conftest import PART
 from webapp.db.engine import Database

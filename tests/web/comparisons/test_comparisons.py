@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -12,7 +11,6 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, click, query
 from tests.web.conftest import made_once, stored
 from webapp.db.engine import Database
-from webapp.exporters.comparisons.files import FORMATS
 from webapp.records import EmptyOutcome, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
@@ -80,19 +78,9 @@ def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple
     differences = client.get(f"/comparisons/{address(pair, part='differences')}").text
     assert "Hybrid is 0.50 higher than api" in differences  # question 1: 1 against 1/2
     assert "Small: with 1 to 2 pairs of questions" in differences
-
-
-def test_every_file_has_the_figures_of_the_page(client: FlaskClient, pair: tuple[str, str]) -> None:
-    for name, made in FORMATS.items():
-        file = client.get(f"/comparisons/report.{name}{address(pair)}")
-        again = client.get(f"/comparisons/report.{name}{address(pair)}")
-
-        assert file.status_code == 200, name
-        assert file.data == again.data, name
-        assert f".{made.extension}" in file.headers["Content-Disposition"]
-        assert "phase1_comparison_" in file.headers["Content-Disposition"]
-    document = json.loads(client.get(f"/comparisons/report.json{address(pair)}").data)
-    assert "0.75" in json.dumps(document)
+    file = client.get(f"/comparisons/report.json{address(pair)}")
+    assert "phase1_comparison_" in file.headers["Content-Disposition"]
+    assert "0.75" in file.text
 
 
 def test_both_lists_of_a_question_stand_side_by_side(
