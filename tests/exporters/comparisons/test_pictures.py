@@ -22,7 +22,6 @@ from tests.exporters.comparisons.comparisons import (
     three_runs,
 )
 from webapp.exporters.comparisons import pictures
-from webapp.exporters.comparisons.pictures import Track
 from webapp.exporters.frame import canvas
 from webapp.exporters.frame.canvas import PRINT
 from webapp.i18n import speaking
@@ -150,13 +149,6 @@ def test_a_false_negative_counts_as_zero_and_questions_without_a_pair_are_counte
     assert "1 question is left out: it has no value in one of the runs." in said(
         parsed(picture.markup)
     )
-
-
-def test_a_value_lies_on_its_track() -> None:
-    track = Track(left=10, right=110, top=1.0)
-
-    assert [track.at(value) for value in (0.0, 0.25, 1.0)] == [10, 35, 110]
-    assert Track(left=0, right=100, top=5.0).at(4) == 80
 
 
 @pytest.mark.parametrize("kind", pictures.KINDS)

@@ -74,14 +74,6 @@ def test_the_drawn_test_is_scipys_within_chance(size: int) -> None:
     assert ours.p == pytest.approx(theirs, abs=error)
 
 
-def test_a_sample_s_p_is_the_same_beside_others_of_its_size_and_of_another() -> None:
-    one, other, small = sample(30, 1), sample(30, 2), sample(9, 3)
-
-    together = randomisation_tests([one, small, other], SETTINGS)
-
-    assert together == (one_test(one), one_test(small), one_test(other))
-
-
 @pytest.mark.parametrize("size", [8, 30, 200])
 def test_the_interval_is_scipys_within_chance(size: int) -> None:
     values = [float(x) for x in np.random.default_rng(size).normal(0.1, 0.3, size)]
@@ -181,16 +173,6 @@ def test_chunks_draw_what_one_piece_draws(draw: object, monkeypatch: pytest.Monk
 
     assert len(pieces) == 5  # 4 x 64 and 44 rows
     assert np.array_equal(np.concatenate(pieces), whole)
-
-
-def test_items_of_one_unit_are_counted_together() -> None:
-    unit_of = np.array([0, 1, 1, 2])
-    times = significance.item_times(unit_of, 3, Bootstrap(resamples=50, seed=3))
-    first = np.random.default_rng(3).integers(0, 4, (50, 4))[0]
-
-    assert times.shape == (50, 3)
-    assert set(times.sum(axis=1)) == {4}
-    assert times[0].tolist() == [(unit_of[first] == unit).sum() for unit in range(3)]
 
 
 def test_resamples_without_an_estimate_are_left_out_and_counted() -> None:
