@@ -13,13 +13,13 @@ from webapp.db.tables.study import Question, Study
 from webapp.records import Particulars
 from webapp.services.gold import gold
 from webapp.services.offline import runs
-from webapp.services.rating import particulars, question_notes, tasks
+from webapp.services.rating import particulars, tasks
 
 
 def test_the_distance_from_the_asked_place(session: Session, study: Study, rater: Rater) -> None:
     run_id = stored(session, study)
     take_gold(session, rater, notes="Cemara Asri counts.")
-    question_notes.show_offered(session, study, NOW)
+    particulars.show_offered_notes(session, study, NOW)
     set_study(session, study, show_record=True)
 
     found = known(session, study, run_id)
@@ -81,14 +81,14 @@ def test_a_note_is_read_once_it_is_shown(session: Session, study: Study, rater: 
 
     assert read() == {""}
 
-    question_notes.show_offered(session, study, NOW)
+    particulars.show_offered_notes(session, study, NOW)
     assert read() == {"no_data because it is full"}
 
-    question_notes.put(session, study, {question.id: " Mine "}, NOW)
-    question_notes.show_offered(session, study, NOW)
+    particulars.put_notes(session, study, {question.id: " Mine "}, NOW)
+    particulars.show_offered_notes(session, study, NOW)
     assert read() == {"Mine"}
 
-    question_notes.put(session, study, {question.id: ""}, NOW)
+    particulars.put_notes(session, study, {question.id: ""}, NOW)
     assert read() == {""}
     assert question.note is None
     said = select(LogEntry.old, LogEntry.new).where(LogEntry.action == "set note")

@@ -4,6 +4,9 @@ They are read from the answer and its file whenever a page is shown, so they nev
 contents are the same. The chatbot's own words are kept apart from details that only the listing's
 record has (``api_data``), shown only where the owner switched that on. A blind rater is shown one
 card for all runs, with the fullest of their details, whatever the order of the runs.
+
+The owner's notes on questions stand above the cards. A gold question's note may reveal the expected
+answer ("no_data because ..."), so raters read it only once the owner shows it.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -18,16 +23,18 @@ from msgspec.structs import astuple, replace
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
+from webapp.db.tables.evaluations import GoldVersion
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Study
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs import property_cards, property_particulars
 from webapp.importers.runs.property_particulars import filled, places, read_properties
 from webapp.metrics.runs.provenance import haversine_km
 from webapp.records import Card, CardParticulars, ListedText, Particulars, QueryState
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import tasks
+from webapp.services.study import studies
 
 Key = TypeVar("Key", int, str)
 
@@ -276,3 +283,63 @@ def _distance(place: AskedPlace | None, said: Particulars) -> float | None:
     if place is None or said.latitude is None or said.longitude is None:
         return None
     return haversine_km(place.latitude, place.longitude, said.latitude, said.longitude)
+
+
+NOTE_KEYS = ("notes", "note", "evaluation_criteria", "evaluation criteria", "criteria")
+"""Where a gold question carries its note: the first that is there."""
+LONGEST_NOTE = 2000
+"""Characters of a note."""
+
+
+def question_notes(session: Session, study: Study) -> list[list[tuple[Question, str]]]:
+    """Return the questions of every question set with the notes of their gold questions, by set."""
+    sets = session.scalars(
+        select(QuestionSet).where(QuestionSet.study_id == study.id).order_by(QuestionSet.id)
+    )
+    return [_notes_of(session, one) for one in sets if one.questions]
+
+
+def put_notes(session: Session, study: Study, typed: Mapping[int, str], now: datetime) -> None:
+    for question, _ in chain.from_iterable(question_notes(session, study)):
+        before = question.note or ""
+        text = typed.get(question.id, before).replace("\r\n", "\n").strip()[:LONGEST_NOTE]
+        if text != before:
+            question.note = text or None
+            subject = f"question {question.position}"
+            studies.log(session, study, "set note", subject, before, text, now)
+
+
+def show_offered_notes(
+    session: Session, study: Study, now: datetime, question_id: int | None = None
+) -> None:
+    """Let raters read the offered note of one question, or of all, that has no other note."""
+    offered = {
+        question.id: text
+        for question, text in chain.from_iterable(question_notes(session, study))
+        if text and not question.note and question_id in (None, question.id)
+    }
+    put_notes(session, study, offered, now)
+
+
+def _notes_of(session: Session, found: QuestionSet) -> list[tuple[Question, str]]:
+    document = session.scalar(
+        select(GoldVersion.document)
+        .where(GoldVersion.question_set_id == found.id)
+        .order_by(GoldVersion.id.desc())
+        .limit(1)
+    )
+    known = {asked["id"]: _note_in(asked) for asked in (document or {}).get("questions", [])}
+    asked = select(Query.question_id, Query.query_id).join(Question)
+    rows = session.execute(
+        asked.where(Question.question_set_id == found.id).order_by(Query.query_id.desc())
+    )
+    numbers: dict[int, int] = dict(rows.all())
+    return [
+        (question, known.get(numbers.get(question.id, question.position), "")[:LONGEST_NOTE])
+        for question in found.questions
+    ]
+
+
+def _note_in(question: Mapping[str, object]) -> str:
+    found = (question.get(key) for key in NOTE_KEYS)
+    return next((text for one in found if isinstance(one, str) and (text := one.strip())), "")

@@ -25,7 +25,7 @@ from webapp.importers.runs import json_runs
 from webapp.records import Click, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
-from webapp.services.rating import pool, question_notes
+from webapp.services.rating import particulars, pool
 from webapp.services.rating.pool import POOL, Unit
 from webapp.services.runs import imports, runs
 from webapp.services.runs.imports import Labels
@@ -147,10 +147,10 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     notes = json.loads((folder / "notes.json").read_text("utf-8"))
     typed = {
         question.id: notes.get(str(question.position), "")
-        for lines in question_notes.notes(session, study)
+        for lines in particulars.question_notes(session, study)
         for question, _ in lines
     }
-    question_notes.put(session, study, typed, now)
+    particulars.put_notes(session, study, typed, now)
     run_ids = {
         run.search_method or "": run.id
         for run in session.scalars(select(Run).where(Run.study_id == study.id))
