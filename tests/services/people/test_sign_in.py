@@ -28,6 +28,11 @@ from webapp.services.people.sign_in import (
 from webapp.services.study import studies
 
 RIGHT = "kata sandi yang panjang"
+FORMER = (
+    "scrypt$16$8$5$/wBzaXh0ZWVuIGJ5dGVzISE=$"
+    "AxgUOdgNyp8CTLbHXfyi2/fWLfBumnwH6tmDUtXBffH+8r1Gn19CDCmbJWdU3pA9KCCurJxr1J6CfWy4ICMPDg=="
+)
+"""``RIGHT`` hashed by hashlib.scrypt(n=16, r=8, p=5), in the form of versions before werkzeug's."""
 
 
 @pytest.fixture(name="locked")
@@ -45,6 +50,12 @@ def test_the_right_password_is_right_and_no_other(locked: Study) -> None:
     for wrong in ("", RIGHT[:-1], RIGHT + " ", RIGHT.upper(), "x" * 1_000, "\ud800" * 10):
         with pytest.raises(WrongPassword):
             sign_in.check_password(locked.password, wrong)
+
+
+def test_a_password_stored_by_an_earlier_version_still_works() -> None:
+    sign_in.check_password(FORMER, RIGHT)
+    with pytest.raises(WrongPassword):
+        sign_in.check_password(FORMER, RIGHT + " ")
 
 
 def test_a_password_is_stored_salted_in_one_spelling(monkeypatch: pytest.MonkeyPatch) -> None:

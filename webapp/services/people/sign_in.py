@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import unicodedata
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -85,6 +86,8 @@ WAITING = 2
 REMEMBERED = timedelta(days=60)
 """How long a sign-out is kept: twice as long as any browser carries a cookie."""
 COST, BLOCK, LANES = 2**14, 8, 5
+FORMER = "scrypt$"
+"""How hashes begin that were stored before werkzeug made them."""
 SEAL_LENGTH = 16
 
 
@@ -237,7 +240,8 @@ def check_password(stored: str | None, password: str) -> None:
     """Raise ``WrongPassword`` unless this is what was stored; it takes a third of a second."""
     if stored is None or len(password) > LONGEST:
         raise WrongPassword
-    if not check_password_hash(stored, _normal(password)):
+    fits = _fits_former if stored.startswith(FORMER) else check_password_hash
+    if not fits(stored, _normal(password)):
         raise WrongPassword
 
 
@@ -282,6 +286,13 @@ def forgive(session: Session, study: Study, source: str) -> None:
 
 def _normal(password: str) -> str:
     return unicodedata.normalize("NFKC", password).encode(errors="replace").decode()
+
+
+def _fits_former(stored: str, password: str) -> bool:
+    _, cost, block, lanes, salt, wanted = stored.split("$")
+    numbers = {"n": int(cost), "r": int(block), "p": int(lanes), "maxmem": 2**26}
+    found = hashlib.scrypt(password.encode(), salt=b64decode(salt), **numbers)
+    return hmac.compare_digest(found, b64decode(wanted))
 
 
 @lru_cache(maxsize=1024)
