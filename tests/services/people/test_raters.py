@@ -228,20 +228,6 @@ def test_a_link_lets_its_rater_in_until_it_expires(session: Session, study: Stud
     assert states == ["expired", "open"]
 
 
-def test_a_withdrawn_link_ends_at_once_for_those_inside(session: Session, study: Study) -> None:
-    withdrawn, other = (raters.invite(session, study, "Ani", NOW) for _ in range(2))
-    came_in = raters.accept(session, study, withdrawn.token, NOW)
-
-    raters.withdraw(session, study, came_in.id, NOW)
-
-    assert sign_in.current_user(session, sign_in.rater_cookie(came_in), NOW).rater_id is None
-    with pytest.raises(NoWayIn):
-        raters.accept(session, study, withdrawn.token, NOW)
-    assert raters.accept(session, study, other.token, NOW).rater is came_in.rater
-    lines = raters.invitation_lines(session, study, NOW)[came_in.rater_id]
-    assert [line.state for line in lines] == ["open", "withdrawn"]
-
-
 def test_the_list_and_the_removal_count_the_same_judgments(demo_session: Session) -> None:
     study = study_of(demo_session)
     counted = {line.id: line.judgments for line in raters.lines(demo_session, study)}

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.db.engine import Database
-from webapp.db.tables.people import Attempt, LogEntry, Rater, SignedOut
+from webapp.db.tables.people import Attempt, LogEntry, Rater
 from webapp.db.tables.study import Study
 from webapp.services.people import raters, sign_in
 from webapp.services.people.sign_in import (
@@ -22,7 +22,6 @@ from webapp.services.people.sign_in import (
     SessionCookie,
     TooBusy,
     TooManyTries,
-    UnfitPassword,
     WrongPassword,
 )
 from webapp.services.study import studies
@@ -67,12 +66,6 @@ def test_a_password_is_stored_salted_in_one_spelling(monkeypatch: pytest.MonkeyP
     assert first.startswith("scrypt:1024:8:5$")
     assert "Medan" not in first
     sign_in.check_password(first, "cafe\u0301 di Medan")
-
-
-@pytest.mark.parametrize("unfit", ["", "x" * 9, "x" * 201])
-def test_a_password_is_neither_short_nor_endless(unfit: str) -> None:
-    with pytest.raises(UnfitPassword):
-        sign_in.hashed(unfit)
 
 
 def test_another_password_signs_the_owner_out(
@@ -122,28 +115,6 @@ def test_nobody_signs_in_before_a_password_or_invitation(session: Session, study
     ).is_open_house  # a withdrawn one counts: it was given out
 
 
-def test_the_chosen_rater_works_else_the_owner(
-    session: Session, study: Study, rater: Rater
-) -> None:
-    ani = raters.add(session, study, "Ani", NOW)
-
-    assert sign_in.current_user(session, None, NOW).rater_id == rater.id
-    assert sign_in.current_user(session, SessionCookie(ani.id), NOW).rater_id == ani.id
-    assert sign_in.current_user(session, SessionCookie(999), NOW).rater_id == rater.id
-    raters.remove(session, ani, NOW)
-    assert sign_in.current_user(session, SessionCookie(ani.id), NOW).rater_id == rater.id
-
-
-def test_the_set_up_key_works_until_there_is_a_password(session: Session, study: Study) -> None:
-    key = sign_in.setup_key(study, "secret")
-
-    assert sign_in.is_setup_key(study, "secret", key)
-    assert not sign_in.is_setup_key(study, "another", key)
-    assert not sign_in.is_setup_key(study, "secret", "é")
-    sign_in.set_password(session, study, sign_in.hashed(RIGHT), NOW)
-    assert not sign_in.is_setup_key(study, "secret", key)
-
-
 def test_one_password_is_compared_at_a_time_and_few_wait() -> None:
     queue, began, end = PasswordQueue(), SimpleQueue[int](), Event()
 
@@ -163,20 +134,6 @@ def test_one_password_is_compared_at_a_time_and_few_wait() -> None:
     assert [one.exception() for one in tried if one is not refused] == [None] * 3
     with queue.turn():
         pass
-
-
-def test_an_ended_sign_in_stands_for_nobody(session: Session, locked: Study, rater: Rater) -> None:
-    ended = replace(sign_in.owner_cookie(session, locked), sign_in="one")
-    other = replace(ended, sign_in="two")
-    for _again in range(2):
-        sign_in.sign_out(session, "one", NOW)
-        session.flush()
-
-    assert sign_in.current_user(session, ended, NOW).rater_id is None
-    assert sign_in.current_user(session, other, NOW).rater_id == rater.id
-    sign_in.sign_out(session, "two", NOW + timedelta(days=60))
-    session.flush()
-    assert session.get(SignedOut, "one") is None  # no cookie lasts as long
 
 
 MINUTE = timedelta(minutes=1)

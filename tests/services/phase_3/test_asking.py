@@ -26,7 +26,7 @@ from webapp.chatbot.mappings import CONTRACT
 from webapp.db.tables.phase_3 import Participant
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.figures import Totals
-from webapp.records import QueryState, Relevance
+from webapp.records import Relevance
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.phase_3 import own_questions, user_studies
@@ -34,7 +34,6 @@ from webapp.services.phase_3.own_questions import (
     Failed,
     NoQuestionLeft,
     QuestionCall,
-    QuestionStillOpen,
     State,
     TooSoon,
     TriedTooOften,
@@ -43,8 +42,7 @@ from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
 from webapp.services.rating import pages
 from webapp.services.rating.pool import QueryFilter
-from webapp.services.workers import loop
-from webapp.services.workers.loop import ALIVE, Nothing
+from webapp.services.workers.loop import Nothing
 
 MINUTE = timedelta(minutes=1)
 
@@ -90,24 +88,6 @@ def test_a_new_conversation_forgets_the_earlier(session: Session, melati: Partic
     assert [line.conversation for line in found] == [1, 1, 2]
 
 
-def test_a_dead_call_is_interrupted_and_comes_too_late(
-    session: Session, melati: Participant
-) -> None:
-    own_questions.ask(session, melati, "Rumah?", NOW)
-    call = claimed(session)
-    loop.renew(session, [call.lease], NOW + MINUTE)
-    session.expire_all()
-
-    def state(after: timedelta) -> State:
-        return own_questions.lines(session, melati, NOW + after)[0].state
-
-    assert state(MINUTE + ALIVE / 2) is State.ASKING
-    assert state(MINUTE + ALIVE) is State.INTERRUPTED
-    own_questions.ask_again(session, melati, 1, NOW + 2 * MINUTE)
-    WORK.keep(session, call, Answer("late"), NOW + 2 * MINUTE)
-    assert state(2 * MINUTE) is State.WAITING
-
-
 @pytest.mark.parametrize(
     "response",
     ["NUL \x00 here", "half \ud800 a character", "\u202e turned", "x" * 900_000, "**" * 5000],
@@ -142,29 +122,6 @@ def test_questions_wait_their_turn(session: Session, study: Study) -> None:
     assert (last.state, last.before) == (State.WAITING, 2)
     WORK.keep(session, first, Answer("Tidak ada."), NOW + MINUTE)
     assert claimed(session, NOW + MINUTE).asked.message == "Rumah 2?"
-
-
-def test_there_is_one_open_question_at_a_time(session: Session, melati: Participant) -> None:
-    first = own_questions.ask(session, melati, "Rumah?", NOW)
-
-    assert own_questions.ask(session, melati, " Rumah? ", NOW) == first
-    with pytest.raises(QuestionStillOpen) as still:
-        own_questions.ask(session, melati, "Ruko?", NOW)
-    assert still.value.args == (first,)
-
-
-def test_what_is_given_up_is_failed(session: Session, study: Study, melati: Participant) -> None:
-    opened(session, study, SETTINGS)
-    own_questions.ask(session, melati, "Rumah?", NOW)
-    WORK.keep(session, claimed(session), Failed("not_reached", "nobody listens"), NOW)
-    own_questions.give_up(session, melati, 1, NOW)
-    own_questions.give_up(session, melati, 1, NOW)
-
-    (line,) = own_questions.lines(session, melati, NOW)
-    assert (line.state, line.answer_state) == (State.GIVEN_UP, QueryState.FAILED)
-    assert not line.is_open
-    assert own_questions.allowance(session, melati) == 10
-    assert own_questions.ask(session, melati, "Ruko?", NOW) == 2
 
 
 def test_nobody_asks_too_much_too_soon_or_too_late(session: Session, study: Study) -> None:

@@ -17,14 +17,12 @@ from webapp.db.tables.judging import Event
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.phase_3 import ConsentText, Participant, ParticipantLink
 from webapp.db.tables.study import Study
-from webapp.records import USABILITY_ITEMS
 from webapp.services.judging import events
 from webapp.services.people import sign_in
 from webapp.services.people.raters import NoWayIn
 from webapp.services.phase_3 import participants, user_studies
 from webapp.services.phase_3.own_questions import rater
-from webapp.services.phase_3.participants import PhaseClosed, PseudonymTaken
-from webapp.services.phase_3.user_studies import UserStudySettings
+from webapp.services.phase_3.participants import PseudonymTaken
 from webapp.services.study import studies
 
 DAY = timedelta(days=1)
@@ -100,16 +98,6 @@ def test_pseudonyms_are_unique(session: Session, study: Study, link: Participant
     assert "Jati" not in said_in_log(session)
 
 
-def test_an_open_link_lets_many_in(session: Session, study: Study, link: ParticipantLink) -> None:
-    token = participants.new_token()
-    first, second = agreed(session, link, "Melati", token), agreed(session, link, "Jati")
-
-    assert agreed(session, link, "Melati", token) is first
-    assert (first.number, second.number) == (1, 2)
-    assert first.rater_id != second.rater_id
-    assert [one.pseudonym for one in participants.everybody(session, study)] == ["Melati", "Jati"]
-
-
 def test_the_agreed_text_is_kept(session: Session, study: Study, link: ParticipantLink) -> None:
     assert user_studies.write_consent(session, study, user_studies.default_consent(), NOW) == 1
     before = agreed(session, link)
@@ -123,32 +111,6 @@ def test_the_agreed_text_is_kept(session: Session, study: Study, link: Participa
     assert (after.consent.number, after.consent.text) == (2, "New")
     assert before.consent.text == user_studies.default_consent()["en"]
     assert len(only(session, ConsentText)) == 4  # two versions in each language
-
-
-def test_declining_leaves_a_count(session: Session, study: Study, link: ParticipantLink) -> None:
-    participants.decline(session, link, NOW)
-    invited = participants.invite(session, study, "Merak", NOW)
-    participants.decline(session, participants.accept(session, study, invited.token, NOW), NOW)
-
-    phase = user_studies.find(session, study)
-    assert phase is not None
-    assert phase.declined == 2
-    assert only(session, Participant) == []
-    assert "Merak" not in said_in_log(session)
-    with pytest.raises(NoWayIn):
-        participants.accept(session, study, invited.token, NOW)
-
-
-def test_closed_it_lets_nobody_new_in(
-    session: Session, study: Study, link: ParticipantLink
-) -> None:
-    melati = agreed(session, link)
-    own = participants.personal_link(session, melati, NOW)
-    user_studies.set_settings(session, study, UserStudySettings(is_open=False), NOW)
-
-    with pytest.raises(PhaseClosed):
-        agreed(session, link, "Jati")
-    assert agreed(session, participants.accept(session, study, own.token, NOW)) is melati
 
 
 def test_participants_are_no_raters_of_the_study(session: Session, study: Study) -> None:
@@ -178,18 +140,6 @@ def _person(session: Session, study: Study) -> Participant:
 @pytest.fixture(name="melati")
 def _melati(person: Participant) -> Rater:
     return rater(person)
-
-
-def test_ten_answers_make_a_score_and_nine_do_not(session: Session, melati: Rater) -> None:
-    for number, item in enumerate(USABILITY_ITEMS):
-        said = participants.of_rater(session, melati)
-        assert said.unanswered == tuple(range(number + 1, 11))
-        participants.answer(session, melati, item, "4", click(item))
-    participants.answer(session, melati, "helped", "Cepat", click("h"))
-
-    said = participants.of_rater(session, melati)
-    assert said.usability == (4,) * 10
-    assert (said.helped, said.missing, said.unanswered) == ("Cepat", "", ())
 
 
 def test_an_older_click_does_not_shadow_a_newer(session: Session, melati: Rater) -> None:

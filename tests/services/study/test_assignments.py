@@ -182,25 +182,6 @@ def test_an_assignment_follows_its_question(session: Session, study: Study, budi
     assert assignments.written(assignments.assigned(session, budi) or (), sets) == "2, 5"
 
 
-def test_the_plan_has_all_raters(session: Session, study: Study, rater: Rater, budi: Rater) -> None:
-    set_study(session, study, overlap=2)
-    assign(session, rater, "1-2")
-    assign(session, budi, "2-3")
-    task = tasks.next_task(session, budi, NOW)
-    assert task is not None
-    session.flush()
-
-    lines = question_standings(session, study)
-    assert [(line.given_to, line.planned_for, line.reach) for line in lines] == [
-        ([], [rater.name], 1),
-        (["Budi"], [rater.name], 2),
-        ([], ["Budi"], 1),
-        ([], [], 0),
-    ]
-    set_study(session, study, overlap=1)
-    assert question_standings(session, study)[1].planned_for == []
-
-
 def test_who_was_given_a_question_reaches_it(session: Session, study: Study, budi: Rater) -> None:
     Robot(session, budi).rate_all()
     raters.remove(session, budi, NOW)

@@ -251,23 +251,6 @@ def test_home_says_what_to_do(app: Flask, client: FlaskClient, web_database: Dat
     assert "api" not in rater.partition("<main")[2]
 
 
-def test_the_saving_is_told_in_numbers(client: FlaskClient, web_database: Database) -> None:
-    stored(web_database, [query(1, card("a"), card("b"), card("c"))])
-    stored(web_database, [query(1, card("b"), card("c"), card("d"))], method="api_only")
-
-    page = client.get("/study/standing", headers=PART).text
-    client.post("/study/", data=FORM | {"pool_depth": "2"})
-    cut = client.get("/study/standing").text
-
-    # Six cards shown: a, b, c, d are four things, two cards (33 %) need no verdict.
-    assert page.lstrip().startswith('<div id="standing">')
-    assert "6 cards shown, 4 to judge." in page
-    assert "saves each rater 2 verdicts, 33% of all cards" in page
-    # Down to rank 2: a, b of one run and b, c of the other; d lies deeper only.
-    assert "6 cards shown, 3 to judge." in cut
-    assert "The pool ends at rank 2: 1 property" in cut
-
-
 def lefts(page: str) -> list[str]:
     """Return the last column of the questions."""
     rows = page.split("questions-stand")[1]
