@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 
 import click
@@ -71,22 +70,18 @@ def _lines(found: Verification) -> Iterator[str]:
             files=found.files,
             figures=found.figures,
         )
-    files = list(dict.fromkeys(one.file for one in found.differences))
-    ordered = sorted(found.differences, key=lambda one: (files.index(one.file), _is_minor(one)))
-    for file, differences in groupby(ordered, key=lambda one: one.file):
-        listed = list(differences)
+    for file in dict.fromkeys(one.file for one in found.differences):
         yield file
+        every = [one for one in found.differences if one.file == file]
+        # Headline figures are listed before all others.
+        listed = sorted(
+            every, key=lambda one: "figures" not in one.place or one.place[-1] != "value"
+        )
         yield from (f"  {_told(one)}" for one in listed[:MOST_LINES])
         if len(listed) > MOST_LINES:
             more = len(listed) - MOST_LINES
             yield "  " + gettext("and %(n)s more; --format json lists all of them", n=more)
         yield from (f"    {line}" for line in found.texts.get(file, ()))
-
-
-def _is_minor(one: PackDifference) -> bool:
-    """Whether a figure is not a headline figure, which are listed first."""
-    is_headline = "figures" in one.place and one.place[-1] == "value"
-    return one.kind is DifferenceKind.FIGURE and not is_headline
 
 
 _OF_FILES = {

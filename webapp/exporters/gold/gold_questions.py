@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from webapp.metrics.gold.constraint_rules import Constraints, Place, Range
-from webapp.metrics.gold.constraints import GoldQuestion, Stated
+from webapp.metrics.gold.constraint_rules import Place, Range
+from webapp.metrics.gold.constraints import GoldQuestion
 
 
 def gold_json(
@@ -28,29 +28,23 @@ def _question(question: GoldQuestion) -> dict[str, Any]:
     stated = question.stated
     if stated is not None and stated.question == replace(question, stated=None):
         return dict(stated.entry)
-    written = _written(question)
-    if stated is not None:
-        written["constraints"] |= _kept(question, stated)
-    return written
-
-
-def _kept(question: GoldQuestion, stated: Stated) -> dict[str, Any]:
-    """The constraints as they were stated, without those that were changed."""
-    before: dict[str, Any] = stated.entry.get("constraints") or {}
-    return {
-        name: value
-        for name, value in before.items()
-        if getattr(question.constraints, name, None)
-        == getattr(stated.question.constraints, name, None)
+    asked, extra = question.constraints, dict(question.extra)
+    written: dict[str, Any] = {
+        "property_type": asked.property_type,
+        "listing_type": asked.listing_type,
+        "location": _place(asked.location) if asked.location else None,
+        "price": _range(asked.price),
+        "bedrooms": _range(asked.bedrooms),
+        "floors": _range(asked.floors),
     }
-
-
-def _written(question: GoldQuestion) -> dict[str, Any]:
-    extra = dict(question.extra)
+    constraints = {name: value for name, value in written.items() if value is not None}
     currency = extra.pop("currency", None)
-    constraints = _constraints(question.constraints)
-    if currency is not None and "price" in constraints:
+    if currency is not None and asked.price:
         constraints["price"]["currency"] = currency
+    for name, value in ((stated.entry.get("constraints") or {}) if stated else {}).items():
+        before = stated and getattr(stated.question.constraints, name, None)
+        if getattr(asked, name, None) == before:  # it is written as it was stated
+            constraints[name] = value
     return {
         "id": question.query_id,
         "question": question.text,
@@ -62,18 +56,6 @@ def _written(question: GoldQuestion) -> dict[str, Any]:
     }
 
 
-def _constraints(asked: Constraints) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "property_type": asked.property_type,
-        "listing_type": asked.listing_type,
-        "location": _place(asked.location) if asked.location else None,
-    }
-    for name in ("price", "bedrooms", "floors"):
-        bounds = getattr(asked, name)
-        found[name] = _range(bounds) if bounds else None
-    return {name: value for name, value in found.items() if value is not None}
-
-
 def _place(place: Place) -> dict[str, Any]:
     point = {"lat": place.latitude, "lng": place.longitude}
     if place.latitude is None:
@@ -81,7 +63,9 @@ def _place(place: Place) -> dict[str, Any]:
     return {"keywords": list(place.keywords), **point, "radius_km": place.radius_km}
 
 
-def _range(bounds: Range) -> dict[str, Any]:
+def _range(bounds: Range | None) -> dict[str, Any] | None:
+    if bounds is None:
+        return None
     stated = {
         "min": bounds.minimum,
         "max": bounds.maximum,

@@ -15,7 +15,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from webapp.metrics.judging.registry import MEASURES, Measure
+from webapp.metrics.judging.registry import MEASURES
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION, README
 from webapp.records import CannotTell
 
@@ -176,7 +176,20 @@ def pack(
                 "of": "the study's secret, which its database alone holds",
             }
         ],
-        "definitions": [_definition(measure) for measure in MEASURES.values()],
+        "definitions": [
+            {
+                "name": measure.name,
+                "per_question": measure.query_name,
+                "label": measure.label,
+                "meaning": measure.meaning,
+                "unit": measure.unit,
+                "formula": measure.formula,
+                "denominator": measure.denominator,
+                "edge_cases": list(measure.edge_cases),
+                "source": measure.source,
+            }
+            for measure in MEASURES.values()
+        ],
         "files": [
             {"name": name, "bytes": len(data), "sha256": sha256(data).hexdigest()}
             for name, data in sorted(members.items())
@@ -204,20 +217,6 @@ def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 def _json(value: object, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent, default=datetime.isoformat)
-
-
-def _definition(measure: Measure) -> dict[str, object]:
-    return {
-        "name": measure.name,
-        "per_question": measure.query_name,
-        "label": measure.label,
-        "meaning": measure.meaning,
-        "unit": measure.unit,
-        "formula": measure.formula,
-        "denominator": measure.denominator,
-        "edge_cases": list(measure.edge_cases),
-        "source": measure.source,
-    }
 
 
 def readme(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -191,18 +192,11 @@ def _check(name: str, rule: Rule | None, card: CardFacts, by_hand: Outcome | Non
     return replace(found, rule=rule, outcome=by_hand, reason=OutcomeReason.BY_HAND)
 
 
-def _found(
-    name: str,
-    reason: OutcomeReason,
-    words: str | None = None,
-    number: Fraction | None = None,
-    keyword: str | None = None,
-    distance_km: float | None = None,
-) -> Check:
+def _found(name: str, reason: OutcomeReason, **shown: Any) -> Check:
     outcome = Outcome.PASS if reason in _PASSING else Outcome.FAIL
     if reason is OutcomeReason.NOT_ON_CARD:
         outcome = Outcome.MISSING
-    return Check(name, outcome, reason, outcome, None, words, number, keyword, distance_km)
+    return Check(name, outcome, reason, outcome, **shown)
 
 
 _PASSING = {
@@ -217,7 +211,7 @@ def _word(name: str, rule: str, shown: str) -> Check:
     same = PROPERTY_TYPES if name == "property_type" else LISTING_TYPES
     asked, found = (word.strip().lower() for word in (rule, shown))
     is_equal = same.get(asked, asked) == same.get(found, found)
-    return _found(name, OutcomeReason.EQUAL if is_equal else OutcomeReason.DIFFERENT, shown)
+    return _found(name, OutcomeReason.EQUAL if is_equal else OutcomeReason.DIFFERENT, words=shown)
 
 
 def _location(rule: Place, card: CardFacts) -> Check:
@@ -233,15 +227,15 @@ def _location(rule: Place, card: CardFacts) -> Check:
     if None not in {rule.latitude, rule.longitude, *point}:
         away = haversine_km(rule.latitude, rule.longitude, *point)  # type: ignore[arg-type]
     if keyword is not None:
-        words = shown or card.name
-        return _found("location", OutcomeReason.KEYWORD, words, None, keyword, away)
+        said = {"words": shown or card.name, "keyword": keyword, "distance_km": away}
+        return _found("location", OutcomeReason.KEYWORD, **said)
     if away is not None:
         near = away <= rule.radius_km
         reason = OutcomeReason.WITHIN_RADIUS if near else OutcomeReason.OUTSIDE_RADIUS
-        return _found("location", reason, shown, distance_km=away)
+        return _found("location", reason, words=shown, distance_km=away)
     if shown is None and None in point:
         return _found("location", OutcomeReason.NOT_ON_CARD)
-    return _found("location", OutcomeReason.NO_KEYWORD, shown)
+    return _found("location", OutcomeReason.NO_KEYWORD, words=shown)
 
 
 def _number(name: str, rule: Range, value: Fraction | None) -> Check:

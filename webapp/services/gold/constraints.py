@@ -264,9 +264,20 @@ def decide(
 
 
 def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
-    """Return the decision that was undone; raises ``UnknownRun`` and ``DecisionReplaced``."""
-    _queries(session, runs.find(session, rater.study, run_id), locked=True)
-    return decisions.undo(session, rater, run_id, step_id, now)
+    """Return the decision that was undone; the one before it is in force again.
+
+    Raises ``UnknownRun``, and ``DecisionReplaced`` for a step that is not the last on its subject.
+    """
+    queries = _queries(session, runs.find(session, rater.study, run_id), locked=True)
+    taken = decisions.steps(session, Query.run_id == run_id)
+    wanted = next((step for step in taken if step.id == step_id), None)
+    same = [step for step in taken if wanted is not None and step.place == wanted.place]
+    if wanted is None or same[-1].id != step_id:
+        raise decisions.DecisionReplaced(step_id)
+    outcome, reason = (same[-2].outcome, same[-2].reason) if len(same) > 1 else (None, "")
+    back = Decision(wanted.card, wanted.subject, outcome, reason)
+    decisions.write(session, rater, queries[wanted.query_id], back, decisions.UNDO, now)
+    return wanted
 
 
 def import_manual(

@@ -153,23 +153,6 @@ def decide(
         write(session, rater, query, wanted, cause, now)
 
 
-def undo(session: Session, rater: Rater, run_id: str, step_id: int, now: datetime) -> Step:
-    """Return the step that was undone; the decision before it is in force again.
-
-    Raises ``DecisionReplaced`` for a step that is not the last on its subject, or not there.
-    """
-    taken = steps(session, Query.run_id == run_id)
-    wanted = next((step for step in taken if step.id == step_id), None)
-    same = [step for step in taken if wanted is not None and step.place == wanted.place]
-    if wanted is None or same[-1].id != step_id:
-        raise DecisionReplaced(step_id)
-    before = same[-2] if len(same) > 1 else None
-    outcome, reason = (before.outcome, before.reason) if before else (None, "")
-    query = session.get_one(Query, wanted.query_key)
-    write(session, rater, query, Decision(wanted.card, wanted.subject, outcome, reason), UNDO, now)
-    return wanted
-
-
 def write(
     session: Session, rater: Rater, query: Query, wanted: Decision, cause: str, now: datetime
 ) -> None:

@@ -239,24 +239,18 @@ def facts(
 
 
 def _run_json(run: Run) -> dict[str, Any]:
+    labels = ("search_method", "llm", "stated_search_method", "stated_llm", "timestamp")
+    files = [
+        {"name": one.name, "sha256": one.sha256, "format": one.file_format}
+        | {"imported_at": one.imported_at}
+        for one in run.files
+    ]
     return {
         "run": run.id,
         "question_set": str(run.question_set_id),
-        "search_method": run.search_method,
-        "llm": run.llm,
-        "stated_search_method": run.stated_search_method,
-        "stated_llm": run.stated_llm,
-        "timestamp": run.timestamp,
+        **{name: getattr(run, name) for name in labels},
         "queries": len(run.queries),
-        "input_files": [
-            {
-                "name": file.name,
-                "sha256": file.sha256,
-                "format": file.file_format,
-                "imported_at": file.imported_at,
-            }
-            for file in run.files
-        ],
+        "input_files": files,
     }
 
 

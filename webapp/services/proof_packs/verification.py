@@ -400,14 +400,11 @@ def documents(stated: object, computed: object, place: Place = ()) -> Iterator[F
         if len(stated) != len(computed):
             yield (*place, "length"), len(stated), len(computed)
         for number, (one, other) in enumerate(zip(stated, computed, strict=False), start=1):
-            keys = [f"{key} {other[key]}" for key in ("query_id", "rank") if _has(other, key)]
+            named = other if isinstance(other, dict) else {}
+            keys = [f"{key} {named[key]}" for key in ("query_id", "rank") if key in named]
             yield from documents(one, other, (*place, *(keys or [str(number)])[:1]))
     elif not _equal(stated, computed):
         yield place, scalar(stated), scalar(computed)
-
-
-def _has(entry: object, key: str) -> bool:
-    return isinstance(entry, dict) and key in entry
 
 
 def _equal(stated: object, computed: object) -> bool:

@@ -21,7 +21,12 @@ from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.agreement.agreement import EXPLANATIONS as NO_AGREEMENT
-from webapp.metrics.agreement.agreement import NO_SHARE_EXPLANATIONS, BinaryAgreement, NoShare
+from webapp.metrics.agreement.agreement import (
+    NO_SHARE_EXPLANATIONS,
+    BinaryAgreement,
+    NoAgreement,
+    NoShare,
+)
 from webapp.metrics.gold.constraints import (
     ConstraintReport,
     MissingRule,
@@ -29,7 +34,7 @@ from webapp.metrics.gold.constraints import (
     headline_figures,
 )
 from webapp.metrics.gold.registry import CONSTRAINT_ADVICE, CONSTRAINT_MEASURES
-from webapp.notation import four
+from webapp.notation import RATIO, four
 from webapp.services.gold import constraints, gold
 from webapp.services.gold.constraints import CheckedQuery, NoGold
 from webapp.services.runs import reports, runs
@@ -40,6 +45,7 @@ from webapp.web.gold.card_marks import DecisionForm, DecisionMistake
 from webapp.web.study import study as rules
 
 KAPPA = "coefficient"
+WHY_NONE: dict[object, str] = dict([*NO_AGREEMENT.items(), *NO_SHARE_EXPLANATIONS.items()])
 
 blueprint = Blueprint("constraints", __name__, url_prefix="/constraints")
 OF_CONSTRAINTS = (
@@ -239,39 +245,24 @@ def beside_people(run_id: str) -> str:
 
 def _lines(agreement: BinaryAgreement) -> list[tuple[str, str, str, int, str]]:
     """Return each figure: its label, value, interval or why it has none, n, and its meaning."""
-    measured = agreement.kappa
-    kappa, bounds = "-", ""
-    if measured.value is not None:
-        kappa = four(measured.value, KAPPA)
-    elif measured.why_undefined is not None:
-        bounds = gettext(NO_AGREEMENT[measured.why_undefined])
-    if measured.lower is not None:
-        bounds = f"[{four(measured.lower, KAPPA)}; {four(measured.upper, KAPPA)}]"
+    kappa, bounds = agreement.kappa, ""
+    if kappa.lower is not None:
+        bounds = f"[{four(kappa.lower, KAPPA)}; {four(kappa.upper, KAPPA)}]"
     beyond = gettext("Agreement beyond chance: 1 is full, 0 no better than chance.")
-    shares = (
-        (
-            gettext("Raw agreement"),
-            agreement.agreed,
-            agreement.n,
-            gettext("Cards on which both say the same."),
-        ),
-        (
-            gettext("Precision"),
-            agreement.precision,
-            agreement.both + agreement.machine_only,
-            gettext("Of the cards that meet everything, those that people call relevant."),
-        ),
-        (
-            gettext("Recall"),
-            agreement.recall,
-            agreement.both + agreement.people_only,
-            gettext("Of the cards that people call relevant, those that meet everything."),
-        ),
-    )
-    lines = [(gettext("Cohen's kappa"), kappa, bounds, agreement.n, beyond)]
-    for label, value, n, meaning in shares:
-        if isinstance(value, NoShare):
-            lines.append((label, "-", gettext(NO_SHARE_EXPLANATIONS[value]), n, meaning))
+    same = gettext("Cards on which both say the same.")
+    of_passed = gettext("Of the cards that meet everything, those that people call relevant.")
+    of_relevant = gettext("Of the cards that people call relevant, those that meet everything.")
+    n_all, both = agreement.n, agreement.both
+    n_passed, n_relevant = both + agreement.machine_only, both + agreement.people_only
+    shown = []
+    for label, value, unit, n, meaning in (
+        (gettext("Cohen's kappa"), kappa.why_undefined or kappa.value, KAPPA, n_all, beyond),
+        (gettext("Raw agreement"), agreement.agreed, RATIO, n_all, same),
+        (gettext("Precision"), agreement.precision, RATIO, n_passed, of_passed),
+        (gettext("Recall"), agreement.recall, RATIO, n_relevant, of_relevant),
+    ):
+        if isinstance(value, NoAgreement | NoShare):
+            shown.append((label, "-", gettext(WHY_NONE[value]), n, meaning))
         else:
-            lines.append((label, four(value), "", n, meaning))
-    return lines
+            shown.append((label, four(value, unit), bounds if unit == KAPPA else "", n, meaning))
+    return shown

@@ -307,38 +307,27 @@ def download(set_id: int) -> Response:
 
 @blueprint.post("/<int:set_id>/begin")
 def begin(set_id: int) -> Response:
-    with access.writing() as (session, rater):
-        gold.begin(session, rater, set_id, access.now())
-        session.commit()
-    return _back(set_id)
+    return _changed(set_id, gold.begin)
 
 
 @blueprint.post("/<int:set_id>/import")
 def take_in(set_id: int) -> Response:
-    return _take(set_id, gold.import_file)
+    return _changed(set_id, gold.import_file, *chosen_file())
 
 
 @blueprint.post("/<int:set_id>/places")
 def take_places(set_id: int) -> Response:
-    return _take(set_id, gold.take_places)
+    return _changed(set_id, gold.take_places, *chosen_file())
 
 
 @blueprint.post("/<int:set_id>/threshold")
 def set_threshold(set_id: int) -> Response:
-    share = checked(ThresholdForm).threshold.data
-    with access.writing() as (session, rater):
-        gold.set_threshold(session, rater, set_id, share, access.now())
-        session.commit()
-    return _back(set_id)
+    return _changed(set_id, gold.set_threshold, checked(ThresholdForm).threshold.data)
 
 
 @blueprint.post("/<int:set_id>/restore")
 def restore(set_id: int) -> Response:
-    version = checked(VersionForm).version.data
-    with access.writing() as (session, rater):
-        gold.restore(session, rater, set_id, version, access.now())
-        session.commit()
-    return _back(set_id)
+    return _changed(set_id, gold.restore, checked(VersionForm).version.data)
 
 
 @blueprint.get("/<int:set_id>/questions/<int:question_id>")
@@ -373,11 +362,7 @@ def edit(set_id: int, question_id: int) -> Response:
 
 @blueprint.post("/<int:set_id>/questions/<int:question_id>/remove")
 def remove(set_id: int, question_id: int) -> Response:
-    """Take a question out; the version before still has it."""
-    with access.writing() as (session, rater):
-        gold.remove(session, rater, set_id, question_id, access.now())
-        session.commit()
-    return _back(set_id)
+    return _changed(set_id, gold.remove, question_id)
 
 
 def _fill(form: GoldForm, found: Gold) -> None:
@@ -395,11 +380,10 @@ def _fill(form: GoldForm, found: Gold) -> None:
         form.price_words.put(None)
 
 
-def _take(set_id: int, taken: Callable[..., None]) -> Response:
-    name, data = chosen_file()
+def _changed(set_id: int, change: Callable[..., None], *given: object) -> Response:
     with access.writing() as (session, rater):
         try:
-            taken(session, rater, set_id, name, data, access.now())
+            change(session, rater, set_id, *given, access.now())
         except ImportRefused as refused:
             session.rollback()
             return htmx.respond(
