@@ -5,21 +5,35 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sqlalchemy.orm import Session
 
-from tests.conftest import NOW
+from tests.conftest import NOW, copied
 from tests.services.judging.rated_studies import rated_study
-from tests.services.proof_packs.packs import members, verified
+from tests.services.proof_packs.packs import changed, members, verified, zipped
+from webapp.config import sqlite_url
+from webapp.db.engine import Database
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.metrics_tables import metrics_json
+from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.i18n import speaking
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.registry import MEASURES
 from webapp.services.exports import exports
+from webapp.services.proof_packs import packs
 from webapp.services.proof_packs import packs as proof_packs
+from webapp.services.proof_packs.verification import DifferenceKind, PackDifference
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
@@ -113,3 +127,344 @@ def test_a_deleted_run_is_logged(session: Session, study: Study, run_ids: tuple[
 
     assert verified(data).equal
     assert any(event["query_key"] is None for event in events)
+
+
+@pytest.fixture(name="database")
+def _database(tmp_path: Path, sqlite_template: Path) -> Database:
+    database = Database(sqlite_url(tmp_path / "study.sqlite"))
+    copied(sqlite_template, database)
+    return database
+
+
+def run_readme(folder: Path, data: bytes) -> subprocess.CompletedProcess[str]:
+    """Unpack a pack and run the script that its README holds."""
+    for name, content in members(data).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    script = re.search(r"```python\n(.*?)```", members(data)["README.md"].decode(), re.DOTALL)
+    assert script is not None
+    return subprocess.run(
+        [sys.executable, "-c", script[1]],
+        cwd=folder, capture_output=True, encoding="utf-8", check=False, timeout=120,
+    )  # fmt: skip
+
+
+def by_command(folder: Path, run: str) -> dict[tuple[str, str], float]:
+    """The output of the README's command for a run: the value of each question and measure."""
+    asked = f"runs/{run}/qrels.txt", f"runs/{run}/run.txt", "RR P@5"
+    done = subprocess.run(
+        [sys.executable, "-m", "ir_measures", "--by_query", *asked],
+        cwd=folder, capture_output=True, encoding="utf-8", check=True, timeout=120,
+    )  # fmt: skip
+    cells = (line.split("\t") for line in done.stdout.splitlines())
+    return {(query, measure): float(value) for query, measure, value in cells}
+
+
+def test_ir_measures_agrees_with_cannot_tell(tmp_path: Path, database: Database) -> None:
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        first, _ = rated_study(session, study)
+        owner = studies.raters(session, study)[0]
+        data = packs.pack(session, study, first, reports.of_rater(owner)).data
+    folder = tmp_path / "pack"
+    done = run_readme(folder, data)
+    database.close()
+    assert done.returncode == 0, done.stderr
+
+    # Query 1 (no, yes, cannot tell): RR 1/2 alone. Query 2 (yes, no, yes) and 6 (yes): both.
+    assert done.stdout.split(" ", 1)[1].strip() == "equal: {'RR': 3, 'P@5': 2}"
+    if sys.version_info >= (3, 14):
+        pytest.skip("the command of ir-measures 0.4.3 needs Python 3.13 or older")
+    found = by_command(folder, first)
+    assert found["1", "RR"] == 0.5
+    assert found["2", "P@5"] * 5 / 3 == pytest.approx(2 / 3)
+    assert found["6", "P@5"] * 5 / 1 == 1
+
+
+def test_the_script_notices_a_pack_that_does_not_follow(tmp_path: Path, database: Database) -> None:
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        first, _ = rated_study(session, study)
+        data = packs.pack(session, study, first, Rule("adjudicated")).data
+    database.close()
+    flip = changed(
+        data,
+        f"runs/{first}/qrels.txt",
+        lambda qrels: qrels.replace(b"2 0 slug:d/1 1", b"2 0 slug:d/1 0"),
+    )
+    done = run_readme(tmp_path / "pack", flip)
+
+    assert done.returncode != 0
+    assert "AssertionError" in done.stderr
+
+
+Change = Callable[[bytes], bytes]
+OTHERS = {
+    "1": ["0", "unsure"], "0": ["1", "unsure"], "unsure": ["1", "0"],
+    "correct_empty": ["false_negative"], "false_negative": ["correct_empty"],
+}  # fmt: skip
+FEW = settings(max_examples=settings().max_examples // 4)  # each takes seconds
+
+
+@pytest.fixture(name="packed", scope="module")
+def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> tuple[bytes, str]:
+    """A pack of a study under the majority, and the id of its fuller run."""
+    database = Database(sqlite_url(tmp_path_factory.mktemp("packed") / "study.sqlite"))
+    copied(sqlite_template, database)
+    with database.writing() as session:
+        study = studies.open_or_make(session, NOW)
+        # Else "cannot tell" and not relevant make the same figures.
+        study.cannot_tell = "left_out"
+        first, _ = rated_study(session, study)
+        few = Resampling(resamples=50)
+        data = packs.pack(session, study, None, Rule("majority"), settings=few).data
+    database.close()
+    return data, first
+
+
+def replaced(old: bytes, new: bytes) -> Change:
+    return lambda data: data.replace(old, new, 1)
+
+
+def row(find: dict[str, Any], **values: Any) -> Change:
+    """Change the first row that has the values of `find`."""
+
+    def change(data: bytes) -> bytes:
+        rows = json.loads(data)
+        next(one for one in rows if find.items() <= one.items()).update(values)
+        return json.dumps(rows).encode()
+
+    return change
+
+
+def kinds(found: list[PackDifference], file: str) -> set[DifferenceKind]:
+    return {one.kind for one in found if one.file == file}
+
+
+def headline(found: list[PackDifference], run: str, source: str) -> set[tuple[str, str]]:
+    """The rule and name of each headline figure whose value `source` makes another."""
+    return {
+        (one.place[0], one.place[2])
+        for one in found
+        if one.file == f"runs/{run}/figures.json"
+        and one.source == source
+        and one.place[1] == "figures"
+        and one.place[3] == "value"
+    }
+
+
+D_OF_OWNER = b"Pemilik,1,2,,slug:d,1,1"
+
+
+def test_a_flipped_verdict_names_its_line_and_figures(packed: tuple[bytes, str]) -> None:
+    data, run = packed
+    flip = replaced(D_OF_OWNER, D_OF_OWNER[:-1] + b"0")
+    found = verified(changed(data, "verdicts.csv", flip)).differences
+
+    (line,) = [one for one in found if one.file == "verdicts.csv"]
+    number = members(data)["verdicts.csv"].decode().splitlines().index(D_OF_OWNER.decode()) + 1
+    assert line == PackDifference(
+        DifferenceKind.CELL, "verdicts.csv", (f"line {number}",), "Pemilik,1,2,,slug:d,1,0",
+        "Pemilik,1,2,,slug:d,1,1", "study/*.json",
+    )  # fmt: skip
+    # Query 2 shows d, e, d: 2 of 3 relevant become 0 of 3, so every judged figure moves.
+    moved = headline(found, run, "verdicts.csv")
+    assert {
+        ("majority", "mean_precision_at_5"), ("majority", "mrr"), ("majority", "success_rate"),
+        ("rater Pemilik", "mean_precision_at_5"), ("adjudicated", "composite"),
+    } <= moved  # fmt: skip
+    assert not any(rule == "rater Budi, =B" for rule, _ in moved)
+
+
+def test_a_flipped_row_moves_every_file_that_rests_on_it(packed: tuple[bytes, str]) -> None:
+    data, run = packed
+    tables = ("properties", "judged_things")
+    properties, things = (json.loads(members(data)[f"study/{name}.json"]) for name in tables)
+    (listed,) = [one["id"] for one in properties if one["identity"] == "slug:d"]
+    (d,) = [one["id"] for one in things if (one["question_id"], one["property_id"]) == (2, listed)]
+    change = row({"rater_id": 1, "judged_thing_id": d, "verdict": "1"}, verdict="0")
+    found = verified(changed(data, "study/judgments.json", change)).differences
+
+    assert PackDifference(
+        DifferenceKind.VERDICT, "study/judgments.json", ("Pemilik", "question 1/2", "slug:d/1"),
+        "0", "1", "study/events.json",
+    ) in found  # fmt: skip
+    assert headline(found, run, "study/*.json")
+    for member in ("rated.csv", "raters.csv", "judgments.csv", "qrels.txt", "run.json"):
+        assert kinds(found, f"runs/{run}/{member}") == {DifferenceKind.CELL}, member
+    assert kinds(found, "comparisons/1.json") == {DifferenceKind.FIGURE}
+    assert kinds(found, f"runs/{run}/run.txt") == set()
+
+
+@pytest.mark.parametrize(
+    ("member", "stated", "other"),
+    [
+        ("judgments.csv", b",2,1,slug:d,1,D,1", b",2,1,slug:d,1,D,0"),
+        ("qrels.txt", b"2 0 slug:d/1 1", b"2 0 slug:d/1 0"),
+        ("qrels.txt", b"2 0 slug:d/1 1\n", b""),
+        ("run.json", b'"relevance": 1', b'"relevance": 0'),
+    ],
+)
+def test_a_verdict_flipped_in_an_export_names_its_place_there(
+    packed: tuple[bytes, str], member: str, stated: bytes, other: bytes
+) -> None:
+    data, run = packed
+    name = f"runs/{run}/{member}"
+    found = verified(changed(data, name, replaced(stated, other)))
+
+    assert {(one.kind, one.file) for one in found.differences} == {(DifferenceKind.CELL, name)}
+    if member == "run.json":
+        assert found.differences[0].place[-1] == "relevance"
+    else:
+        own = [line for line in found.texts[name][2:] if line.startswith("+")]
+        assert [stated.decode().strip() in line for line in own] == [True]
+
+
+def test_a_flipped_event_names_verdict_and_figures(packed: tuple[bytes, str]) -> None:
+    """The log is evidence in itself, which only its hash holds."""
+    data, run = packed
+    flip = row({"event_id": "e2-1", "field": "verdict"}, new="0")
+    found = verified(changed(data, "study/events.json", flip)).differences
+    assert kinds(found, "study/judgments.json") == {DifferenceKind.VERDICT}
+    assert ("rater Pemilik", "mrr") in headline(found, run, "study/events.json")
+
+    slip = row({"event_id": "slip", "field": "verdict"}, new="unsure")
+    assert verified(changed(data, "study/events.json", slip)).equal
+    unmended = verified(changed(data, "study/events.json", slip, mend_hash=False)).differences
+    assert [one.kind for one in unmended] == [DifferenceKind.HASH]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "kind"),
+    [
+        ("runs/RUN/figures.json", replaced(b'"value": 0.', b'"value": 0.1'), DifferenceKind.FIGURE),
+        ("runs/RUN/rated.csv", replaced(b"\n2,", b"\n3,"), DifferenceKind.CELL),
+        ("runs/RUN/rated.csv", lambda data: data + data.splitlines(True)[-1], DifferenceKind.CELL),
+        ("runs/RUN/run.txt", replaced(b" 1 3 ", b" 1 4 "), DifferenceKind.CELL),
+        ("verdicts.csv", replaced(b",slug:a,", b",slug:h,"), DifferenceKind.CELL),
+        ("study/judgments.json", row({}, verdict="2"), DifferenceKind.UNREADABLE),
+        ("study/judgments.json", row({}, rater_id=99), DifferenceKind.VERDICT),
+        ("study/judgments.json", row({}, rater_id="1"), DifferenceKind.UNREADABLE),
+        ("study/judgments.json", row({}, other=1), DifferenceKind.UNREADABLE),
+        ("study/judgments.json", lambda _: b"[[]]", DifferenceKind.UNREADABLE),
+        ("study/query_ratings.json", row({"quality": 3}, quality=5), DifferenceKind.VERDICT),
+        ("study/query_ratings.json", row({"notes": "ok"}, notes="bad"), DifferenceKind.VERDICT),
+        ("study/questions.json", row({}, position=10**400), DifferenceKind.UNREADABLE),
+        ("study/questions.json", row({}, text="\ud800"), DifferenceKind.UNREADABLE),
+        ("study/studies.json", lambda _: b"[]", DifferenceKind.UNREADABLE),
+        ("study/studies.json", row({}, cannot_tell="not_relevant"), None),
+        ("comparisons/1.json", lambda _: b"[]", DifferenceKind.FIGURE),
+        ("comparisons/1.json", lambda _: b"?", DifferenceKind.UNREADABLE),
+        ("manifest.json", replaced(b'"seed": ', b'"seed": 1'), None),
+        ("manifest.json", replaced(b'"rule": "majority"', b'"rule": "adjudicated"'), None),
+    ],
+)
+def test_any_other_change_is_told_of_the_member_or_of_what_rests_on_it(
+    packed: tuple[bytes, str], name: str, change: Change, kind: DifferenceKind | None
+) -> None:
+    data, run = packed
+    name = name.replace("RUN", run)
+    found = verified(changed(data, name, change)).differences
+
+    assert found
+    if kind is not None:
+        assert kind in kinds(found, name)
+
+
+def test_every_leaf_of_every_document_counts(packed: tuple[bytes, str]) -> None:
+    """Each value is another one, all at once: each place is named."""
+    data, run = packed
+    names = ["manifest.json", "comparisons/1.json", "planning/figures.json", "questions/1.json"]
+    names += [f"runs/{run}/{member}" for member in ("run.json", "figures.json")]
+    files = members(data)
+    places = {name: [*_leaves(json.loads(files[name]))] for name in names}
+    skipped = {
+        *("format", "pack_version", "product", "database_version", "created_at", "created_at_is"),
+        *("scope", "rule", "commitments", "definitions", "files", "resampling"),
+    }
+    for name in names:
+        document = json.loads(files[name])
+        for path in places[name]:
+            if name != "manifest.json" or path[0] not in skipped:
+                _set(document, path, "\N{HANGUL SYLLABLE GA}")
+        files[name] = json.dumps(document).encode()
+    found = verified(zipped(files))
+
+    assert found.left_out == 0
+    for name in names:
+        told = [one for one in found.differences if one.file == name and one.kind != "hash"]
+        wanted = [p for p in places[name] if name != "manifest.json" or p[0] not in skipped]
+        if name.endswith("figures.json") and name.startswith("runs/"):
+            told = [one for one in told if one.source == "study/*.json"]
+        assert len(told) == len(wanted) > 20, name
+
+
+def test_missing_and_unlisted_members_are_named_once(packed: tuple[bytes, str]) -> None:
+    data, run = packed
+    names = {
+        *(f"runs/{run}/rated.csv", "verdicts.csv", "README.md", "comparisons/1.json"),
+        *("study/queries.json", "planning/figures.json"),
+    }
+    files = {name: data for name, data in members(data).items() if name not in names}
+    found = verified(zipped({**files, "extra.txt": b"?"})).differences
+
+    assert sorted(one.file for one in found if one.kind is DifferenceKind.MISSING) == sorted(names)
+    assert [one.file for one in found if one.kind is DifferenceKind.UNLISTED] == ["extra.txt"]
+
+
+def test_what_an_earlier_pack_lacks_means_its_default(packed: tuple[bytes, str]) -> None:
+    def without(found: bytes) -> bytes:
+        rows = json.loads(found)
+        for one in rows:
+            del one["removed_at"], one["is_machine"]
+        return json.dumps(rows).encode()
+
+    def unsaid(found: bytes) -> bytes:
+        document = json.loads(found)
+        for query in document["queries"]:
+            if not query["question_note"]:
+                del query["question_note"]
+        return json.dumps(document).encode()
+
+    data, run = packed
+    older = changed(data, "study/raters.json", without)
+    assert verified(changed(older, f"runs/{run}/run.json", unsaid)).equal
+
+
+@FEW
+@given(st.data(), st.booleans())
+def test_any_flip_is_found(packed: tuple[bytes, str], draw: st.DataObject, mend_hash: bool) -> None:
+    """Every verdict moves at least a bound or a question's figure under the rater's own rule."""
+    data, _ = packed
+    rows = list(csv.reader(io.StringIO(members(data)["verdicts.csv"].decode())))
+    number = draw.draw(st.integers(1, len(rows) - 1))
+    rater, before = rows[number][0], rows[number][-1]
+    rows[number][-1] = draw.draw(st.sampled_from(OTHERS[before]))
+    flipped = csv_bytes(rows)
+    found = verified(
+        changed(data, "verdicts.csv", lambda _: flipped, mend_hash=mend_hash)
+    ).differences
+
+    (told,) = [one for one in found if one.kind is DifferenceKind.CELL]
+    assert told.place == (f"line {number + 1}",)
+    moved = {one.place[0] for one in found if one.file.endswith("figures.json")}
+    assert f"rater {rater}" in moved
+    assert (DifferenceKind.HASH in {one.kind for one in found}) != mend_hash
+
+
+def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, (*path, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _leaves(inner, (*path, number))
+    else:
+        yield path
+
+
+def _set(document: Any, path: tuple[Any, ...], value: object) -> None:
+    for step in path[:-1]:
+        document = document[step]
+    document[path[-1]] = value

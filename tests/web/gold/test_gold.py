@@ -14,7 +14,7 @@ from tests.conftest import NOW
 from tests.services.gold.gold_files import GOLD, stored_run
 from tests.web.conftest import PART, WAYS
 from tests.web.frame.test_hostile_texts import HOSTILE, check
-from tests.web.gold.gold_pages import text_of
+from tests.web.gold.test_constraints import text_of
 from webapp.db.engine import Database
 from webapp.services.study import studies
 
