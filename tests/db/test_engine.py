@@ -184,9 +184,7 @@ def test_the_missing_and_what_runs_is_named(database: Database, damage: str, fau
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_value_of_another_type_is_named(
-    database: Database, session: Session, study: Study
-) -> None:
+def test_a_value_of_other_type_is_named(database: Database, session: Session, study: Study) -> None:
     session.execute(
         text("UPDATE studies SET created_at = 'yesterday' WHERE id = :id"), {"id": study.id}
     )

@@ -157,9 +157,7 @@ def test_a_file_that_others_could_read_is_closed_to_them_when_it_is_opened(tmp_p
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps an open file where it is")
 @pytest.mark.parametrize("change", [_remove, _replace, _remove_journal])
-def test_a_write_to_a_moved_file_is_refused(
-    opened: Database, change: Callable[[Path], None]
-) -> None:
+def test_a_moved_file_is_not_written(opened: Database, change: Callable[[Path], None]) -> None:
     change(Path(opened.description))
 
     with pytest.raises(FileReplaced, match=r"study\.sqlite"):

@@ -122,9 +122,7 @@ def test_a_click_unsent_is_told_and_taken_back(own_server: Server, run_id: str, 
     rating.expect_pressed(2, None)
 
 
-def test_a_click_with_a_lost_answer_is_stored_once(
-    own_server: Server, run_id: str, page: Page
-) -> None:
+def test_a_click_of_lost_answer_is_stored_once(own_server: Server, run_id: str, page: Page) -> None:
     """The server commits, the answer never arrives, the page repeats it: one event."""
     sent: list[str] = []
 

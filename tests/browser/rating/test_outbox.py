@@ -44,9 +44,7 @@ def kept(page: Page, events: int) -> None:
     assert page.evaluate(WAITING) == events
 
 
-def test_a_killed_tab_s_clicks_go_on(
-    own_server: Server, run_id: str, context_of: NewContext
-) -> None:
+def test_a_killed_tab_s_clicks_go(own_server: Server, run_id: str, context_of: NewContext) -> None:
     """Three clicks without a network, the tab gone; any page sends them, once, in order."""
     context = context_of()
     rating = RatingPage(context.new_page(), own_server.url, run_id)
@@ -211,7 +209,7 @@ def test_a_signed_out_rater_loses_nothing(blind_server: Server, page: Page) -> N
     assert [_name(blind_server, event) for event in blind_server.events()] == ["Ani"]
 
 
-def test_what_is_refused_is_shown_until_given_up(
+def test_a_refused_click_is_shown_till_given_up(
     own_server: Server, run_id: str, page: Page
 ) -> None:
     """It holds nothing up, outlives a reload, and goes when its rater says so."""
@@ -249,9 +247,7 @@ def test_a_browser_that_keeps_nothing_rates(own_server: Server, run_id: str, pag
     assert [event["sequence"] for event in own_server.events()] == [1, 2]
 
 
-def test_background_sync_needs_no_page(
-    own_server: Server, run_id: str, context_of: NewContext
-) -> None:
+def test_sync_needs_no_open_page(own_server: Server, run_id: str, context_of: NewContext) -> None:
     """The tab is gone; the network's return wakes the worker, which sends."""
     context = context_of()
     rating = RatingPage(context.new_page(), own_server.url, run_id)
@@ -378,9 +374,7 @@ def test_offline_notes_arrive(own_server: Server, run_id: str, context_of: NewCo
     assert own_server.events()[-1]["new"] == TEXT
 
 
-def test_an_old_draft_writes_nothing(
-    own_server: Server, run_id: str, context_of: NewContext
-) -> None:
+def test_an_old_draft_is_not_sent(own_server: Server, run_id: str, context_of: NewContext) -> None:
     """The telephone's tab was ended in mid-sentence; the laptop's words are newer."""
     pocket = context_of()
     telephone = RatingPage(pocket.new_page(), own_server.url, run_id)

@@ -67,9 +67,7 @@ def assert_within(inner: Figure, outer: Figure) -> None:
 @either_way
 class TestBoundsOfAQuery:
     @given(judgments=query_judgments())
-    def test_bounds_are_in_order_and_in_range(
-        self, cannot_tell: CannotTell, judgments: QueryJudgments
-    ) -> None:
+    def test_bounds_are_in_order(self, cannot_tell: CannotTell, judgments: QueryJudgments) -> None:
         summary = summarise(judgments, cannot_tell=cannot_tell)
 
         for name in QUERY_FIGURES:
@@ -103,9 +101,7 @@ class TestBoundsOfAQuery:
 @either_way
 class TestBoundsOfARun:
     @given(run=runs)
-    def test_bounds_are_in_order_and_in_range(
-        self, cannot_tell: CannotTell, run: list[QueryJudgments]
-    ) -> None:
+    def test_bounds_are_in_order(self, cannot_tell: CannotTell, run: list[QueryJudgments]) -> None:
         for name, figure in figures_of(run, cannot_tell).items():
             assert (figure.lower is None) is (figure.upper is None)
             if figure.lower is not None and figure.upper is not None:
@@ -320,9 +316,7 @@ def summary(found: ListCounts, cannot_tell: CannotTell = "left_out") -> QuerySum
 
 @either_way
 @given(verdicts=lists)
-def test_counts_with_first_rank_and_top_say_all(
-    verdicts: Verdicts, cannot_tell: CannotTell
-) -> None:
+def test_counts_with_rank_and_top_say_all(verdicts: Verdicts, cannot_tell: CannotTell) -> None:
     judgments = QueryJudgments(QueryState.RESULTS, verdicts, None, 3)
     found = summary(counts(verdicts, rank=True, top=True), cannot_tell)
 

@@ -373,7 +373,7 @@ def test_the_outcome_of_a_question_says_nothing_about_a_list_with_results() -> N
         (unreadable(), "response_quality", Undefined.UNREADABLE),
     ],
 )
-def test_a_missing_value_says_why(
+def test_missing_values_say_why(
     summary: QuerySummary, figure: str, reason: Undefined | None
 ) -> None:
     assert why_undefined(summary, figure) is reason
@@ -425,9 +425,7 @@ def test_precision_at_5_divides_by_the_decided(letters: str, expected: float | U
         ("", Undefined.NO_RESULTS),
     ],
 )
-def test_overall_precision_divides_by_the_decided(
-    letters: str, expected: float | Undefined
-) -> None:
+def test_overall_precision_counts_the_decided(letters: str, expected: float | Undefined) -> None:
     assert queries.precision(verdicts(letters)) == expected
 
 

@@ -54,9 +54,7 @@ def test_an_event_id_keeps_its_meaning(session: Session, rater: Rater, run_id: s
         events.judge(session, rater, run_id, 2, 1, YES, click("e1"))
 
 
-def test_a_late_click_of_earlier_does_not_stand(
-    session: Session, rater: Rater, run_id: str
-) -> None:
+def test_a_late_click_of_earlier_stands_not(session: Session, rater: Rater, run_id: str) -> None:
     later = click("laptop", minute=5, client_minute=5, device="laptop", sequence=1)
     held_back = click("phone", minute=9, client_minute=1, device="phone", sequence=1)
     events.judge(session, rater, run_id, 1, 1, YES, later)
@@ -234,9 +232,7 @@ def test_a_rating_leaves_the_unnamed_alone(session: Session, rater: Rater, run_i
 
 
 @pytest.mark.parametrize("quality", [-1, 6])
-def test_no_quality_off_the_scale(
-    session: Session, rater: Rater, run_id: str, quality: int
-) -> None:
+def test_quality_keeps_its_scale(session: Session, rater: Rater, run_id: str, quality: int) -> None:
     with pytest.raises(ValueError, match="0 to 5"):
         events.rate(session, rater, run_id, 1, AnswerRating(quality=quality), click("e1"))
 
@@ -267,7 +263,7 @@ def test_what_is_not_there_cannot_be_judged(
         events.judge(session, rater, run_id, query_id, rank, YES, click("e1"))
 
 
-def test_emptiness_serves_all_runs(
+def test_emptiness_serves_any_run(
     session: Session, study: Study, rater: Rater, run_id: str
 ) -> None:
     read = run(query(1, card("z")), query(2, card("z")), query(3), method="api_only")
@@ -282,9 +278,7 @@ def test_emptiness_serves_all_runs(
         assert made.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
 
 
-def test_a_verdict_serves_all_runs(
-    session: Session, study: Study, rater: Rater, run_id: str
-) -> None:
+def test_a_verdict_serves_runs(session: Session, study: Study, rater: Rater, run_id: str) -> None:
     read = run(query(1, card("b"), card("a")), query(2), query(3), method="api_only")
     other = imports.store(session, study, read, Labels(), NOW).id
     events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
@@ -294,9 +288,7 @@ def test_a_verdict_serves_all_runs(
     assert live_metrics.check(session) == []
 
 
-def test_a_follow_up_keeps_verdicts_to_its_run(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_a_follow_up_keeps_to_its_run(session: Session, study: Study, rater: Rater) -> None:
     ids = [
         imports.store(
             session,

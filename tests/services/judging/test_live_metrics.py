@@ -42,9 +42,7 @@ def test_ranks_of_a_long_list_count_by_number(session: Session, study: Study, ra
     assert live_metrics.check(session) == []
 
 
-def test_failed_and_unreadable_answers_are_told(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_failed_and_unreadable_answers_count(session: Session, study: Study, rater: Rater) -> None:
     read = run(query(1, state=QueryState.FAILED), query(2, state=QueryState.UNREADABLE))
     run_id = imports.store(session, study, read, Labels(), NOW).id
 
@@ -148,9 +146,7 @@ def test_an_earlier_click_late_decides_not(session: Session, rater: Rater, blind
     assert found(session, rater, blind_run).verdicts == GivenOn(3, 3, 0, None)
 
 
-def test_verdicts_without_a_page_are_unknown(
-    session: Session, rater: Rater, blind_run: str
-) -> None:
+def test_verdicts_of_no_page_are_unknown(session: Session, rater: Rater, blind_run: str) -> None:
     answer = session.scalars(select(Query).where(Query.query_id == 2)).one()
     change = TargetChange(
         Target("verdict", answer.emptiness_id, answer.id), "correct_empty", click("f")

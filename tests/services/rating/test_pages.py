@@ -1,4 +1,4 @@
-"""The rating page says how far a rater is, and costs the same however long the run is."""
+"""Runs stored and pages opened, as the tests of open pages need them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,31 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.rating.open_pages import page, stored
-from tests.services.runs.runs import card, click, query
+from tests.services.runs.runs import card, click, query, run
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.records import EmptyOutcome, Relevance
+from webapp.records import EmptyOutcome, ReadQuery, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating, UnknownQuery
 from webapp.services.judging.judged_things import to_row
 from webapp.services.rating import pages
-from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, said_before
+from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, RatingPage, said_before
 from webapp.services.rating.pool import QueryFilter
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
 from webapp.services.study import studies
+
+
+def stored(session: Session, study: Study, *queries: ReadQuery, method: str = "hybrid") -> str:
+    return imports.store(session, study, run(*queries, method=method), Labels(), NOW).id
+
+
+def page(
+    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter | None = None
+) -> RatingPage:
+    return pages.rating_page(session, rater, run_id, query_id, wanted or QueryFilter())
+
 
 YES = Relevance.RELEVANT
 
@@ -66,9 +78,7 @@ def test_the_suggested_quality_is_never_set(session: Session, study: Study, rate
     assert page(session, rater, run_id, 1).suggested_quality is None
 
 
-def test_correct_empty_is_doubted_by_other_runs(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_correct_empty_is_doubted_by_others(session: Session, study: Study, rater: Rater) -> None:
     empty = stored(session, study, query(1))
     found = stored(session, study, query(1, card("a")), method="b")
     assert not page(session, rater, empty, 1).found_elsewhere

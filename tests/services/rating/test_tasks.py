@@ -29,9 +29,7 @@ from webapp.services.rating.tasks import UnknownTask
 from webapp.services.study import assignments, studies
 
 
-def test_every_readable_answer_needs_a_quality(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_each_readable_answer_needs_quality(session: Session, study: Study, rater: Rater) -> None:
     """A list, two empty lists that say something different, a failed call, an unreadable one."""
     set_study(session, study, repeat_percent=0)
     states = {
@@ -335,9 +333,7 @@ def test_nothing_comes_again_at_once(session: Session, study: Study, rater: Rate
 
 
 @pytest.mark.usefixtures("runs")
-def test_names_and_order_follow_from_the_secret(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_names_and_order_follow_the_secret(session: Session, study: Study, rater: Rater) -> None:
     """A seed of 31 bits was found from one page's names, and named the run of every answer."""
     task = tasks.next_task(session, rater, NOW)
     assert task is not None
@@ -441,9 +437,7 @@ def test_two_styles_of_one_list_look_alike(session: Session, study: Study, rater
     assert card.price_note is None  # the question asks for a sale
 
 
-def test_a_wording_opened_is_shown_and_counted(
-    session: Session, study: Study, rater: Rater
-) -> None:
+def test_an_opened_wording_is_counted(session: Session, study: Study, rater: Rater) -> None:
     run_ids = two_styles(session, study)
     other = studies.add_rater(session, study, "Budi", NOW)
     for somebody in (rater, other, other):

@@ -155,9 +155,7 @@ def test_a_failure_is_told_in_the_readers_language(database: Database, kind: Mad
 
 @pytest.mark.parametrize(("attempts", "state"), [(2, DONE), (3, FAILED)])
 @pytest.mark.usefixtures("kind")
-def test_what_a_dead_server_left_is_made_again(
-    database: Database, attempts: int, state: str
-) -> None:
+def test_what_a_dead_server_left_is_remade(database: Database, attempts: int, state: str) -> None:
     work_id = leave_behind(database, attempts, NOW)
     with database.reading() as session:
         assert jobs.is_any_open(session)

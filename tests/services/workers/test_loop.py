@@ -1,20 +1,105 @@
-"""The loop claims, asks outside a transaction and keeps; it stops, and goes on after errors."""
+"""Leases and the loop, tried on a table of pieces of work."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Barrier, Event, Thread
 
 import pytest
+from sqlalchemy import or_, select
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 from tests.conftest import NOW
-from tests.services.workers import pieces
-from tests.services.workers.pieces import DONE, WAITING, Piece, PieceCall, PieceWork
 from webapp.db.engine import Database
+from webapp.db.tables.base import Moment
 from webapp.services.workers import loop
-from webapp.services.workers.loop import ALIVE, HEARTBEAT, Lease, Nothing, WorkLoop
+from webapp.services.workers.loop import (
+    ALIVE,
+    ASKING,
+    HEARTBEAT,
+    Lease,
+    Nothing,
+    OutsideWork,
+    WorkLoop,
+)
+
+WAITING, DONE = "waiting", "done"
+
+
+class PieceBase(DeclarativeBase):
+    """The tables of these tests."""
+
+
+class Piece(PieceBase):
+    __tablename__ = "pieces"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    state: Mapped[str] = mapped_column(default=WAITING)
+    attempt: Mapped[int] = mapped_column(default=0)
+    alive_until: Mapped[datetime | None] = mapped_column(Moment)
+    outcome: Mapped[str | None]
+    kept_at: Mapped[datetime | None] = mapped_column(Moment)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceCall:
+    lease: Lease
+
+
+@dataclass(eq=False)
+class PieceWork(OutsideWork[PieceCall, str]):
+    """Asks about every piece that waits or whose holder died, in order."""
+
+    answer: Callable[[PieceCall], str] = lambda _call: "answer"
+    found: list[Nothing] = field(default_factory=list)
+    """The reasons that the next claims give for having nothing."""
+
+    def claim(self, session: Session, now: datetime) -> PieceCall | Nothing:
+        if self.found:
+            return self.found.pop(0)
+        lost = (Piece.state == ASKING) & ~loop.are_held(Piece, now)
+        wanted = select(Piece).where(or_(Piece.state == WAITING, lost)).order_by(Piece.id)
+        for piece in session.scalars(wanted):
+            if (lease := loop.take(session, piece, now)) is not None:
+                return PieceCall(lease)
+        return Nothing.MORE
+
+    def ask(self, call: PieceCall) -> str:
+        return self.answer(call)
+
+    def keep(self, session: Session, call: PieceCall, outcome: str, now: datetime) -> None:
+        piece = loop.own(session, Piece, call.lease)
+        if piece is not None:
+            assert outcome != "unfit"
+            piece.outcome, piece.kept_at = outcome, now
+            loop.give_back(piece, DONE)
+
+    def unforeseen(self, error: Exception) -> str:
+        return type(error).__name__
+
+
+@contextmanager
+def made(database: Database, n: int) -> Iterator[None]:
+    """Let a database have so many pieces."""
+    PieceBase.metadata.create_all(database.engine)
+    try:
+        with database.writing() as session:
+            session.add_all(Piece(id=number) for number in range(1, n + 1))
+            session.commit()
+        yield
+    finally:
+        PieceBase.metadata.drop_all(database.engine)
+
+
+def outcomes(database: Database) -> list[tuple[int, str, int, str | None]]:
+    with database.reading() as session:
+        wanted = select(Piece).order_by(Piece.id)
+        return [(one.id, one.state, one.attempt, one.outcome) for one in session.scalars(wanted)]
+
 
 WAIT = 60
 N = 6
@@ -22,7 +107,7 @@ N = 6
 
 @pytest.fixture(autouse=True)
 def _pieces(database: Database) -> Iterator[None]:
-    with pieces.made(database, N):
+    with made(database, N):
         yield
 
 
@@ -51,7 +136,7 @@ def test_threads_ask_about_every_piece_once(database: Database, working: WorkLoo
     finish(working)
 
     assert sorted(asked) == [(number,) for number in range(1, N + 1)]
-    assert pieces.outcomes(database) == [(n, DONE, 1, "answer") for n in range(1, N + 1)]
+    assert outcomes(database) == [(n, DONE, 1, "answer") for n in range(1, N + 1)]
     assert (working.kept, working.failure) == (N, None)
 
 
@@ -69,7 +154,7 @@ def test_an_error_is_an_outcome_of_its_own_and_the_rest_goes_on(
     working.wake(PieceWork(answer), most=1)
     finish(working)
 
-    told = [outcome for _, _, _, outcome in pieces.outcomes(database)]
+    told = [outcome for _, _, _, outcome in outcomes(database)]
     assert told == ["answer", outcome, *["answer"] * (N - 2)]
     assert type(working.failure).__name__ == outcome
 
@@ -91,7 +176,7 @@ def test_closed_it_keeps_what_is_on_its_way(database: Database, working: WorkLoo
     working.wake(PieceWork(answer), most=1)
     finish(working)
 
-    done, *others = pieces.outcomes(database)
+    done, *others = outcomes(database)
     assert done == (1, DONE, 1, "answer")
     assert {state for _, state, _, _ in others} == {WAITING}
 
@@ -138,7 +223,7 @@ def test_a_piece_on_its_way_is_renewed_at_every_heartbeat_and_one_may_fail(
     finish(working)
 
     assert {lease.key for lease in beats} == {(1,)}
-    assert pieces.outcomes(database)[0] == (1, DONE, 1, "answer")
+    assert outcomes(database)[0] == (1, DONE, 1, "answer")
     assert working.failure is None
 
 

@@ -186,9 +186,7 @@ def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_
         assert (shown[1] if shown else None) == expected
 
 
-def test_a_value_so_far_stands_beside_its_bounds(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_a_value_so_far_has_its_bounds(client: FlaskClient, web_database: Database) -> None:
     """Query 1 is rated, not relevant: success 0 over 1 of 4; at the end between 0 and 3/4."""
     run_id = stored(web_database, [query(n, card(f"c{n}")) for n in range(1, 5)])
     client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "0"})

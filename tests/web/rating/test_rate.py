@@ -232,9 +232,7 @@ def test_reading_a_run_is_logged_once(
 
 
 @pytest.mark.parametrize("address", ["/", "/runs/", "/runs/{}"])
-def test_rating_begins_blind_anywhere(
-    client: FlaskClient, run_ids: list[str], address: str
-) -> None:
+def test_rating_begins_blind(client: FlaskClient, run_ids: list[str], address: str) -> None:
     html = client.get(address.format(run_ids[0])).text
 
     assert 'href="/rate/"' in html
@@ -242,9 +240,7 @@ def test_rating_begins_blind_anywhere(
 
 
 @pytest.mark.usefixtures("run_ids")
-def test_an_old_page_s_verdicts_find_their_cards(
-    client: FlaskClient, web_database: Database
-) -> None:
+def test_an_old_page_s_verdicts_find_cards(client: FlaskClient, web_database: Database) -> None:
     address = begin(client)
     before = client.get(address).text
     stored(web_database, [query(1, *(shown(f"new {n}") for n in range(9)))], method="late")

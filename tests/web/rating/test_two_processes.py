@@ -125,9 +125,7 @@ def test_an_impossible_name_is_not_found(processes: tuple[Process, Process], add
     assert processes[0].request("GET", address).status == 404
 
 
-def test_clicks_at_both_are_all_stored(
-    shared: Database, processes: tuple[Process, Process]
-) -> None:
+def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process, Process]) -> None:
     """Every click goes to both processes, as a proxy that repeats requests would send it."""
     with shared.writing() as session:
         study = studies.open_or_make(session, NOW)
