@@ -1,5 +1,3 @@
-"""Badges below the cards: decided on with the mouse, passed over by the keys, fit for everybody."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

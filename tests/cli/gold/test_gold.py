@@ -1,5 +1,3 @@
-"""Gold questions and decisions by hand go in and out on the command line as on the pages."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Claims about ``relevansi export --format proof-pack`` and ``relevansi verify``."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Runs compared under V2: figures, pairs by question and tests, worked out by hand."""
-
 from __future__ import annotations
 
 from fractions import Fraction

@@ -1,5 +1,3 @@
-"""The evaluation of a made-up run, worked out by hand; the real one is in tests/services."""
-
 from __future__ import annotations
 
 from fractions import Fraction

@@ -1,5 +1,3 @@
-"""A made-up V2 run with its gold file, small enough to be worked out by hand."""
-
 from __future__ import annotations
 
 import json
@@ -54,7 +52,6 @@ GOLD: dict[str, Any] = {
 
 
 def listing(slug: str, **stated: object) -> dict[str, Any]:
-    """Return a property as a V2 file lists it."""
     known = {"name": f"Rumah {slug}", "slug": slug, "source": "listing", "verified": False}
     base = {"property_type": "house", "listing_type": "sale", "location": "Cemara"}
     return {**known, **base, "price": 900_000_000, "bedrooms": 3} | stated
@@ -97,7 +94,6 @@ def v2_file(listed: dict[int, list[dict[str, Any]]] | None = None) -> bytes:
 
 
 def gold_bytes(**changed: object) -> bytes:
-    """Return the gold file."""
     return json.dumps(GOLD | changed).encode()
 
 
@@ -113,13 +109,11 @@ def stored_file(
 
 
 def stored_run(session: Session, study: Study, rater: Rater, *, with_gold: bool = True) -> Run:
-    """Return the made-up run, stored, with the gold questions in force."""
     run_id = stored_file(session, study, rater, v2_file(), with_gold=with_gold)
     return session.get_one(Run, run_id)
 
 
 def leaves(document: object, place: str = "") -> Iterator[tuple[str, object]]:
-    """Every value of a JSON document with its place."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield from leaves(value, f"{place}.{key}")

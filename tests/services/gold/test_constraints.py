@@ -1,5 +1,3 @@
-"""A stored run against gold questions: recorded figures, decisions by hand, versions."""
-
 from __future__ import annotations
 
 import json
@@ -295,7 +293,6 @@ def answer(session: Session, study: Study, run_id: str, query_id: int = 1) -> Ch
 
 
 def outcomes(checked: CheckedCard) -> list[str]:
-    """Kind, sale or rent, place, price."""
     return [str(check.outcome) for check in checked.evaluation.checks][:4]
 
 
@@ -450,9 +447,7 @@ def test_a_reason_that_was_not_given_blind_is_kept_from_a_blind_rater(
     assert outcomes(blind.marks()["b"])[3] == "fail"
 
 
-def test_a_repeat_shows_no_decision_of_the_first_time_and_takes_it_anew(
-    session: Session, study: Study, rater: Rater, blind: Blind
-) -> None:
+def test_a_repeat_decided_anew(session: Session, study: Study, rater: Rater, blind: Blind) -> None:
     robot = Robot(session, rater)
     blind.decide("b", "price", "pass", "typing error")
     robot.rate_all()

@@ -15,13 +15,11 @@ from webapp.services.proof_packs.verification import Verification
 
 
 def members(data: bytes) -> dict[str, bytes]:
-    """Return the members of a pack by name."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip of `files`."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, data in files.items():
@@ -46,6 +44,5 @@ def changed(
 
 
 def verified(data: bytes) -> Verification:
-    """Return what verifying the pack finds."""
     with proof_pack.opened("pack.zip", io.BytesIO(data)) as pack:
         return verification.verify(pack)

@@ -1,5 +1,3 @@
-"""A proof pack holds everything its figures rest on, and says the same as the product."""
-
 from __future__ import annotations
 
 import csv
@@ -306,9 +304,7 @@ def test_a_flipped_row_moves_every_file_that_rests_on_it(packed: tuple[bytes, st
         ("run.json", b'"relevance": 1', b'"relevance": 0'),
     ],
 )
-def test_a_verdict_flipped_in_an_export_names_its_place_there(
-    packed: tuple[bytes, str], member: str, stated: bytes, other: bytes
-) -> None:
+def test_flipped_lines(packed: tuple[bytes, str], member: str, stated: bytes, other: bytes) -> None:
     data, run = packed
     name = f"runs/{run}/{member}"
     found = verified(changed(data, name, replaced(stated, other)))

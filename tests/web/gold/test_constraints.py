@@ -1,5 +1,3 @@
-"""The pages of constraints: read, decided on, taken away, with and without a script."""
-
 from __future__ import annotations
 
 import csv
@@ -312,7 +310,6 @@ def n_rows(database: Database, table: type) -> int:
 
 
 def text_of(html: str) -> str:
-    """Return the words of the main part of a page."""
     return words(re.sub(r"(?s).*<main[^>]*>|</main>.*", "", html))
 
 

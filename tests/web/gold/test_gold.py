@@ -1,5 +1,3 @@
-"""The gold editor: questions as forms, with versions; no script needed."""
-
 from __future__ import annotations
 
 import json
@@ -92,9 +90,7 @@ def _full(client: FlaskClient, editor: str) -> str:
 
 
 @pytest.mark.parametrize("language", ["en", "id"])
-def test_targets_tolerances_and_counts_saved_as_they_are_leave_the_file_as_it_was(
-    client: FlaskClient, full: str, language: str
-) -> None:
+def test_a_form_saved_as_it_is(client: FlaskClient, full: str, language: str) -> None:
     client.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
     fields = with_fields(client, full, 9)
 

@@ -1,5 +1,3 @@
-"""A proof pack holds the rules, the sample and a machine's verdicts, and recomputes the rest."""
-
 from __future__ import annotations
 
 import json
