@@ -38,7 +38,6 @@ CELLS = {
 
 
 def section(found: ConstraintComparison) -> Section:
-    """Return the comparison as a section of a report: sentences and tables."""
     basis = _basis(found)
     sentences = [
         *(said for one in found.contenders for said in _lacks(one)),
@@ -100,7 +99,6 @@ def _basis(comparison: ConstraintComparison) -> str:
 
 
 def _figures(comparison: ConstraintComparison, basis: str) -> Table:
-    """Return every figure of every run with its n, the accuracy of each constraint below."""
     contenders = comparison.contenders
     headlines = [headline_figures(one.report) for one in contenders]
     accuracies = [figures_per_constraint(one.report) for one in contenders]
@@ -268,7 +266,6 @@ CARD_COLUMNS = (
 
 
 def questions_csv(report: ConstraintReport) -> bytes:
-    """Return a line for each question of the gold file, in its order."""
     rows = [
         (
             *(query.question.query_id, query.question.text, query.question.category),

@@ -263,8 +263,6 @@ def evaluate_query(
 
 
 class ConstraintFigure(Struct, frozen=True):
-    """One figure of a run and over how many cards or questions it is."""
-
     value: Fraction | None
     n: int
 

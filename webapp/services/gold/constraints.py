@@ -324,7 +324,6 @@ def manual_document(session: Session, study: Study, run_id: str, now: datetime) 
 
 
 def shown_cards(session: Session, run: Run) -> dict[int, tuple[ShownCard, ...]]:
-    """Return the cards of a run by number of the question, in the order of their numbers."""
     queries = _queries(session, run)
     facts = facts_of_cards(queries)
     return {number: shown_in_text(facts[number], query) for number, query in queries.items()}

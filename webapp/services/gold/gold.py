@@ -135,7 +135,6 @@ def asked_in(session: Session, queries: Sequence[Query]) -> GoldFile | None:
 
 
 def read(session: Session, question_set_id: int, number: int) -> Gold:
-    """Return one version by its number; raises ``UnknownGoldVersion``."""
     for version in versions(session, question_set_id):
         if version.number == number:
             return _gold(session, version)
@@ -192,7 +191,6 @@ def _newest(session: Session, question_set_ids: Iterable[int]) -> GoldVersion | 
 def restore(
     session: Session, rater: Rater, question_set_id: int, number: int, now: datetime
 ) -> None:
-    """Put an older version in force again, as the newest one."""
     find_set(session, rater.study, question_set_id)
     save(session, rater, question_set_id, read(session, question_set_id, number).file, now)
 

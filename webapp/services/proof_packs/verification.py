@@ -363,7 +363,6 @@ def _verdicts_before(session: Session, question_set: int, moment: datetime) -> i
 
 
 def _place(session: Session, name: str, rater_id: int, about: int) -> tuple[str, Place]:
-    """Return the file with a judgment, and its place there in words."""
     rater = session.get(Rater, rater_id)
     who = rater.name if rater else str(rater_id)
     if name != "verdict":
@@ -434,7 +433,6 @@ def lines(stated: Sequence[str], computed: Sequence[str]) -> Iterator[Found]:
 
 
 def unified_diff(stated: Sequence[str], computed: Sequence[str], file: str) -> list[str]:
-    """Return the first lines of a unified diff; none for long files."""
     if max(len(stated), len(computed)) > LONGEST_FILE:
         return []
     diff = difflib.unified_diff(stated, computed, file, ROWS, n=1, lineterm="")

@@ -421,7 +421,6 @@ def _set_page(
 def _met(
     session: Session, rater: Rater, known: GoldSet, wanted: Fraction
 ) -> list[tuple[Any, ConstraintTotals, int]]:
-    """Return the newest runs with their totals under a threshold, and those met as it is now."""
     found = []
     for run in known.runs[:NEWEST]:
         now = constraints.checked_run(session, rater.study, run.id).report
