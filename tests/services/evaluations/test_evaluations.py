@@ -158,7 +158,7 @@ def test_the_machine_is_put_beside_the_majority_and_the_median_of_people(
     # overlap 0.5, 0, 1 against grades 3.5, 0, 5: the same order
     assert report["grades"]["overlap"]["spearman"]["value"] == pytest.approx(1)
     assert report["grades"]["f1"]["n"] == 1  # only q1 has a gold answer
-    assert [(one.position, one.n_differ) for one in apart] == [(1, 1)]
+    assert [(one.item.position, one.n_differ) for one in apart] == [(1, 1)]
     assert apart[0].gap == pytest.approx(0.2)  # |3.5 / 5 - 0.5|
     disagreeing = evaluations.page(session, found, Show.DISAGREEMENTS, 1)
     assert [item.position for item, _ in disagreeing.lines] == [1, 3]  # one of two raters differs

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from sqlalchemy import Integer, Row, Select, case, func, or_, select
@@ -274,16 +274,13 @@ BOOTSTRAP = Bootstrap()
 MOST_SHOWN = 20
 
 
-class ItemDisagreement(Struct, frozen=True):
-    """One item on which people and machine differ.
+class ItemDisagreement(NamedTuple):
+    """One item: how many parts differ of those that both judged, and how far apart both are.
 
-    ``n_differ`` of ``n_parts`` parts that both judged; ``gap`` is how far the grade / 5 lies
-    from ``headline``, the value of the item's headline ``figure``, ``None`` without both.
+    ``gap`` is |grade / 5 - ``headline``|, the value of the item's headline ``figure``.
     """
 
-    position: int
-    item_id: str
-    question: str
+    item: EvaluationItem
     n_differ: int
     n_parts: int
     grade: float | None
@@ -343,9 +340,14 @@ def machine_agreement(
             "seed": bootstrap.seed,
         },
     }
-    found = [_compared(kind, item, pairs[item], grades.get(item)) for item in items]
+    found = []
+    for item, parts in pairs.items():
+        n_differ = sum(machine != people for _, machine, people in parts)
+        grade, (figure, value) = grades.get(item), headline(kind, item.result) or (None, None)
+        gap = None if grade is None or value is None else abs(grade / 5 - value)
+        found.append(ItemDisagreement(item, n_differ, len(parts), grade, figure, value, gap))
     differing = [one for one in found if one.n_differ or one.gap]
-    differing.sort(key=lambda one: (-one.n_differ, -(one.gap or 0), one.position))
+    differing.sort(key=lambda one: (-one.n_differ, -(one.gap or 0), one.item.position))
     return report, differing[:MOST_SHOWN]
 
 
@@ -358,23 +360,3 @@ def _pairs(item: EvaluationItem, said: Mapping[str, Sequence[int]]) -> list[tupl
         and (values := said.get(part["key"]))
         and 2 * sum(values) != len(values)
     ]
-
-
-def _compared(
-    kind: EvaluationKind,
-    item: EvaluationItem,
-    pairs: Sequence[tuple[str, bool, bool]],
-    grade: float | None,
-) -> ItemDisagreement:
-    figure, value = headline(kind, item.result) or (None, None)
-    return ItemDisagreement(
-        position=item.position,
-        item_id=item.item_id,
-        question=str(item.row.get("question", "")),
-        n_differ=sum(machine != people for _, machine, people in pairs),
-        n_parts=len(pairs),
-        grade=grade,
-        figure=figure,
-        headline=value,
-        gap=None if grade is None or value is None else abs(grade / 5 - value),
-    )
