@@ -24,7 +24,7 @@ from webapp.exporters.frame.tables import (
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.comparisons.comparisons import (
     PARTS,
-    ComparedQuestionLine,
+    Comparison,
     ComparisonReport,
     Contender,
     FigureEstimate,
@@ -101,6 +101,13 @@ def contenders(report: ComparisonReport) -> Table:
     )
 
 
+def _runs(
+    comparison: Comparison, parts: tuple[str, ...], best: float | None = None
+) -> Iterator[Column]:
+    for contender in comparison.contenders:
+        yield Column(contender.run.name, numeric=True, parts=parts, best=best)
+
+
 def summary(report: ComparisonReport) -> Table:
     comparison = report.comparison
     share = notation.percent(comparison.settings.confidence)
@@ -110,7 +117,7 @@ def summary(report: ComparisonReport) -> Table:
         gettext("Figures of each run: value, %(share)s interval, n", share=share),
         (
             Column(gettext("Figure")),
-            *(Column(c.run.name, numeric=True, parts=parts) for c in comparison.contenders),
+            *_runs(comparison, parts),
         ),
         tuple(
             (
@@ -135,10 +142,7 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
         gettext("%(figure)s by category", figure=words.figure_name(figure)),
         (
             Column(gettext("Category")),
-            *(
-                Column(c.run.name, numeric=True, parts=parts, best=pictures.top_of(figure))
-                for c in comparison.contenders
-            ),
+            *_runs(comparison, parts, pictures.top_of(figure)),
         ),
         tuple(
             (
@@ -202,10 +206,19 @@ def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
             Column(gettext("No."), numeric=True),
             Column(gettext("Question")),
             Column(gettext("Category")),
-            *(Column(c.run.name, numeric=True, parts=parts) for c in comparison.contenders),
+            *_runs(comparison, parts),
             Column(gettext("P@5 spread"), numeric=True),
         ),
-        tuple(tuple(_question(line)) for line in lines),
+        tuple(
+            (
+                whole_number(line.position),
+                word(line.question),
+                Cell(labels.category(line.category), (line.category,)),
+                *map(_answer, line.answers),
+                Cell(notation.figure(line.spread), (line.spread,)),
+            )
+            for line in lines
+        ),
         (
             gettext(
                 "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
@@ -292,15 +305,6 @@ def _moved(line: StabilityLine | None) -> Cell:
     said = gettext("changes in %(moved)s of %(tried)s", moved=notation.number(moved), tried=tried)
     first = [gettext("another run first in %(n)s", n=notation.number(unseated))] if unseated else []
     return stacked((said, where, *first), values, between="; ")
-
-
-def _question(line: ComparedQuestionLine) -> Iterator[Cell]:
-    yield whole_number(line.position)
-    yield word(line.question)
-    yield Cell(labels.category(line.category), (line.category,))
-    for query in line.answers:
-        yield _answer(query)
-    yield Cell(notation.figure(line.spread), (line.spread,))
 
 
 def _answer(query: ComparedQuery | None) -> Cell:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
-from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -48,15 +47,13 @@ def formats(
     def of(write: Callable[[Document], bytes]) -> Callable[[Any, date], bytes]:
         return lambda report, on: write(document(report, on))
 
-    return MappingProxyType(
-        {
-            "markdown": ReportFormat(of(markdown), "md", "text/markdown; charset=utf-8"),
-            "latex": ReportFormat(of(latex), "tex", "application/x-tex; charset=utf-8"),
-            "html": ReportFormat(of(html), "html", "text/html; charset=utf-8"),
-            "xlsx": ReportFormat(of(tables_workbook), "xlsx", XLSX),
-            "json": ReportFormat(lambda report, _on: json(report), "json", "application/json"),
-        }
-    )
+    return {
+        "markdown": ReportFormat(of(markdown), "md", "text/markdown; charset=utf-8"),
+        "latex": ReportFormat(of(latex), "tex", "application/x-tex; charset=utf-8"),
+        "html": ReportFormat(of(html), "html", "text/html; charset=utf-8"),
+        "xlsx": ReportFormat(of(tables_workbook), "xlsx", XLSX),
+        "json": ReportFormat(lambda report, _on: json(report), "json", "application/json"),
+    }
 
 
 DIFFERENCE = (

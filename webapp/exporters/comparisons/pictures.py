@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from math import ceil
-from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -423,13 +422,11 @@ KINDS = ("intervals", "questions")
 
 MARGIN = 24.0
 
-FORMATS: Mapping[str, tuple[Callable[[Picture], bytes], str]] = MappingProxyType(
-    {
-        "svg": (svg_file, "image/svg+xml"),
-        "png": (png_file, "image/png"),
-        "pdf": (pdf_file, "application/pdf"),
-    }
-)
+FORMATS: Mapping[str, tuple[Callable[[Picture], bytes], str]] = {
+    "svg": (svg_file, "image/svg+xml"),
+    "png": (png_file, "image/png"),
+    "pdf": (pdf_file, "application/pdf"),
+}
 """How every kind of picture file is written, and its media type, by its ending."""
 
 

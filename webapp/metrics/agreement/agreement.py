@@ -25,7 +25,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from math import isnan
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -58,16 +57,14 @@ class NoAgreement(StrEnum):
     ONE_LABEL = "one_label"
 
 
-EXPLANATIONS: Mapping[NoAgreement, str] = MappingProxyType(
-    {
-        NoAgreement.TOO_FEW_RATERS: mark("Agreement needs at least two raters."),
-        NoAgreement.NOT_TWO_RATERS: mark("This figure is for exactly two raters."),
-        NoAgreement.NO_SHARED_ITEM: mark("No item has been decided at least twice."),
-        NoAgreement.ONE_LABEL: mark(
-            "Only one label was used, so agreement cannot be told from chance."
-        ),
-    }
-)
+EXPLANATIONS: Mapping[NoAgreement, str] = {
+    NoAgreement.TOO_FEW_RATERS: mark("Agreement needs at least two raters."),
+    NoAgreement.NOT_TWO_RATERS: mark("This figure is for exactly two raters."),
+    NoAgreement.NO_SHARED_ITEM: mark("No item has been decided at least twice."),
+    NoAgreement.ONE_LABEL: mark(
+        "Only one label was used, so agreement cannot be told from chance."
+    ),
+}
 """Each reason in words for the reader, as a message id."""
 
 
@@ -347,12 +344,10 @@ class NoShare(StrEnum):
     PERSON_PASSED_NOTHING = "person_passed_nothing"
 
 
-NO_SHARE_EXPLANATIONS = MappingProxyType(
-    {
-        NoShare.MACHINE_PASSED_NOTHING: mark("The machine passed none of what people judged."),
-        NoShare.PERSON_PASSED_NOTHING: mark("People passed none of what they judged."),
-    }
-)
+NO_SHARE_EXPLANATIONS = {
+    NoShare.MACHINE_PASSED_NOTHING: mark("The machine passed none of what people judged."),
+    NoShare.PERSON_PASSED_NOTHING: mark("People passed none of what they judged."),
+}
 """Each reason in words for the reader, as a message id."""
 
 

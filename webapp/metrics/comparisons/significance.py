@@ -31,23 +31,11 @@ MOST_WHOLE = 15_625
 """Up to so many units 64 rows are drawn in one go, above it 2, or published figures would move."""
 
 
-class Bootstrap(Struct, frozen=True):
-    """How an interval is made; the same settings and units give the same interval.
-
-    `resamples` is how often as many units as there are get drawn with replacement, `seed`
-    where the drawing starts, `confidence` the share of resamples between the bounds.
-    """
-
-    resamples: int = 2000
-    seed: int = 20260301
-    confidence: float = 0.95
-    method: str = "percentile bootstrap over items"
-
-
 class Resampling(Struct, frozen=True):
-    """How often and from which seed questions are drawn again, or signs turned.
+    """How often and from which seed units are drawn again, or signs turned.
 
-    ``resamples`` counts both the bootstrap's resamples and the test's permutations.
+    ``confidence`` is the share of resamples between the bounds of an interval. The same settings
+    and units give the same one.
     """
 
     resamples: int = 10_000
@@ -57,6 +45,13 @@ class Resampling(Struct, frozen=True):
     def tries_all(self, size: int) -> bool:
         ways: int = 2**size
         return ways <= self.resamples
+
+
+class Bootstrap(Resampling, frozen=True):
+    """How the interval of a coefficient is made."""
+
+    resamples: int = 2000
+    method: str = "percentile bootstrap over items"
 
 
 def resample(counts: Sequence[int], bootstrap: Bootstrap) -> Floats:
@@ -285,7 +280,7 @@ def _mean_of_known(times: Floats, values: Floats) -> Floats:
     return np.where(counts > 0, known / np.maximum(counts, 1), np.nan)
 
 
-def percentiles(estimates: Floats, settings: Bootstrap | Resampling) -> Interval:
+def percentiles(estimates: Floats, settings: Resampling) -> Interval:
     """The interval that holds the middle share of the estimates; NaN is not an estimate."""
     import numpy as np
 
