@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -166,21 +164,3 @@ def test_a_bad_folder_takes_one_clear_line(
     assert len(done.stderr.splitlines()) == 1
     assert words in done.stderr
     assert "bad" in done.stderr
-
-
-@pytest.mark.real
-def test_the_real_run_against_a_copy_with_one_verdict_turned(
-    tmp_path: Path, real_run: Path
-) -> None:
-    copy = tmp_path / "api_only"
-    copy.mkdir()
-    shutil.copy(real_run / "results.json", copy)
-    manual = json.loads((real_run / "manual_input.json").read_text(encoding="utf-8"))
-    manual["manual_evaluations"]["22"]["1"]["result"] = "fail"
-    (copy / "manual_input.json").write_text(json.dumps(manual), encoding="utf-8")
-
-    found = as_json(tmp_path, real_run, copy)
-
-    assert found["pairs_judged_more_than_once"] == 67  # 68 verdicts, one property twice
-    assert [c["query_id"] for c in found["contradictions"]] == [22]
-    assert found["favours"] == {real_run.name: 1, "api_only": 0}

@@ -35,9 +35,6 @@ _VERDICTS: Mapping[str, int] = {
 MOST_KEPT = 1024
 """The agreement of so many tables is kept, those last asked for."""
 
-_QUALITIES = tuple(range(6))
-_BOTH_VERDICTS = (0, 1)
-
 
 class ItemKind(StrEnum):
     """The kinds of items that raters judge: cards, empty lists, quality."""
@@ -49,10 +46,6 @@ class ItemKind(StrEnum):
     @property
     def scale(self) -> Scale:
         return Scale.ORDINAL if self is ItemKind.QUALITY else Scale.NOMINAL
-
-    @property
-    def labels(self) -> tuple[int, ...]:
-        return _QUALITIES if self is ItemKind.QUALITY else _BOTH_VERDICTS
 
 
 class CannotTell(Struct, frozen=True):
@@ -177,7 +170,8 @@ def _measured(
     rows: frozenset[tuple[tuple[int | None, ...], int]], kind: ItemKind, bootstrap: Bootstrap
 ) -> Agreement:
     """The agreement, kept: resampling takes long, and most tables stay the same."""
-    return of_rows(dict(rows), kind.scale, kind.labels, bootstrap)
+    labels = range(6 if kind is ItemKind.QUALITY else 2)
+    return of_rows(dict(rows), kind.scale, labels, bootstrap)
 
 
 def _label(said: str | float | None) -> int | None:

@@ -219,15 +219,12 @@ PARTS = ("constraints", "settled", "sample", "machine_help")
 class ComparisonReport(Struct, frozen=True):
     """All that the pages, reports and files of one comparison print.
 
-    ``phase`` is 1, 2 or ``None`` for runs chosen by hand. ``raters`` are named with the number of
-    their verdicts on cards and empty lists. ``judged_until`` is when the last
-    verdict under the rule was given, ``None`` before the first. ``blindness`` counts how many
-    were given blind. ``version`` is the product's. ``badged`` is when blind raters began to see
-    the outcomes of the constraints on each card, ``record_shown`` when raters began to see the
-    facts that only a listing's record has, ``suggested`` when blind raters began to be offered a
-    grade; empty if never. ``files`` are the rated CSVs that were compared, empty for runs of a
-    study; the files do not name study, raters or blindness.
-    ``wordings_opened`` says how often blind raters opened answers as written, and how many did.
+    ``phase`` is 1, 2 or ``None``. ``raters`` have the number of their verdicts, the last of which
+    was given at ``judged_until``. ``badged`` is when blind raters began to see the outcomes of
+    constraints on the cards, ``record_shown`` when raters began to see the facts that only a
+    listing's record has, ``suggested`` when blind raters began to be offered a grade;
+    ``wordings_opened`` how often blind raters opened answers as written, and how many did.
+    ``files`` are the rated CSVs that were compared, which do not name study, raters or blindness.
     ``cannot_tell`` is what such a card is in the precisions, ``None`` where the files do not say.
     ``parts`` are those of ``PARTS`` that there are.
     """
