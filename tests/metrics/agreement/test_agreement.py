@@ -395,10 +395,3 @@ def test_a_run_that_says_both_has_no_verdict_on_the_pair_and_is_named() -> None:
     assert report.pairs_judged_more_than_once == 1
     assert report.contradictions == {(1, "a"): {"api_only": False, "vector_only": True}}
     assert report.favours == {"hybrid": 0, "api_only": 0, "vector_only": 1}
-
-
-def test_without_verdicts_nothing_leans() -> None:
-    report = conflicts([], RUNS)
-
-    assert (report.pairs_judged_more_than_once, report.contradictions) == (0, {})
-    assert [test.p for test in report.sign_tests] == [1.0, 1.0, 1.0]

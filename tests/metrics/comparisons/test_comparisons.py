@@ -203,9 +203,3 @@ def test_another_rater_and_another_rule_are_tried_as_given() -> None:
     raters = line(found, VariedPart.RATER, "mrr")
     assert (raters.tried, [moved.what for moved in raters.moved]) == (2, ["Budi"])
     assert line(found, VariedPart.RULE, "mrr").survives
-
-
-def test_a_single_question_cannot_be_left_out() -> None:
-    found = stability([compared("a", "1"), compared("b", "0")])
-
-    assert {entry.change for entry in found.lines} == {VariedPart.CUTOFF, VariedPart.EMPTIES}
