@@ -1,5 +1,3 @@
-"""A run rated from one file, without a server: nothing of it is lost on the way back."""
-
 from __future__ import annotations
 
 import json
@@ -60,7 +58,6 @@ def _instance(tmp_path: Path) -> Path:
 
 @pytest.fixture(name="file")
 def _file(tmp_path: Path, instance: Path) -> Path:
-    """The page of a small run, half of it hostile, as its owner hands it out."""
     source, page = tmp_path / "test_results.json", tmp_path / "rate.html"
     source.write_text(json.dumps(RUN), "utf-8")
     (run,) = document(relevansi(instance, "import", source, "--json"))["runs"]
@@ -70,7 +67,6 @@ def _file(tmp_path: Path, instance: Path) -> Path:
 
 
 def download(page: Page, what: str, into: Path) -> Path:
-    """Press one of the two downloads at the page's foot; return the file."""
     with page.expect_download() as waiting:
         page.locator(f'#take [data-take="{what}"]').click()
     path = into / waiting.value.suggested_filename
@@ -83,7 +79,6 @@ def shown(page: Page, query_id: int) -> None:
 
 
 def rate_two_questions(page: Page) -> None:
-    """Judge, undo, judge again, write a note and grade; then an empty list: outcome and grade."""
     page.keyboard.press("y")  # the same property at rank 3 is judged with it
     wait_for_focus(page, "2")
     page.keyboard.press("t")
@@ -109,7 +104,6 @@ def rate_two_questions(page: Page) -> None:
 
 
 def reload_and_finish(page: Page) -> None:
-    """Reload, find everything as it was, and rate what is left."""
     page.reload()  # the browser kept every click, and where it was
     shown(page, 3)
     expect(page.locator("#turns")).to_contain_text("Gudang di KIM?")

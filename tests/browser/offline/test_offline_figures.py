@@ -1,5 +1,3 @@
-"""The figures and the CSV of a page without a server are the product's own, on any ratings."""
-
 from __future__ import annotations
 
 import random
@@ -53,7 +51,6 @@ def script(source: str) -> str:
 
 
 def row(dice: random.Random, number: int, cannot_tell: CannotTell) -> QueryRow:
-    """Return a query in any state, rated in part or to the end; lists may be long."""
     state = dice.choice([QueryState.RESULTS] * 5 + list(QueryState))
     length = dice.choice((1, 2, 3, 5, 6, 10, 32, 33)) if state is QueryState.RESULTS else 0
     said: list[Relevance | None] = [*Relevance] if dice.random() < 0.6 else [*Relevance, None]
@@ -87,7 +84,6 @@ def as_script_has_it(row: QueryRow, cannot_tell: CannotTell) -> dict[str, Any]:
 
 
 def rounded(figure: dict[str, float | None]) -> dict[str, float | None]:
-    """Return a figure without what the order of an addition decides."""
     return {side: value and round(value, 12) for side, value in figure.items()}
 
 

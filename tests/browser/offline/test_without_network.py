@@ -1,5 +1,3 @@
-"""The app opens without a network: the rater's own next questions, and nothing of others."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -56,7 +54,6 @@ SAVED_AND_KEPT = """() => new Promise((resolve) => {
 
 
 def wait_for(page: Page, script: str, wanted: Callable[[Any], bool]) -> Any:
-    """Wait until the page answers the script as wanted; returns the answer."""
     for _ in range(POLLS):
         if wanted(found := page.evaluate(script)):
             return found

@@ -1,5 +1,3 @@
-"""Claims about ``relevansi backup``, ``restore`` and ``move``."""
-
 from __future__ import annotations
 
 import sqlite3
@@ -19,7 +17,6 @@ from webapp.db.engine import Database
 
 @pytest.fixture(name="instance")
 def _instance(tmp_path: Path) -> Path:
-    """An instance whose database holds a rated study."""
     instance = tmp_path / "instance"
     with study_in(instance) as (session, study):
         rated_study(session, study)

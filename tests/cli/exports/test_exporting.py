@@ -1,5 +1,3 @@
-"""A run is exported to a file or to the standard output."""
-
 from __future__ import annotations
 
 import csv
@@ -57,7 +55,6 @@ ANSWER = """Berikut:
 
 
 def run_file(**top: Any) -> bytes:
-    """Return a run with an answer of every kind, and keys that nobody understands."""
     results: list[dict[str, Any]] = [
         {"query_id": 1, "question": "Rumah?", "success": True, "response": ANSWER,
          "results_count": 2, "latency_ms": 812, "odd": {"kept": True}},
@@ -132,7 +129,6 @@ def rate(instance: Path, folder: Path) -> None:
 
 @pytest.fixture(name="rated", scope="module")
 def _rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the database `i`, a run of which is rated in part, and its `tree`."""
     folder = tmp_path_factory.mktemp("rated")
     imported(folder / "i", folder / "runs", run_file())
     rate(folder / "i", folder / "runs")
@@ -263,7 +259,6 @@ def test_a_tree_onto_a_full_disk_leaves_what_was_there_and_no_new_folder(
 
 @pytest.fixture(name="source")
 def _source(tmp_path: Path) -> Path:
-    """A run file in a folder of its own, imported."""
     folder = tmp_path / "data" / "hybrid"
     folder.mkdir(parents=True)
     source = folder / "test_results.json"

@@ -1,5 +1,3 @@
-"""Ratings from a page without a server on the command line, beside their run or alone."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""``relevansi plan``, ``sample`` and ``estimate``: in a terminal, and as JSON."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -29,7 +27,6 @@ JSON = ("--format", "json")
 
 @pytest.fixture(name="made")
 def _made(tmp_path: Path, sqlite_template: Path) -> tuple[Database, str, str]:
-    """A study of two runs of eight questions, and their ids."""
     path = tmp_path / "relevansi.sqlite"
     path.write_bytes(sqlite_template.read_bytes())
     database = Database(sqlite_url(path))
@@ -42,7 +39,6 @@ def _made(tmp_path: Path, sqlite_template: Path) -> tuple[Database, str, str]:
 
 @pytest.fixture(name="rated")
 def _rated(made: tuple[Database, str, str]) -> tuple[str, str]:
-    """A machine judged all of them, and people a sample that was drawn before."""
     database, *_ = made
     with database.writing() as session:
         study = studies.open_or_make(session, NOW)

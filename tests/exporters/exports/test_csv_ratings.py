@@ -1,5 +1,3 @@
-"""The rated CSV: lines counted by hand, and what is written is what is read of any report."""
-
 from __future__ import annotations
 
 from typing import get_args
@@ -118,7 +116,6 @@ styles = st.sampled_from(tuple(CsvStyle))
 
 
 def noted(notes: str) -> str:
-    """The notes, or none where they only say that there is nothing, as "-" does."""
     return notes if said(notes) else ""
 
 
@@ -131,7 +128,6 @@ def drawn_row(
 
 @st.composite
 def drawn_reports(draw: st.DrawFn) -> RunReport:
-    """Reports of up to six queries in any state, with notes that look like the file's own."""
     cannot_tell = draw(st.sampled_from(get_args(CannotTell)))
     listed = draw(st.lists(st.tuples(query_judgments(), words), max_size=6))
     rows = tuple(drawn_row(n, *one, cannot_tell) for n, one in enumerate(listed, 1))

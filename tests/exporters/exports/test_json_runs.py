@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from webapp.exporters.exports.json_runs import result_json
+from webapp.exporters.exports.metrics_tables import result_json
 from webapp.records import Card, CardParticulars, Relevance
 
 CARD = Card("Rumah A", slug="rumah-a", price=850_000_000, land_area=105.0, building_area=62.5)

@@ -1,5 +1,3 @@
-"""The figures of runs as JSON, CSV and Markdown, and what every figure means."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Runs have folders and names that follow from the runs alone."""
-
 from __future__ import annotations
 
 import json
@@ -23,7 +21,6 @@ from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
 
 
 def stored(run_id: str, timestamp: str | None = None, method: str | None = "hybrid") -> StoredRun:
-    """Return a run of one question."""
     asked = ReadQuery(1, "Rumah?", "harga", "Tidak ada.", QueryState.EMPTY, claimed_count=0)
     return StoredRun(run_id, run_id, (asked,), method, "openai", timestamp, None)
 

@@ -64,7 +64,6 @@ def test_a_property_listed_twice_is_two_documents() -> None:
 
 
 def measured_by_ir_measures(found: list[TrecResult]) -> dict[tuple[str, object], float]:
-    """Each (query id, measure) as ir_measures computes it from the two files."""
     with speaking("en"):
         judged, ranked = qrels(found)[0], run_file(found, tag="t")
     metrics = ir_measures.iter_calc(

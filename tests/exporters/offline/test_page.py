@@ -1,5 +1,3 @@
-"""The page without a server: one language each, and what the importer of ratings reads."""
-
 from __future__ import annotations
 
 import re
@@ -20,7 +18,6 @@ from webapp.records import Card, CardParticulars, Particulars, QueryState
 
 
 def _offline_run(*, blind: bool) -> OfflineRun:
-    """Return a run with an answer of every state, and a card of which everything is known."""
     fields = {
         "url": "https://x.id/a", "price": 1_670_000_000, "price_max": 2_000_000_000,
         "price_note": "nego", "location": "Medan", "bedrooms": 3, "bathrooms": 2,

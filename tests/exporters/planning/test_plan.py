@@ -1,5 +1,3 @@
-"""A plan in sentences: what its upper limit supposes, and where that fails."""
-
 from __future__ import annotations
 
 from msgspec.structs import replace

@@ -1,5 +1,3 @@
-"""Questions are drawn without replacement, strata in proportion; the mean stands for all."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""The bounds of a difference are those of full enumeration; settled is what none can turn."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -48,7 +46,6 @@ class Answer:
 
 
 def pooled(questions: Sequence[tuple[Answer, ...]], things: int) -> PooledLists:
-    """Return the answers of each question as arrays."""
     shape = len(questions), len(questions[0]), things
     top, whole = np.zeros(shape, dtype=np.int16), np.zeros(shape, dtype=np.int16)
     reciprocal, succeeds = np.zeros(shape), np.zeros(shape, dtype=bool)
@@ -73,7 +70,6 @@ def pooled(questions: Sequence[tuple[Answer, ...]], things: int) -> PooledLists:
 
 
 def value(answer: Answer, said: tuple[int, ...], figure: str) -> float | None:
-    """Return a figure of an answer once everything is said, as the pages count it."""
     judged = QueryJudgments(
         state=answer.state,
         verdicts=tuple(VERDICTS[said[thing]] for thing in answer.things),
@@ -85,7 +81,6 @@ def value(answer: Answer, said: tuple[int, ...], figure: str) -> float | None:
 def enumerated(
     answers: tuple[Answer, Answer], states: tuple[int, ...], figure: str
 ) -> tuple[float, float, bool]:
-    """Return the smallest and the largest difference over every way things can turn out."""
     ways = product(*[(NOT_RELEVANT, RELEVANT) if s == OPEN else (s,) for s in states])
     found = []
     for said in ways:
@@ -97,7 +92,6 @@ def enumerated(
 
 @st.composite
 def questions(draw: st.DrawFn) -> tuple[tuple[Answer, Answer], tuple[int, ...]]:
-    """Draw two answers to one question over a few things, and the states of these."""
     count = draw(st.integers(1, 7))
     card_states = st.sampled_from([NOT_RELEVANT, RELEVANT, CANNOT_TELL, OPEN, OPEN])
     emptiness = draw(st.sampled_from([NOT_RELEVANT, RELEVANT, OPEN]))

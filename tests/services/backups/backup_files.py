@@ -1,5 +1,3 @@
-"""Backups written by hand, as somebody who means harm would write them."""
-
 from __future__ import annotations
 
 import json
@@ -18,7 +16,6 @@ from webapp.services.backups import backups, moving
 
 
 def written(file: Path, content: Path, **stated: Any) -> Path:
-    """Write the SQLite database `content` as the backup `file`, consistent in itself."""
     opened = Database(sqlite_url(content))
     there = set(inspect(opened.engine).get_table_names())
     with opened.reading() as session:

@@ -1,5 +1,3 @@
-"""Fixtures of the tests of backups and moves."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -15,7 +13,6 @@ from webapp.db.engine import Database
 def _other(
     database: Database, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Database]:
-    """An empty database of the other engine."""
     made = (
         on_postgres(request.getfixturevalue("postgres"))
         if database.is_sqlite

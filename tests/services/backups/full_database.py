@@ -1,5 +1,3 @@
-"""A database in which every table has rows, of every type at its awkward ends."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -36,14 +34,12 @@ MOMENT = datetime(2026, 3, 1, 23, 59, 59, 123456, tzinfo=UTC)
 
 
 def judged(database: Database) -> None:
-    """Rate a study."""
     with database.writing() as session:
         rated_study(session, studies.open_or_make(session, NOW))
         session.commit()
 
 
 def pack(database: Database) -> bytes:
-    """Return the proof pack of the study."""
     with database.reading() as session:
         study = studies.current(session)
         assert study is not None
@@ -51,7 +47,6 @@ def pack(database: Database) -> bytes:
 
 
 def fill(session: Session) -> None:
-    """Put three rows into every table there is: all set, all that may be null, and between."""
     for table in Base.metadata.sorted_tables:
         rows = [_row(table, number) for number in range(1, ROWS + 1)]
         session.execute(insert(table), rows)
@@ -73,7 +68,6 @@ BY_TYPE: dict[Any, Callable[[int], Any]] = {
 
 
 def _value(column: Column[Any], number: int) -> Any:
-    """Return what the row of this number holds: unique, and the same for key and reference."""
     if column.nullable and number == 2:
         return None
     kind = column.type

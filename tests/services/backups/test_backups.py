@@ -1,5 +1,3 @@
-"""A backup taken while the database is in use comes back as it was, or is refused."""
-
 from __future__ import annotations
 
 import json
@@ -29,7 +27,6 @@ from webapp.services.backups import backups, moving
 
 @pytest.fixture(name="other")
 def _other(database: Database, tmp_path: Path) -> Iterator[Database]:
-    """A second, empty database of the same engine."""
     (tmp_path / "elsewhere").mkdir()
     made = on_sqlite(tmp_path / "elsewhere") if database.is_sqlite else on_postgres(database)
     made.close()
@@ -40,7 +37,6 @@ def _other(database: Database, tmp_path: Path) -> Iterator[Database]:
 def restore(
     database: Database, file: Path, now: datetime, *, replace: bool = False
 ) -> tuple[backups.About, str | None]:
-    """Restore as the superuser that the tests are on their own server."""
     return backups.restore(database, file, now, replace=replace, as_superuser=True)
 
 
@@ -56,7 +52,6 @@ def count(database: Database) -> int:
 
 
 def altered(file: Path, **stated: Any) -> None:
-    """Change what a backup says of itself."""
     with zipfile.ZipFile(file) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     files["backup.json"] = json.dumps(json.loads(files["backup.json"]) | stated).encode()

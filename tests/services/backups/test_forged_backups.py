@@ -1,5 +1,3 @@
-"""Of a backup that somebody changed who means harm only sound rows come back, and nothing runs."""
-
 from __future__ import annotations
 
 import os
@@ -103,7 +101,6 @@ REFUSED = {
 
 @pytest.fixture(name="study_file", scope="module")
 def _study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A rated study as one file."""
     path = tmp_path_factory.mktemp("study") / "study.sqlite"
     made = Database(sqlite_url(path))
     made.prepare()
@@ -117,7 +114,6 @@ def _study_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(name="content")
 def _content(study_file: Path, tmp_path: Path) -> Path:
-    """A copy of it to be forged."""
     return Path(shutil.copy(study_file, tmp_path / "content.sqlite"))
 
 
@@ -184,7 +180,6 @@ def test_what_an_older_backup_holds_comes_through_the_migrations(
 
 
 def forge(content: Path, script: str) -> None:
-    """Change a database as somebody who means harm would."""
     with closing(sqlite3.connect(content)) as connection:
         (index,) = connection.execute(
             "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL"
@@ -196,13 +191,11 @@ def forge(content: Path, script: str) -> None:
 
 
 def schema(file: Path) -> set[tuple[str, str, str]]:
-    """Return everything that a database defines, and the statements that did."""
     with closing(sqlite3.connect(file)) as connection:
         return set(connection.execute("SELECT type, name, sql FROM sqlite_schema"))
 
 
 def schema_of_ours(file: Path) -> set[tuple[str, str, str]]:
-    """Return the same of a new database."""
     made = Database(sqlite_url(file))
     made.prepare()
     made.close()

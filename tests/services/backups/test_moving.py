@@ -1,5 +1,3 @@
-"""A database moves to the other engine and back, every row of every table the same."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Files as a page without a server gives them, for a made-up run."""
-
 from __future__ import annotations
 
 import json
@@ -23,7 +21,6 @@ def change(
     minute: int = 0,
     undoes: str | None = None,
 ) -> dict[str, Any]:
-    """Return one change, made `minute` minutes after the tests' moment."""
     made = (NOW + timedelta(minutes=minute)).timestamp() * 1000
     said = {
         "sequence": sequence,
@@ -38,7 +35,6 @@ def change(
 
 
 def ratings(run: ReadRun, *changes: dict[str, Any], **top: Any) -> bytes:
-    """Return the file of `run`, its cards as the run shows them."""
     queries = [
         {
             "query_id": query.query_id,

@@ -1,5 +1,3 @@
-"""A rated run in every format with the same figures, and the study as folders."""
-
 from __future__ import annotations
 
 import csv
@@ -67,7 +65,6 @@ def test_the_wide_csv_has_each_rater_s_columns_beside_the_merged_ones(
 
 
 def files(session: Session, study: Study, rater: Rater) -> dict[str, bytes]:
-    """Return the tree's files by path, made without pages to rate on."""
     return exports.tree(session, study, reports.of_rater(rater), None)[0]
 
 

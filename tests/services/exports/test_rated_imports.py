@@ -1,5 +1,3 @@
-"""A rated CSV brings its rater's quality, notes and empty outcomes, and no verdict on a card."""
-
 from __future__ import annotations
 
 import pytest
@@ -32,7 +30,6 @@ def _rated_csv(session: Session, study: Study, rater: Rater, rated_run: str) -> 
 
 
 def named(values: tuple[RatedValue, ...]) -> list[tuple[int, str]]:
-    """Return the question and the field of each value."""
     return [(value.query_id, value.field) for value in values]
 
 

@@ -1,5 +1,3 @@
-"""Ratings from a page without a server become events: once, in order, at their targets."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -40,7 +38,6 @@ def _run_id(session: Session, study: Study) -> str:
 
 
 def store(session: Session, study: Study, data: bytes, **said: Any) -> RatingsReport:
-    """Store a file whose name is confirmed, or as `said`."""
     read = file_formats.opened("ratings.json", data).read
     return offline_ratings.store(session, study, read, HOUR, **{"confirmed": True, **said})
 

@@ -1,5 +1,3 @@
-"""A run of six questions and a sample of three of them."""
-
 from __future__ import annotations
 
 import pytest
@@ -19,7 +17,6 @@ SIZE = 6
 
 @pytest.fixture(name="run_id")
 def _run_id(session: Session, study: Study) -> str:
-    """A run of six questions with a card each; the last asks on in the conversation."""
     asked = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, SIZE)]
     follow_up = query(SIZE, card("a6"), text="Any other?", context_dependent=True)
     run_id = stored(session, study, "api", *asked, follow_up)
@@ -29,7 +26,6 @@ def _run_id(session: Session, study: Study) -> str:
 
 @pytest.fixture(name="drawn")
 def _drawn(session: Session, study: Study, rater: Rater, run_id: str) -> tuple[int, ...]:
-    """The positions of a sample of three of them, with the last and without the first."""
     assert run_id
     (whole,) = samples.question_sets(session, study)
     seed = next(seed for seed in range(1000) if sampled(whole.questions, seed) == {2, 4, 6})
@@ -38,5 +34,4 @@ def _drawn(session: Session, study: Study, rater: Rater, run_id: str) -> tuple[i
 
 
 def sampled(questions: list[Question], seed: int) -> set[int]:
-    """Return the positions of the first three in the order of a seed."""
     return set(random_order([one.position for one in questions], seed)[:3])

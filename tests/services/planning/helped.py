@@ -1,5 +1,3 @@
-"""A study of two runs that a machine judged to the end, and people on a sample of the questions."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -29,7 +27,6 @@ LETTERS = {"1": YES, "0": NO, "?": Relevance.UNSURE}
 
 
 def study_of_two_runs(session: Session, study: Study) -> tuple[Run, Run]:
-    """Return two runs of eight questions with two cards each, none of them shared."""
     set_study(session, study, repeat_percent=0, blind=False)
     for name in ("hybrid", "vector"):
         asked = (
@@ -42,7 +39,6 @@ def study_of_two_runs(session: Session, study: Study) -> tuple[Run, Run]:
 
 
 def machine(session: Session, study: Study, name: str = "Mesin") -> Rater:
-    """Return a machine judge."""
     rater = studies.add_rater(session, study, name, NOW)
     rater.is_machine = True
     session.flush()
@@ -50,14 +46,12 @@ def machine(session: Session, study: Study, name: str = "Mesin") -> Rater:
 
 
 def drawn(session: Session, owner: Rater, run: Run, size: int = len(SAMPLE)) -> PlanningRule:
-    """Draw the first questions of ``SAMPLE``, for a machine's help."""
     question_set = session.get_one(QuestionSet, run.question_set_id)
     wish = SampleWish(size, RuleKind.MACHINE_HELP, seed=SEED)
     return samples.draw(session, owner, question_set, wish, NOW)
 
 
 def judge(session: Session, rater: Rater, run: Run, said: Mapping[int, str]) -> None:
-    """Judge the cards of questions: a letter for each card, "-" for one that is left open."""
     for number, letters in said.items():
         for rank, letter in enumerate(letters, start=1):
             if letter != "-":

@@ -1,5 +1,3 @@
-"""Questions outside a sample are "not asked": no list, no figure and no file misses them."""
-
 from __future__ import annotations
 
 import json
@@ -38,14 +36,12 @@ SAID = (
 
 
 def rate(session: Session, rater: Rater, run_id: str, query_id: int, verdict: object = YES) -> None:
-    """Judge the card of a question and grade its answer."""
     name = f"{rater.id}-{query_id}"
     events.judge(session, rater, run_id, query_id, 1, verdict, click(name))  # type: ignore[arg-type]
     events.rate(session, rater, run_id, query_id, AnswerRating(quality=4), click(f"{name}-q"))
 
 
 def exported(session: Session, study: Study, run_id: str, form: str) -> tuple[str, tuple[str, ...]]:
-    """Return a run's export as text, and its notes."""
     with speaking("en"):
         file = exports.export(session, study, run_id, reports.rule_of(session, study), form)
     return file.data.decode(), file.notes

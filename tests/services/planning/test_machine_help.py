@@ -1,5 +1,3 @@
-"""People judged a sample, a machine everything: each keeps its own figures, the help is a third."""
-
 from __future__ import annotations
 
 from typing import TypeAlias
@@ -57,7 +55,6 @@ def _mesin(session: Session, study: Study) -> Rater:
 
 @pytest.fixture(name="sample")
 def _sample(session: Session, rater: Rater, runs: TwoRuns) -> PlanningRule:
-    """The sample that people judge."""
     return drawn(session, rater, runs[0])
 
 

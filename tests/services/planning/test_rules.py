@@ -1,5 +1,3 @@
-"""A rule of rating is chosen before the first verdict, kept with its seed, logged and ended."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -93,7 +91,6 @@ WISH = RatingPlanWish("mean_precision_at_5", 0.5)
 
 @pytest.fixture(name="runs")
 def _runs(session: Session, study: Study, rater: Rater) -> tuple[str, str, str]:
-    """Three questions, each with a card per run."""
     said = {"api": (YES, NO, YES), "hybrid": (NO, NO, NO), "vector": (NO, YES, NO)}
     found = []
     for method, verdicts in said.items():

@@ -1,5 +1,3 @@
-"""A sample is drawn before the first verdict; only its questions are asked; it says of all."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -57,7 +55,6 @@ def _whole(session: Session, study: Study, runs: Mapping[str, str]) -> QuestionS
 
 
 def judge(session: Session, rater: Rater, runs: Mapping[str, str], position: int) -> None:
-    """The api's card is right, the hybrid's wrong."""
     for method, verdict in (("api", YES), ("hybrid", NO)):
         name = click(f"{method}{position}")
         events.judge(session, rater, runs[method], position, 1, verdict, name)

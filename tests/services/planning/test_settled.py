@@ -1,5 +1,3 @@
-"""Which orders are settled, from stored runs and verdicts under a rule."""
-
 from __future__ import annotations
 
 import pytest
@@ -46,7 +44,6 @@ def judge(
 
 @pytest.fixture(name="hybrid")
 def _hybrid(session: Session, study: Study) -> str:
-    """Two runs of three questions with a card of their own each; the third shows the same card."""
     stored(
         session, study, "api_only", *[query(n, card(f"a{n}")) for n in (1, 2)], query(3, card("s"))
     )

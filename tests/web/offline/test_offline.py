@@ -1,5 +1,3 @@
-"""The file that is rated without a server, and its ratings dropped on the import page."""
-
 from __future__ import annotations
 
 import base64
@@ -62,7 +60,6 @@ def test_it_counts_cannot_tell_as_the_study_does(
 
 
 def described(text: str) -> dict[str, Any]:
-    """Return what the page tells its script."""
     (data,) = re.findall(r'<script type="application/json" id="run">(.*?)</script>', text)
     found: dict[str, Any] = json.loads(data)
     return found
@@ -210,13 +207,11 @@ def test_hostile_texts_stay_texts(app: Flask, name: str) -> None:
 
 
 def drop_and_store(client: FlaskClient, rater: str = "Ani", data: bytes = DATA) -> Any:
-    """Drop a file, look at its report for `rater`, and store it without a tick."""
     (token,) = tokens(drop(client, data))
     return store(client, token, rater)
 
 
 def store(client: FlaskClient, token: str, rater: str, **form: str) -> Any:
-    """Store a file whose report was that of `rater`; `form` has more fields of the file."""
     fields = {"rater": rater, "shown": rater, **form}
     named = {f"{field}-{token}": value for field, value in fields.items()}
     said = {"token": token, "action": "store", **named}

@@ -1,5 +1,3 @@
-"""The page of the rating plan: the plan, settled orders, the sample, and a machine's help."""
-
 from __future__ import annotations
 
 import re
@@ -21,7 +19,6 @@ PAGE = "/study/planning"
 
 
 def said(client: FlaskClient, part: str, address: str = PAGE) -> str:
-    """Return the text of a part of a page."""
     return words(client.get(address).text, part)
 
 
@@ -72,7 +69,6 @@ def test_each_question_set_has_a_plan_of_its_own(
 
 @pytest.fixture(name="runs")
 def _runs(web_database: Database) -> tuple[str, str]:
-    """Two runs of six questions, each with a card of its own."""
     first, second = (
         stored(
             web_database,
@@ -198,7 +194,6 @@ def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
 
 
 def rated(database: Database, *, sample: bool = False, left: int = 0) -> None:
-    """Two runs judged by people in part and by a machine; `left` questions it has left."""
     with database.writing() as session:
         study = studies.current(session)
         assert study is not None

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from webapp.exporters.comparisons import document
 from webapp.exporters.comparisons.words import unsaid
-from webapp.exporters.exports.json_runs import blindness_json, whole
+from webapp.exporters.exports.metrics_tables import blindness_json, whole
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.frame.latex import latex
 from webapp.exporters.frame.spreadsheets import tables_workbook

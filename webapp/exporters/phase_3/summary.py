@@ -17,7 +17,7 @@ from webapp.exporters.comparisons.document import CATEGORY_FIGURES
 from webapp.exporters.comparisons.files import XLSX, formats, interval_json, moment_json
 from webapp.exporters.comparisons.pictures import Track
 from webapp.exporters.comparisons.words import figure_name, suggestion, unit_of, until
-from webapp.exporters.exports.json_runs import VERDICTS, whole
+from webapp.exporters.exports.metrics_tables import VERDICTS, whole
 from webapp.exporters.frame import csv_cells
 from webapp.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
 from webapp.exporters.frame.csv_cells import csv_bytes, rounded

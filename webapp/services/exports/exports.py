@@ -16,9 +16,8 @@ from sqlalchemy.orm import Session, selectinload
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
-from webapp.exporters.exports import csv_ratings, json_runs, metrics_tables, run_folders, trec
-from webapp.exporters.exports.json_runs import JsonValue
-from webapp.exporters.exports.metrics_tables import said_unasked
+from webapp.exporters.exports import csv_ratings, metrics_tables, run_folders, trec
+from webapp.exporters.exports.metrics_tables import JsonValue, said_unasked
 from webapp.exporters.exports.run_folders import StoredRun
 from webapp.exporters.exports.trec import TrecResult
 from webapp.exporters.frame import spreadsheets
@@ -157,7 +156,7 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
     results: dict[int, list[dict[str, JsonValue]]] = {}
     for row, relevance in _results(session, study, run_id, rule):
         facts = known[row.id].cards[row.rank]
-        result = json_runs.result_json(row.rank, from_row(row.card), relevance, facts)
+        result = metrics_tables.result_json(row.rank, from_row(row.card), relevance, facts)
         results.setdefault(row.id, []).append(result)
     said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     asked = session.execute(
@@ -178,7 +177,7 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
         "sha256": run.files[0].sha256,
         "rule": rule.name,
         "cannot_tell": study.cannot_tell,
-        "blindness": json_runs.blindness_json(blindness),
+        "blindness": metrics_tables.blindness_json(blindness),
         **({"not_asked": list(unasked)} if unasked else {}),
         "queries": [
             {
@@ -188,7 +187,7 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
                 "response": query.response,
                 "state": query.state,
                 "empty_outcome": said.outcome(query.emptiness_id),
-                "quality": json_runs.whole(said.quality.get(query.id)),
+                "quality": metrics_tables.whole(said.quality.get(query.id)),
                 "notes": said.notes.get(query.id, ""),
                 "question_note": note or "",
                 "results": results.get(query.id, []),

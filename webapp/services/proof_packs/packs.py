@@ -22,8 +22,7 @@ from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.exporters.comparisons.files import comparison_json
-from webapp.exporters.exports.json_runs import JsonValue, blindness_json
-from webapp.exporters.exports.metrics_tables import metrics_json
+from webapp.exporters.exports.metrics_tables import JsonValue, blindness_json, metrics_json
 from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.exporters.proof_packs import pack as files_of
 from webapp.failures import Conflict, Missing

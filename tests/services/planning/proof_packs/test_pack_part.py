@@ -38,7 +38,6 @@ RULE = Rule("majority")
 
 @pytest.fixture(name="packed", scope="module")
 def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> bytes:
-    """The pack of a study in which a machine helps on a sample drawn beforehand."""
     database = Database(sqlite_url(tmp_path_factory.mktemp("packed") / "study.sqlite"))
     copied(sqlite_template, database)
     with database.writing() as session:
@@ -60,8 +59,6 @@ def _packed(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> 
 
 
 def edited(change: Callable[[Any], None]) -> Callable[[bytes], bytes]:
-    """Return what changes a JSON member in place."""
-
     def made(data: bytes) -> bytes:
         document = json.loads(data)
         change(document)
