@@ -3,19 +3,20 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
-from tests.services.planning.conftest import sampled
-from tests.services.rating.blind_raters import set_study
-from tests.services.runs.runs import NO, UNSURE, YES, click
+from tests.services.rating.blind_raters import set_study, stored
+from tests.services.runs.runs import NO, UNSURE, YES, card, click, query
 from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Question, Study
 from webapp.i18n import speaking
 from webapp.importers.runs import csv_ratings
 from webapp.metrics.agreement.report import ItemKind
+from webapp.metrics.planning.sampling import random_order
 from webapp.services.agreement import agreement
 from webapp.services.exports import exports, rated_imports
 from webapp.services.judging import events
@@ -28,11 +29,34 @@ from webapp.services.rating.pool import QueryFilter
 from webapp.services.runs import reports, runs
 from webapp.services.study import standing, studies
 
+SIZE = 6
 LATER = NOW + timedelta(hours=1)
 SAID = (
     "3 questions are not asked, as the study's sample did not draw them: no figure counts them, "
     "and files of ratings leave them out."
 )
+
+
+@pytest.fixture(name="run_id")
+def _run_id(session: Session, study: Study) -> str:
+    asked = [query(n, card(f"a{n}"), text=f"Question {n}") for n in range(1, SIZE)]
+    follow_up = query(SIZE, card("a6"), text="Any other?", context_dependent=True)
+    run_id = stored(session, study, "api", *asked, follow_up)
+    set_study(session, study, repeat_percent=0, blind=False)
+    return run_id
+
+
+@pytest.fixture(name="drawn")
+def _drawn(session: Session, study: Study, rater: Rater, run_id: str) -> tuple[int, ...]:
+    assert run_id
+    (whole,) = samples.question_sets(session, study)
+    seed = next(seed for seed in range(1000) if sampled(whole.questions, seed) == {2, 4, 6})
+    samples.draw(session, rater, whole, SampleWish(3, seed=seed), NOW)
+    return 2, 4, 6
+
+
+def sampled(questions: list[Question], seed: int) -> set[int]:
+    return set(random_order([one.position for one in questions], seed)[:3])
 
 
 def rate(session: Session, rater: Rater, run_id: str, query_id: int, verdict: object = YES) -> None:
