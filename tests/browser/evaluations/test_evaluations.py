@@ -1,5 +1,3 @@
-"""A person uploads files to be scored, reads an item and judges it, with a mouse or a thumb."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

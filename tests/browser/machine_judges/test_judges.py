@@ -1,5 +1,3 @@
-"""A machine judge's pages in a browser: they move by themselves, fit a phone, and can be read."""
-
 from __future__ import annotations
 
 import sqlite3
@@ -31,7 +29,6 @@ class Judged(ForkedServer):
         self.bot = bot
 
     def environment(self) -> dict[str, str]:
-        """Return its surroundings with the endpoint's address and model."""
         at = machines.endpoint(self.bot)
         known = {"RELEVANSI_JUDGE_URL": at.url, "RELEVANSI_JUDGE_MODEL": at.model}
         return super().environment() | known

@@ -1,5 +1,3 @@
-"""A model is asked the questions of an evaluation set; what it said can be scored at once."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""``relevansi score``: documents on the standard output, all else on the other."""
-
 from __future__ import annotations
 
 import csv

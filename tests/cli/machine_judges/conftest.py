@@ -1,5 +1,3 @@
-"""A run of 24 cards that the owner judged, and an endpoint that judges them as the owner did."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

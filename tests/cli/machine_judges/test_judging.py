@@ -1,5 +1,3 @@
-"""A machine judge is made, priced, run and looked at from the terminal."""
-
 from __future__ import annotations
 
 from pathlib import Path
@@ -22,7 +20,6 @@ N = 24
 def judge(
     tmp_path: Path, bot: Bot | None, *arguments: str, model: str = machines.MODEL
 ) -> CompletedProcess[str]:
-    """Run a command with the bot configured; without one there is no endpoint."""
     at = machines.endpoint(bot, model) if bot else None
     known = {"RELEVANSI_JUDGE_URL": at.url, "RELEVANSI_JUDGE_MODEL": at.model} if at else {}
     environment = commands.environment(tmp_path, "en") | known

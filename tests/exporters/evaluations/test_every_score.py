@@ -1,5 +1,3 @@
-"""The automatic evaluations against a second implementation, and what holds for any input."""
-
 from __future__ import annotations
 
 import io

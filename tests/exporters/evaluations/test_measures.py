@@ -1,5 +1,3 @@
-"""The page of all measures explains those of automatic evaluations."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Scores are in one language: no sentence of the other one's catalogue is in them."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

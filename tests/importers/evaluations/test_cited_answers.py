@@ -1,5 +1,3 @@
-"""Rows of cited answers and of chunks."""
-
 from __future__ import annotations
 
 import io

@@ -1,5 +1,3 @@
-"""Sets of JSON answers: in one file, or questions and outputs joined by id."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""Cited answers worked out by hand, and their figures."""
-
 from __future__ import annotations
 
 from typing import Any

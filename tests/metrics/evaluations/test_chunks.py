@@ -1,5 +1,3 @@
-"""Chunks worked out by hand."""
-
 from __future__ import annotations
 
 import pytest

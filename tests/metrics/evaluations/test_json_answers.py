@@ -1,5 +1,3 @@
-"""JSON answers worked out by hand: form, likeness, each part, the score, the gate."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Orders of a machine and of people: held to scipy, and undefined with a reason."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""An OpenAI-compatible embeddings endpoint that is run on this machine, whole or broken."""
-
 from __future__ import annotations
 
 import json
@@ -33,7 +31,6 @@ class Endpoint(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(status: int = 200, body: bytes = b"") -> Iterator[tuple[str, list[Any]]]:
-    """The address of an endpoint that runs, and what it was asked."""
     server: Any = HTTPServer(("127.0.0.1", 0), Endpoint)
     server.asked, server.status, server.body = [], status, body
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))

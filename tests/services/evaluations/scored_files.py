@@ -1,5 +1,3 @@
-"""Small files of every automatic evaluation, with scores that can be worked out by hand."""
-
 from __future__ import annotations
 
 import json
@@ -97,12 +95,10 @@ JSON_SET: dict[str, Any] = {
 
 
 def lines(*rows: dict[str, Any]) -> bytes:
-    """Return the rows as JSON Lines."""
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 def document(value: object) -> bytes:
-    """Return the value as a JSON file."""
     return json.dumps(value).encode()
 
 

@@ -1,5 +1,3 @@
-"""The demo's study has evaluations of every kind, and people's judgments beside them."""
-
 from __future__ import annotations
 
 from sqlalchemy import func, select

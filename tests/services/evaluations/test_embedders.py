@@ -1,5 +1,3 @@
-"""Cosines of an endpoint's vectors, or of a model's that is installed."""
-
 from __future__ import annotations
 
 import json

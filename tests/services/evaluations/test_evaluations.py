@@ -1,5 +1,3 @@
-"""Evaluations kept: rows in pages, files equal to the command line's, and what people say."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -33,7 +31,6 @@ FEW = Bootstrap(resamples=50)
 
 
 def kept(session: Session, study: Study, kind: EvaluationKind, *files: NamedBytes) -> Evaluation:
-    """Return the files, else those of the kind above, scored and stored."""
     with WaitingRows() as rows:
         scored = scoring.score(ScoringSettings(kind), files or [FILES[kind]], rows)
         found, _ = evaluations.store(session, study, scored, rows, NOW)

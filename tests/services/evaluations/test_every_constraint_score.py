@@ -1,5 +1,3 @@
-"""Constraints come out as by the second implementation, whatever the files say."""
-
 from __future__ import annotations
 
 import json

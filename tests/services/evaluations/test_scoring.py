@@ -1,5 +1,3 @@
-"""Files scored: the recorded evaluation of a real run, and rows that are never held."""
-
 from __future__ import annotations
 
 import io

@@ -1,5 +1,3 @@
-"""A machine and the cards that it judges beside people."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""An OpenAI-compatible endpoint on a real port, and machine judges that ask it."""
-
 from __future__ import annotations
 
 import json
@@ -26,7 +24,6 @@ USAGE = {"prompt_tokens": 300, "completion_tokens": 20}
 
 
 def endpoint(bot: Bot, model: str = MODEL, key_variable: str = "") -> JudgeEndpoint:
-    """Return how the bot is configured."""
     return JudgeEndpoint(f"http://127.0.0.1:{bot.server_address[1]}/v1", model, key_variable)
 
 
@@ -60,7 +57,6 @@ def made(
     language: str = "en",
     prompt: str | None = None,
 ) -> MachineJudge:
-    """Return a new machine judge with our own prompt."""
     wanted = prompt or prompts.default(language, study.guidelines)
     rater = judges.make(session, study, name, at, language, wanted, NOW)
     return judges.find(session, study, rater.id)

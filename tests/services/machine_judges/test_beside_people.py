@@ -1,5 +1,3 @@
-"""A machine's verdicts are in no figure of people; its own figures wait for the owner's release."""
-
 from __future__ import annotations
 
 import io

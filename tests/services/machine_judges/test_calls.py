@@ -1,5 +1,3 @@
-"""A machine judges each pooled card once, blind, within its budget, and makes nothing up."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A machine has judged the demo's study, beside people."""
-
 from __future__ import annotations
 
 from sqlalchemy import func, select

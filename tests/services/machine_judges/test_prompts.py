@@ -1,5 +1,3 @@
-"""A prompt says nothing but what a card says, and an answer is read strictly or not at all."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Files of each kind, sent to the page of evaluations."""
-
 from __future__ import annotations
 
 import io
@@ -22,7 +20,6 @@ def send(client: FlaskClient, kind: str, data: bytes, **more: Any) -> TestRespon
 
 
 def scored(client: FlaskClient, kind: str, data: bytes | None = None) -> str:
-    """Return the address of an evaluation of the data, else of the small sample."""
     answer = send(client, kind, DATA[kind] if data is None else data)
     assert answer.status_code == 303, answer.text
     return answer.headers["Location"]
@@ -34,7 +31,6 @@ def judge(client: FlaskClient, item: str, part: str, value: object, **headers: s
 
 
 def text(page: str) -> str:
-    """Return what a page says, without its tags."""
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 

@@ -1,5 +1,3 @@
-"""Where the cosines of an evaluation come from, and an endpoint that gives none."""
-
 from __future__ import annotations
 
 import pytest

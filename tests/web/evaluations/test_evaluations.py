@@ -1,5 +1,3 @@
-"""Evaluations as pages: uploaded, read, drilled into, judged beside the machine, deleted."""
-
 from __future__ import annotations
 
 import io

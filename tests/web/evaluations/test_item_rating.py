@@ -1,5 +1,3 @@
-"""Items of evaluations as raters judge them: opened by the owner, blind to the machine."""
-
 from __future__ import annotations
 
 import re
@@ -50,7 +48,6 @@ def _ani(app: Flask, owner: FlaskClient) -> FlaskClient:
 
 
 def opened(owner: FlaskClient, kind: str, data: bytes | None = None) -> str:
-    """Return where raters judge an evaluation that was scored and opened to them."""
     answer = send(owner, kind, FILES[kind] if data is None else data)
     assert answer.status_code == 303, answer.text
     theirs = answer.headers["Location"].partition("?")[0]

@@ -1,5 +1,3 @@
-"""The items of an evaluation: what the machine found in each, and what people say of it."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Large files are scored beside the requests, and end as the same evaluation or refusal."""
-
 from __future__ import annotations
 
 import re
@@ -28,7 +26,6 @@ def _long(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
 
 
 def done(app: Flask, client: FlaskClient, kind: str, data: bytes, **more: Any) -> str:
-    """Return the address to which the progress of scoring leads at last."""
     begun = send(client, kind, data, **more)
     assert begun.status_code == 303, begun.text
     assert begun.headers["Location"].startswith("/files/")
@@ -39,7 +36,6 @@ def done(app: Flask, client: FlaskClient, kind: str, data: bytes, **more: Any) -
 
 
 def stored(database: Database) -> list[tuple[Any, ...]]:
-    """Return every evaluation but for its id and time, with its items."""
     kept = [
         column
         for table in (Evaluation, EvaluationItem)

@@ -1,5 +1,3 @@
-"""The owner makes a machine judge, sees its cost, lets it work and decides on its figures."""
-
 from __future__ import annotations
 
 import re
