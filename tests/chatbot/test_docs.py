@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 from webapp.chatbot import mappings
-from webapp.chatbot.client import LARGEST_ANSWER, Patience
 from webapp.chatbot.failures import KINDS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "chatbots.md").read_text("utf-8")
@@ -26,14 +25,3 @@ def test_the_mapping_that_is_shown_can_be_followed() -> None:
     mapping = mappings.read("docs", shown.encode())
 
     assert (mapping.text, mapping.items, mapping.session) == ("data.answer", "data.hits", "chat.id")
-
-
-def test_the_limits_that_are_stated_are_those_in_force() -> None:
-    patience = Patience()
-
-    assert LARGEST_ANSWER == 2**20
-    assert "1 MiB" in TEXT
-    assert f"({patience.seconds:g} s)" in TEXT
-    assert f"({patience.tries})" in TEXT
-    assert f"above {patience.longest_wait:g} s" in TEXT
-    assert f"up to {patience.longest_pause:g} seconds" in TEXT

@@ -163,16 +163,6 @@ def test_a_part_that_somebody_damaged_is_refused_by_name(tmp_path: Path) -> None
     assert refused.value.problem.file == part.name
 
 
-def test_two_collections_of_one_second_have_two_files(tmp_path: Path) -> None:
-    with serving(good) as bot:
-        plan = planned(bot)
-        first = collection.begin(plan, tmp_path, BEGUN)
-        second = collection.begin(plan, tmp_path, BEGUN)
-
-    assert first.file.name == "test_results_hybrid_20260301_090000.json.part"
-    assert second.file.name == "test_results_hybrid_20260301_090001.json.part"
-
-
 def test_a_chatbot_that_names_its_sessions_is_asked_in_the_one_it_named(tmp_path: Path) -> None:
     def named(handler: bots.Handler, asked: Any) -> None:
         bots.send(handler, 200, json.dumps({"text": "Ya", "id": asked["id"] or "bot-1"}).encode())

@@ -42,10 +42,6 @@ def test_the_samples_questions_are_answered_as_recorded(bot: DemoBot, method: st
     assert all(replies[query_id - 1].properties for query_id in differing)  # a search answers
 
 
-def test_a_recorded_follow_up_needs_the_conversation_before_it(bot: DemoBot) -> None:
-    assert not bot.answer("Berikan lagi pilihan lain", "hybrid").properties
-
-
 def test_a_question_is_answered_by_what_shares_its_words_up_to_its_price(bot: DemoBot) -> None:
     reply = bot.answer("rumah dijual di ringroad dibawah 800 juta 3 kamar", "hybrid", "s")
     near = bot.answer("cari sewa dekat usu", "hybrid", "s")

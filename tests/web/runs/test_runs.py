@@ -77,22 +77,6 @@ def test_a_run_is_rated_to_the_end_once_every_answer_has_its_quality(
     assert 'name="notes"' in unreadable
 
 
-def test_a_finished_run_offers_its_export_and_the_next_run(
-    client: FlaskClient, web_database: Database
-) -> None:
-    done = stored(web_database, [query(1, card("a"))])
-    waiting = stored(web_database, [query(1, card("a"), text="Other")], method="api_only")
-    client.post(f"/runs/{done}/queries/1/results/1/judgment", data={"relevance": "unsure"})
-    client.post(f"/runs/{done}/queries/1/rating", data={"quality": "3"})
-
-    page = client.get(f"/runs/{done}").text
-
-    assert "This run is rated to the end" in page
-    assert "You marked 1 card &#34;cannot tell&#34;" in page
-    assert f"/runs/{done}/export.csv" in page
-    assert f"/runs/{waiting}/queries/1" in page
-
-
 def test_a_run_says_how_long_the_chatbot_took_where_its_file_does(
     client: FlaskClient, web_database: Database
 ) -> None:
