@@ -30,10 +30,8 @@ class Message(Struct, frozen=True):
 class Answer(Struct, frozen=True):
     """The chatbot's answer: the text, and the rest as the JSON values the chatbot sent.
 
-    ``properties`` is ``None`` where the chatbot lists none beside its text. ``session_id``
-    and ``model`` are those the answer names, if any. ``latency_ms`` is the duration of the try
-    that was answered, ``tries`` how many it took,
-    ``address`` the one that answered.
+    ``session_id`` and ``model`` are those the answer names, if any. ``latency_ms`` is the
+    duration of the try that was answered, ``address`` the one that answered.
     """
 
     text: str

@@ -23,7 +23,7 @@ from msgspec.structs import force_setattr, replace
 
 from webapp.chatbot import mappings
 from webapp.chatbot.answers import Answer, Message, detail, excerpt, parsed
-from webapp.chatbot.failures import CHATBOT, KINDS, LONGEST_EXCERPT, CallFailed, NotTheContract
+from webapp.chatbot.failures import CHATBOT, FINAL, LONGEST_EXCERPT, CallFailed, NotTheContract
 from webapp.chatbot.mappings import CONTRACT, Mapping
 from webapp.failures import Refused
 from webapp.i18n import mark
@@ -174,7 +174,7 @@ def _retries(patience: Patience) -> Iterable[Attempt]:
     import stamina
 
     def pause(failure: Exception) -> bool | float:
-        if not isinstance(failure, CallFailed) or not KINDS[failure.code][1]:
+        if not isinstance(failure, CallFailed) or failure.code in FINAL:
             return False
         return True if failure.pause is None else failure.pause
 

@@ -15,54 +15,37 @@ RETRIEVER = mark("The retriever")
 EMBEDDER = mark("The endpoint")
 
 
-KINDS: Mapping[str, tuple[str, bool]] = {
-    "not_reached": (mark("%(who)s could not be reached: %(why)s."), True),
-    "no_answer_in_time": (
-        mark("%(who)s did not finish its answer within %(seconds)s seconds."),
-        True,
+KINDS: Mapping[str, str] = {
+    "not_reached": mark("%(who)s could not be reached: %(why)s."),
+    "no_answer_in_time": mark("%(who)s did not finish its answer within %(seconds)s seconds."),
+    "connection_cut": mark("The connection was cut before the answer was complete: %(why)s."),
+    "too_many_requests": mark("%(who)s is busy and refused the question (429): %(detail)s"),
+    "pause_too_long": mark(
+        "%(who)s is busy (%(status)s) and asks to wait %(seconds)s seconds, longer than the "
+        "%(limit)s that are waited for."
     ),
-    "connection_cut": (
-        mark("The connection was cut before the answer was complete: %(why)s."),
-        True,
+    "server_failed": mark("%(who)s failed (%(status)s): %(detail)s"),
+    "not_the_contract": mark("%(who)s's answer cannot be used: %(what)s."),
+    "answer_too_large": mark(
+        "%(who)s's answer is larger than %(limit)s kB and was not read further."
     ),
-    "too_many_requests": (
-        mark("%(who)s is busy and refused the question (429): %(detail)s"),
-        True,
+    "other_session": mark(
+        'The answer belongs to another conversation: it names the session "%(theirs)s", '
+        'asked was in "%(ours)s".'
     ),
-    "pause_too_long": (
-        mark(
-            "%(who)s is busy (%(status)s) and asks to wait %(seconds)s seconds, longer than the "
-            "%(limit)s that are waited for."
-        ),
-        False,
+    "question_refused": mark("%(who)s refused the question (%(status)s): %(detail)s"),
+    "nothing_there": mark(
+        "%(who)s is neither at %(address)s nor at %(other)s (%(status)s): %(detail)s. Check "
+        "the address."
     ),
-    "server_failed": (mark("%(who)s failed (%(status)s): %(detail)s"), True),
-    "not_the_contract": (mark("%(who)s's answer cannot be used: %(what)s."), True),
-    "answer_too_large": (
-        mark("%(who)s's answer is larger than %(limit)s kB and was not read further."),
-        True,
-    ),
-    "other_session": (
-        mark(
-            'The answer belongs to another conversation: it names the session "%(theirs)s", '
-            'asked was in "%(ours)s".'
-        ),
-        True,
-    ),
-    "question_refused": (mark("%(who)s refused the question (%(status)s): %(detail)s"), False),
-    "nothing_there": (
-        mark(
-            "%(who)s is neither at %(address)s nor at %(other)s (%(status)s): %(detail)s. Check "
-            "the address."
-        ),
-        False,
-    ),
-    "redirected": (
-        mark("The address leads on to %(address)s (%(status)s). Give that one if it is meant."),
-        False,
+    "redirected": mark(
+        "The address leads on to %(address)s (%(status)s). Give that one if it is meant."
     ),
 }
-"""The kinds of failures: the sentence, and whether the same question may fare better."""
+"""The kinds of failures, each with its sentence."""
+
+FINAL = {"pause_too_long", "question_refused", "nothing_there", "redirected"}
+"""The kinds after which the same question would not fare better."""
 
 
 class CallFailed(Exception):
@@ -90,7 +73,7 @@ class CallFailed(Exception):
     def __str__(self) -> str:
         # Of the values only our own words are in the catalogue; the chatbot's stay its own.
         values = {name: gettext(value) for name, value in self.values.items()}
-        return gettext(KINDS[self.code][0], **{"who": gettext(self.who), **values})
+        return gettext(KINDS[self.code], **{"who": gettext(self.who), **values})
 
 
 class NotTheContract(CallFailed):
@@ -102,7 +85,7 @@ class NotTheContract(CallFailed):
 
     def __str__(self) -> str:
         what = gettext(self.what, **self.values)
-        return gettext(KINDS[self.code][0], who=gettext(self.who), what=what)
+        return gettext(KINDS[self.code], who=gettext(self.who), what=what)
 
 
 def one_line(text: str) -> str:

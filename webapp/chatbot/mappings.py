@@ -44,12 +44,10 @@ class MissingKey(Conflict):
 class Mapping(Struct, frozen=True):
     """One way to speak to a chatbot.
 
-    ``send`` is the JSON to post, with the ``PLACES`` in braces to be filled. The paths
-    (``text`` and so on) are names and positions joined by points: "choices.0.message.content";
-    "" is for a part that such a chatbot does not send. ``item`` maps names of the contract to
-    paths inside each item. ``assigns_sessions`` is for chatbots that name their sessions
-    themselves. ``path`` is appended to an address that ends without it; ``root`` is
-    where such chatbots often have it.
+    ``send`` is the JSON to post, with the ``PLACES`` in braces to be filled. The paths (``text``
+    and so on) are names and positions joined by points: "choices.0.message.content". ``item``
+    maps names of the contract to paths inside each item. ``path`` is appended to an address that
+    ends without it; ``root`` is where such chatbots often have it.
     """
 
     send: object
@@ -127,9 +125,7 @@ CONTRACT = Mapping(
 def openai(model: str | None, settings: Values[str, object] = MappingProxyType({})) -> Mapping:
     """The mapping for an OpenAI-compatible chat endpoint; the earlier turns travel along.
 
-    Without a `model` the endpoint takes its own. `settings` (temperature and the like) go out
-    with every question. The key is taken from ``RELEVANSI_CHATBOT_KEY``; without it none is
-    sent.
+    `settings` (temperature and the like) go out with every question.
     """
     named = {} if model is None else {"model": model}
     return Mapping(
