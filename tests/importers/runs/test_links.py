@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from webapp.importers.runs.links import (
-    find_bare_url,
     find_link,
     slug_of,
     source_of,
@@ -35,19 +34,6 @@ def test_a_link_has_its_label_and_its_address(
     found = find_link(text)
 
     assert (found and found.label, found and found.url) == (label, url)
-
-
-@pytest.mark.parametrize(
-    ("text", "url"),
-    [
-        (f"Lihat {SITE}/a.", f"{SITE}/a"),
-        (f"({SITE}/a)", f"{SITE}/a"),
-        (f"{SITE}/a_(1), lalu", f"{SITE}/a_(1)"),
-        ("tidak ada", None),
-    ],
-)
-def test_a_bare_address_ends_before_the_punctuation_behind_it(text: str, url: str | None) -> None:
-    assert find_bare_url(text) == url
 
 
 @pytest.mark.parametrize(

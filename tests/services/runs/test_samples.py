@@ -21,7 +21,7 @@ from webapp.db.tables.judging import (
     Property,
     QueryRating,
 )
-from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.people import LogEntry
 from webapp.db.tables.runs import Query, Run
 from webapp.importers.runs import json_runs
 from webapp.records import EmptyOutcome, QueryState, ReadRun
@@ -29,7 +29,6 @@ from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.runs import imports, runs, samples
 from webapp.services.runs.imports import Labels
-from webapp.services.runs.samples import SampleRating
 from webapp.services.study import studies
 
 SEEDS = resource("seeds")
@@ -120,19 +119,3 @@ def test_blind_rating_is_automatic_again_only_where_the_sample_switched_it_off(
     logged = session.scalars(select(LogEntry.action).where(LogEntry.at == LATER)).all()
     assert logged.count("delete run") == 3
     assert "remove sample" in logged
-
-
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_clicks_follow_one_another_at_the_pace_that_is_asked_for(session: Session) -> None:
-    study = samples.load(session, SEEDS, NOW)
-    rater = Rater(study=study, name="Budi", created_at=NOW)
-    session.add(rater)
-    session.flush()
-    query = session.scalars(select(Query).join(Run).where(Query.query_id == 1)).first()
-    assert query is not None
-    rating = SampleRating("budi", query.run_id, 1, {1: "1", 2: "0"}, 4, "", None)
-
-    samples.rate(session, rater, [rating], NOW, timedelta(seconds=5))
-
-    events = session.scalars(select(Event).where(Event.rater_id == rater.id).order_by(Event.id))
-    assert [(event.received_at - NOW).seconds for event in events] == [5, 10, 15]

@@ -14,14 +14,11 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
-from tests.services.runs.runs import click
 from tests.web.conftest import WAYS
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import LongWork, Run, Upload
 from webapp.db.tables.study import Study
-from webapp.records import Relevance
-from webapp.services.judging import events
 from webapp.services.runs import imports, waiting_files
 from webapp.services.runs.file_formats import FileDecision
 from webapp.services.study import studies
@@ -258,29 +255,6 @@ def test_the_owner_keeps_the_study_open_in_the_report(
             select(LogEntry.new).where(LogEntry.action == "set blind")
         ).all() == ["False"]
     assert 'href="/rate/"' not in client.get("/").text
-
-
-def test_the_first_blind_question_says_what_changed_until_its_first_verdict(
-    client: FlaskClient, web_database: Database
-) -> None:
-    """Who has judged nothing yet has nothing to be told."""
-    store(client, run_file())
-    with web_database.reading() as session:
-        run_id = session.scalars(select(Run.id)).one()
-    said = "From now on you rate blind"
-    store(client, OTHER)
-    assert said not in client.get("/rate/", follow_redirects=True).text
-    with web_database.writing() as session:
-        owner = session.scalars(select(Rater)).one()
-        events.judge(session, owner, run_id, 1, 1, Relevance.RELEVANT, click("open"))
-        session.commit()
-
-    first = client.get("/rate/", follow_redirects=True)
-    assert said in first.text
-    task = first.request.path
-    card = re.findall(r'data-card="(\w+)"', first.text)[0]
-    client.post(f"{task}/judgment", data={"card": card, "relevance": "0"})
-    assert said not in client.get("/rate/", follow_redirects=True).text
 
 
 def test_the_first_import_asks_for_the_name_of_the_study_in_the_language_of_the_page(

@@ -54,29 +54,6 @@ def test_the_owner_moves_a_run_in_the_list(client: FlaskClient, web_database: Da
     assert client.post(f"/runs/{first}/move", data={"direction": "left"}).status_code == 400
 
 
-def test_a_run_is_rated_to_the_end_once_every_answer_has_its_quality(
-    client: FlaskClient, web_database: Database
-) -> None:
-    """An empty list, a failed call and an unreadable answer, which has none."""
-    states = {2: QueryState.FAILED, 3: QueryState.UNREADABLE}
-    queries = [query(number, state=states.get(number)) for number in (1, 2, 3)]
-    address = f"/runs/{stored(web_database, queries)}"
-    client.post(f"{address}/queries/1/rating", data={"empty_outcome": "correct_empty"})
-
-    for left in ("2 answers have no quality yet", "1 answer has no quality yet"):
-        for page in (address, "/runs/", "/", f"{address}/queries/3"):
-            html = client.get(page).text
-            assert left in html, page
-            assert "ated to the end" not in html, page
-        waiting = int(re.findall(r"data-next-open=\"(\d)\"", html)[0])
-        client.post(f"{address}/queries/{waiting}/rating", data={"quality": "0"})
-    assert "This run is rated to the end" in client.get(address).text
-    unreadable = client.get(f"{address}/queries/3").text
-    assert "Rated to the end" in unreadable
-    assert 'name="quality"' not in unreadable
-    assert 'name="notes"' in unreadable
-
-
 def test_a_run_says_how_long_the_chatbot_took_where_its_file_does(
     client: FlaskClient, web_database: Database
 ) -> None:
