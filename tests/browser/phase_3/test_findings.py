@@ -1,4 +1,4 @@
-"""The owner's pages of phase 3 in a real browser: for every sense, and tagging in place."""
+"""The owner's pages of phase 3 in a real browser: narrow on a phone, and tagging in place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import faults
 from tests.browser.forked import ForkedServer
 from tests.browser.server import Server
 from tests.conftest import NOW
@@ -56,15 +55,6 @@ def signed_in(server: Server, tab: Page) -> Page:
     expect(tab.locator("#status")).to_be_attached()
     tab.wait_for_url(lambda address: "sign-in" not in address)
     return tab
-
-
-@pytest.mark.thorough
-def test_axe_finds_nothing_on_owner_pages(phase_3: Server, open_tab: Callable[..., Page]) -> None:
-    """Participants and figures, questions, comments, and the page before a deletion."""
-    tab = signed_in(phase_3, open_tab(reduced_motion="reduce"))
-    for path in ("", "questions", "comments", "1/withdraw"):
-        tab.goto(f"{phase_3.url}{PAGE}{path}")
-        assert faults(tab) == [], path
 
 
 def test_no_table_scrolls_on_a_phone(phase_3: Server, open_tab: Callable[..., Page]) -> None:

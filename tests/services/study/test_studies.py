@@ -24,7 +24,7 @@ from webapp.services.runs.imports import ImportedRun
 from webapp.services.study import assignments, studies
 from webapp.services.study.assignments import Exposure, Period
 from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters, unasked
-from webapp.services.study.standing import pace, question_standings, rater_standings, saving
+from webapp.services.study.standing import question_standings, rater_standings, saving
 
 
 def test_a_study_is_blind_once_two_runs_compete(session: Session, study: Study) -> None:
@@ -35,28 +35,6 @@ def test_a_study_is_blind_once_two_runs_compete(session: Session, study: Study) 
     assert studies.is_blind(session, study)
     set_study(session, study, blind=False)
     assert not studies.is_blind(session, study)
-
-
-def test_only_a_switch_that_changes_is_logged(session: Session, study: Study) -> None:
-    set_study(session, study, overlap=2, figures="all")
-    set_study(session, study, overlap=2, figures="progress")
-
-    logged = select(LogEntry.action, LogEntry.old, LogEntry.new).order_by(LogEntry.id)
-    assert [tuple(row) for row in session.execute(logged)] == [
-        ("set overlap", "None", "2"),
-        ("set figures", "progress", "all"),
-        ("set figures", "all", "progress"),
-    ]
-
-
-def test_the_log_names_raters_by_number(session: Session, study: Study, rater: Rater) -> None:
-    before = rater.name
-    for name in ("", before, "Ani"):
-        studies.rename_rater(session, rater, name, NOW)
-    session.flush()
-
-    (entry,) = session.scalars(select(LogEntry).where(LogEntry.study_id == study.id)).all()
-    assert (entry.subject, entry.old, entry.new) == (f"rater {rater.id}", before, "Ani")
 
 
 def test_cannot_tell_makes_figures_anew(session: Session, study: Study, rater: Rater) -> None:
@@ -229,9 +207,3 @@ def test_raters_and_questions_say_how_far(session: Session, study: Study, rater:
     first, second = question_standings(session, study)
     assert (first.things, first.given_to, first.judged) == (3, ["Budi"], {"Budi": 2})
     assert (second.things, second.given_to, second.judged) == (1, [], {})
-
-
-def test_a_break_is_no_part_of_the_pace() -> None:
-    moments = [NOW, NOW + timedelta(seconds=3), NOW + timedelta(hours=1)]
-
-    assert pace(moments) == 3
