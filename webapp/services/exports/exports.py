@@ -29,7 +29,6 @@ from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.notation import file_day
 from webapp.records import QueryState, ReadQuery, Relevance
 from webapp.services.comparisons import chosen_runs
-from webapp.services.exports.rated_imports import is_rated
 from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import particulars
 from webapp.services.runs import reports, runs
@@ -43,6 +42,17 @@ MEDIA_TYPES = {
     "txt": "text/plain; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
+
+
+def is_rated(report: RunReport) -> bool:
+    """Whether a run has any judgment at all."""
+    return any(
+        row.notes
+        or row.summary.judged_count
+        or row.summary.empty_outcome is not None
+        or row.summary.quality is not None
+        for row in report.rows
+    )
 
 
 class ExportedFile(Struct, frozen=True):

@@ -26,6 +26,7 @@ from webapp.importers.runs.prices import said
 from webapp.metrics.judging.figures import QueryRow, RunReport
 from webapp.printable import name_line
 from webapp.records import Click, Problem
+from webapp.services.exports.exports import is_rated
 from webapp.services.exports.ratings import RatingCounts
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
@@ -47,17 +48,6 @@ class RatedFileReport(Struct, frozen=True):
     rated_here: bool = False
     differing: tuple[int, ...] = ()
     problems: tuple[Problem, ...] = ()
-
-
-def is_rated(report: RunReport) -> bool:
-    """Whether a run has any judgment at all."""
-    return any(
-        row.notes
-        or row.summary.judged_count
-        or row.summary.empty_outcome is not None
-        or row.summary.quality is not None
-        for row in report.rows
-    )
 
 
 def compare(
