@@ -195,11 +195,9 @@ SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
 
 
 class Pairs(Struct, frozen=True):
-    """The questions for which two runs have a value, the first run's wins first.
+    """The questions for which two runs have a value, with their P@5, the first run's wins first.
 
-    ``name`` identifies the pair by the runs' places in the comparison. ``pairs`` have a question
-    and its P@5 in both runs, false negatives at 0; ``apart`` has the differences, ``without``
-    counts the questions that are left out.
+    ``name`` is unique on a page, false negatives are at 0, ``without`` counts what is left out.
     """
 
     name: str

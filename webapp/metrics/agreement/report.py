@@ -1,7 +1,6 @@
 """Agreement in a study, taken apart: overall, per pair of raters, per category, over time.
 
-Three kinds of items: cards (a verdict per judged thing), empty lists (the same, counted
-apart), and the quality of whole answers. Every figure is one of ``metrics.agreement.agreement``.
+Items are cards, empty lists and the quality of whole answers. Figures are of ``agreement``.
 """
 
 from __future__ import annotations
@@ -93,10 +92,9 @@ class KindAgreement(Struct, frozen=True):
 
 
 class Consistency(Struct, frozen=True):
-    """One rater's second labels of one kind of hidden repeats against the labels in force.
+    """One rater's second labels of hidden repeats against the labels in force.
 
-    ``asked`` were shown to the rater again, ``answered`` of them got a second verdict or
-    grade; the coefficients are over those that were decided both times.
+    ``answered`` of those ``asked`` got a second label; coefficients need both decided.
     """
 
     rater: str

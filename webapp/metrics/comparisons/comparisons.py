@@ -1,9 +1,7 @@
 """Two or more runs on one question set, compared question by question.
 
-The records here are what the comparison page, and every file of it print.
-A figure of a run is over the questions that have a value in that run; a difference is over
-the questions that have one in both, so the mean of the differences need not be the
-difference of the means: both are given.
+A figure of a run is over the questions that have a value in that run; a difference is over the
+questions that have one in both, so it need not be the difference of the figures: both are given.
 """
 
 from __future__ import annotations
@@ -44,10 +42,9 @@ class FigureEstimate(Struct, frozen=True):
 
 
 class MissingQuestions(Struct, frozen=True):
-    """The questions that one run of a comparison lacks, by position and in order.
+    """The questions that one run lacks, by position: never asked, waiting for verdicts, unreadable.
 
-    ``not_run`` were never asked of it, ``incomplete`` wait for verdicts, ``unreadable``
-    cannot be judged. ``failed`` are not missing, only counted: their call brought nothing.
+    ``failed`` are not missing, only counted: their call brought nothing.
     """
 
     not_run: tuple[int, ...]

@@ -221,14 +221,11 @@ class PairedValues(Struct, frozen=True):
 
 
 class Difference(PairedValues, frozen=True, kw_only=True):
-    """One figure of two runs, first minus second, over the questions both have a value for.
+    """One figure of two runs, first minus second, over the `n` questions both have a value for.
 
-    ``p`` belongs to ``test``, ``p_holm`` is corrected over the run pairs of this figure.
-    ``signed_rank`` is Wilcoxon's test of the same differences, ``None`` for successes, and
-    ``signed_rank_p_holm`` its p corrected alike. ``mean``, ``first_value`` and ``second_value``
-    are over the ``n`` questions, ``deviation`` is the standard deviation of the differences. Wins
-    are questions where the first run's value is larger. Without pairs all but the counts is
-    ``None``.
+    ``p_holm`` and ``signed_rank_p_holm`` are corrected over the run pairs of this figure;
+    ``signed_rank`` is Wilcoxon's test, ``None`` for successes. Wins are questions where the first
+    run's value is larger. Without pairs all but the counts is ``None``.
     """
 
     interval: Interval
@@ -261,8 +258,7 @@ class Difference(PairedValues, frozen=True, kw_only=True):
 class RunDifferences(Struct, frozen=True, kw_only=True):
     """Differences of runs, those of one figure together, and what sentences about them need.
 
-    ``settings`` say how often and from which seed was drawn. ``names`` has the name of each run by
-    its id, ``partial`` the ids of those whose figures can still move.
+    ``names`` are by the runs' ids, ``partial`` the ids of those whose figures can still move.
     """
 
     settings: Resampling

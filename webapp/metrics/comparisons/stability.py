@@ -1,9 +1,7 @@
 """Whether the order of compared runs survives another way of counting.
 
-The base order is that of the comparison as made. Each variation changes one thing: a rater
-left out, another rule, another K, a category or a single question left out, empty lists
-counted or not. The order survives a variation when no two runs change places; runs that
-come level, or part, have not changed places.
+Each variation changes one thing of the comparison as made. The order survives it when no two runs
+change places; runs that come level, or part, have not changed places.
 """
 
 from __future__ import annotations
@@ -57,8 +55,7 @@ class Variation(Struct, frozen=True):
 class StabilityLine(Struct, frozen=True):
     """One kind of change and one figure: how many variations were tried, which moved the order.
 
-    ``moved`` are the variations in which two runs change places, ``unseated`` those of them
-    in which another run comes first.
+    ``unseated`` are those of them in which another run comes first.
     """
 
     change: VariedPart

@@ -81,8 +81,7 @@ class Settlement(Struct, frozen=True):
 class Dispute(Struct, frozen=True):
     """One judged thing to settle; ``card`` is its fullest version, ``None`` for emptiness.
 
-    ``earlier`` is the conversation that a context-dependent question rests on. ``tally``
-    counts each verdict, the most frequent first. ``disputed`` is false where raters have
+    ``tally`` counts each verdict, the most frequent first. ``disputed`` is false where raters have
     come to agree since it was settled.
     """
 
@@ -114,10 +113,9 @@ class Docket(Struct, frozen=True):
         return self.listed(settled=True)
 
     def listed(self, *, settled: bool, after: int | None = None) -> tuple[Dispute, ...]:
-        """Return the open or the settled disputes, those behind the judged thing `after`.
+        """Return the open or the settled disputes behind the judged thing `after`, else all.
 
-        A settled dispute keeps its place, so nothing is skipped by a reader who settles them one
-        after the other. Behind the last one the list begins anew.
+        A settled dispute keeps its place, so no reader who settles one after the other skips any.
         """
         things = [one.thing_id for one in self.disputes]
         begin = things.index(after) + 1 if after in things else 0

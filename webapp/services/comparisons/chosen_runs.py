@@ -53,10 +53,9 @@ class NothingToCompare(Refused):
 
 
 class DifferentQuestions(Refused):
-    """The runs belong to different question sets; `only` has the questions that not all share.
+    """The runs have different question sets; `only` has the questions that not all share, by name.
 
-    It maps the run's name to (position, question) of each. `asked` has all of them by name, under
-    keys that are equal for equal questions.
+    `asked` has every (position, question), under keys that are equal for equal questions.
     """
 
     message = mark("These runs were asked different questions: %(name)s")

@@ -57,12 +57,10 @@ BY_CATEGORY = tuple(name for name in HEADLINES if name != "composite")
 
 
 class Address(Struct, frozen=True):
-    """The address of a comparison: the runs or files compared, and what of it is shown.
+    """The address of a comparison: what every link carries of runs or files, and what is shown.
 
-    Every link carries it. ``page`` is the page it belongs to, ``compared`` the arguments that name
-    runs and rule, or files. ``part`` is the section shown, ``figure`` the one by category, ``pair``
-    the two runs of the questions' picture. ``in_order`` lists the questions in the order of the
-    set, not those with the largest differences first.
+    ``compared`` are the arguments that name runs and rule, or files, ``pair`` the two runs of the
+    questions' picture; ``in_order`` lists questions as the set does, else by difference.
     """
 
     page: str
