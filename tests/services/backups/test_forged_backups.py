@@ -1,24 +1,29 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
+import zipfile
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import inspect
 
 from tests.conftest import NOW
-from tests.services.backups.backup_files import written
 from tests.services.backups.full_database import fill
 from tests.services.judging.rated_studies import rated_study
 from webapp.config import sqlite_url
 from webapp.db import engine, sqlite_files
 from webapp.db.engine import Database
+from webapp.db.migrations import HEAD
 from webapp.db.tables.judging import Judgment, Property
 from webapp.db.tables.people import Attempt
 from webapp.db.tables.study import Assignment, Study
-from webapp.services.backups import backups
+from webapp.services.backups import backups, moving
 from webapp.services.study import studies
 
 RUNS = "INSERT INTO attempts (source, at) VALUES ('ran by the file', '2026-01-01 00:00:00')"
@@ -177,6 +182,29 @@ def test_what_an_older_backup_holds_comes_through_the_migrations(
     with database.reading() as session:
         study = session.get_one(Study, 7)
         assert (study.name, session.query(Attempt).count()) == ("Older", 0)
+
+
+def written(file: Path, content: Path, **stated: Any) -> Path:
+    opened = Database(sqlite_url(content))
+    there = set(inspect(opened.engine).get_table_names())
+    with opened.reading() as session:
+        counts = moving.counts(session, there)
+    opened.close()
+    data = content.read_bytes()
+    about = {
+        "kind": backups.KIND,
+        "product": "1.0",
+        "engine": "sqlite",
+        "schema_version": HEAD,
+        "created_at": NOW.isoformat(),
+        "sha256": sha256(data).hexdigest(),
+        "size": len(data),
+        "counts": counts,
+    }
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(backups.ABOUT, json.dumps(about | stated))
+        archive.writestr(backups.CONTENT, data)
+    return file
 
 
 def forge(content: Path, script: str) -> None:

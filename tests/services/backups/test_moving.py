@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,13 +9,26 @@ from sqlalchemy import Delete, Update, delete, select, update
 
 from tests.conftest import NOW
 from tests.services.backups.full_database import ROWS, fill, judged, pack
-from tests.services.other_database import on_sqlite
+from tests.services.other_database import on_postgres, on_sqlite
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Property
 from webapp.db.tables.study import Study
 from webapp.services.backups import moving
 from webapp.services.backups.moving import MovedTable, RowsDiffer, TargetNotEmpty, UnfitRow
+
+
+@pytest.fixture(name="other")
+def _other(
+    database: Database, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Database]:
+    made = (
+        on_postgres(request.getfixturevalue("postgres"))
+        if database.is_sqlite
+        else on_sqlite(tmp_path)
+    )
+    yield made
+    made.close()
 
 
 def moved(source: Database, target: Database) -> tuple[MovedTable, ...]:
