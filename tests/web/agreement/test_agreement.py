@@ -106,7 +106,6 @@ API_ONLY = pair("api_only", *["fail"] * 6, titles="abcdef")
 
 
 def slots(*pairs: HandJudgedRun) -> dict[str, Any]:
-    """Return the form with `pairs` chosen file by file."""
     form: dict[str, Any] = {}
     for number, one in enumerate(pairs, start=1):
         form[f"name-{number}"] = one.name
@@ -116,7 +115,6 @@ def slots(*pairs: HandJudgedRun) -> dict[str, Any]:
 
 
 def folder(*pairs: HandJudgedRun) -> dict[str, Any]:
-    """Return the form with the folder of `pairs` chosen, as browsers send one."""
     files = []
     for one in pairs:
         files.append((io.BytesIO(one.run_file), f"study/{one.name}/results.json"))

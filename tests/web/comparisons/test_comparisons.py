@@ -55,7 +55,6 @@ def rated_pair(database: Database) -> tuple[str, str]:
 
 
 def address(pair: tuple[str, ...], **other: str) -> str:
-    """Return the query string that names the runs of a comparison."""
     named = [*(f"runs={run}" for run in pair), *(f"{k}={v}" for k, v in other.items())]
     return "?" + "&".join(named)
 
@@ -185,13 +184,11 @@ def rated(*lines: str, last: str = "rumah 3") -> bytes:
 
 
 def drop(client: FlaskClient, **files: bytes) -> TestResponse:
-    """Drop files and follow to their comparison."""
     chosen = [(BytesIO(data), f"evaluation_rated_{name}.csv") for name, data in files.items()]
     return client.post("/comparisons/files/", data={"files": chosen}, follow_redirects=True)
 
 
 def place(page: TestResponse) -> str:
-    """The query string of a page of a comparison."""
     return "?" + page.request.query_string.decode()
 
 
