@@ -25,6 +25,7 @@ from webapp.app import create_app
 from webapp.config import Settings, resource, sqlite_url
 from webapp.i18n import gettext, ngettext, speaking
 from webapp.metrics.judging.registry import MEASURES
+from webapp.services.study import studies
 
 PACKAGE = Path(webapp.__file__).parent
 KEYWORDS = ("_", "gettext", "ngettext", "mark")
@@ -180,6 +181,8 @@ def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
 ) -> None:
     """So a further language is one catalogue."""
     monkeypatch.setattr(i18n, "_catalogue", lambda _code: Bracketed())
+    # Else the names that a new study has would stay bracketed for later tests.
+    monkeypatch.setattr(studies, "_first_names", studies._first_names.__wrapped__)
     file = Path(shutil.copy(demo_file, tmp_path / "demo.sqlite"))
     app = create_app(Settings(sqlite_url(file), tmp_path, is_demo=True))
     client = in_english(app)
