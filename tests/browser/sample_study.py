@@ -24,8 +24,6 @@ WORD = re.compile(r"\w+")
 UNSEEN = re.compile(r"\]\([^)]*\)|^\s*\d+\.\s", re.MULTILINE)
 """The parts of a text that a page does not show: addresses, the numbers of a list."""
 
-DECIDED = ("1", "0")
-
 
 @dataclass(frozen=True, slots=True)
 class Thing:
@@ -160,13 +158,13 @@ def figures(answer: Answer, said: Verdicts) -> Figures:
         _share(verdicts[:5]),
         _share(verdicts),
         1 / (1 + verdicts.index("1")) if "1" in verdicts else 0.0,
-        1 if "1" in verdicts else None if "unsure" in verdicts else 0,
+        int("1" in verdicts),
     )
 
 
-def _share(verdicts: Sequence[str | None]) -> float | None:
-    decided = [verdict for verdict in verdicts if verdict in DECIDED]
-    return decided.count("1") / len(decided) if decided else None
+def _share(verdicts: Sequence[str | None]) -> float:
+    """ "Cannot tell" is not relevant: a new study divides by what was returned."""
+    return verdicts.count("1") / len(verdicts)
 
 
 def run_figures(

@@ -54,6 +54,7 @@ ASKED = """() => {
       address: place.querySelector("h2 a")?.href ?? "",
       price: place.querySelector(".money strong")?.title ?? "",
       text: place.closest(".whole")?.querySelector(".prose")?.textContent ?? "",
+      links: [...(place.closest(".whole")?.querySelectorAll(".prose a") ?? [])].map((a) => a.href),
     })),
   };
 }"""
@@ -210,8 +211,16 @@ class Typist:
         ]
         found = []
         for place in places:
-            best = max(left, key=lambda answer: likeness(place["text"], answer.text))
-            assert likeness(place["text"], best.text) > 0.9, place["text"]
+            ends = [link.rpartition("/")[2] for link in place["links"]]
+
+            def fits(answer: Answer, place: Any = place, ends: Any = ends) -> tuple[bool, float]:
+                """Whether the page lists the answer's cards in order; how alike their texts are."""
+                listed = [thing.identity for thing in answer.things if thing.identity in ends]
+                is_listed = listed == ends and len(listed) == len(answer.things)
+                return is_listed, likeness(place["text"], answer.text)
+
+            best = max(left, key=fits)
+            assert fits(best)[0], place
             left.remove(best)
             found.append(best)
         return found
