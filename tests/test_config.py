@@ -107,4 +107,4 @@ def test_the_settings_need_the_standard_library_only() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
 
-    assert not {"flask", "sqlalchemy", "platformdirs", "pydantic"} & set(done.stdout.split())
+    assert not {"flask", "sqlalchemy", "platformdirs", "msgspec"} & set(done.stdout.split())

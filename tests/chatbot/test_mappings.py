@@ -79,10 +79,17 @@ def test_a_key_that_cannot_be_sent_is_told_by_its_variable_alone(key: str) -> No
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"{", "peta.json is not a usable mapping"),
+        (
+            b'{"send":\n}',
+            "peta.json is not a usable mapping: JSON: Expecting value: line 2 column 1",
+        ),
         (b"[]", "peta.json is not a usable mapping"),
-        (b'{"send": {"q": "{message}"}}', "read: Field required"),
-        (b'{"send": {"q": "{message}"}, "read": {"txt": "a"}}', "read.text: Field required"),
+        (b'{"send": {"q": "{message}"}}', "Object missing required field `read`"),
+        (b'{"send": {"q": "{message}"}, "read": {}}', "read: Object missing required field `text`"),
+        (
+            b'{"send": {"q": "{message}"}, "read": {"text": 5}}',
+            "read.text: Expected `str`, got `int`",
+        ),
         (b'{"send": {"q": "{pesan}"}, "read": {"text": "a"}}', "{pesan} is not one of {message}"),
         (b'{"send": {"q": "halo"}, "read": {"text": "a"}}', "{message} is not in it"),
         (b" " * 100_000, "larger than 64 kB"),

@@ -11,9 +11,11 @@ import os
 import re
 from collections.abc import Mapping as Values
 from types import MappingProxyType
+from typing import Annotated
 
-from msgspec import Struct, field
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from msgspec import DecodeError, Meta, Struct, field
+from msgspec.json import decode
+from msgspec.structs import asdict
 
 from webapp.chatbot.answers import Answer, Message
 from webapp.chatbot.failures import CallFailed, NotTheContract
@@ -138,20 +140,15 @@ def openai(model: str | None, settings: Values[str, object] = MappingProxyType({
     )
 
 
-class _OfFile(BaseModel):
-    # Built when a file is read, which a server that starts need not wait for.
-    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
-
-
-class _Read(_OfFile):
-    text: str = Field(min_length=1)
+class _Read(Struct, forbid_unknown_fields=True):
+    text: Annotated[str, Meta(min_length=1)]
     items: str = ""
     session: str = ""
     usage: str = ""
     metadata: str = ""
 
 
-class _File(_OfFile):
+class _File(Struct, forbid_unknown_fields=True):
     send: dict[str, object]
     read: _Read
     item: dict[str, str] = {}
@@ -165,11 +162,11 @@ def read(name: str, data: bytes) -> Mapping:
         why = gettext("it is larger than %(limit)s kB", limit=LARGEST_FILE // 1024)
         raise UnusableMapping(name, place="JSON", why=why)
     try:
-        file = _File.model_validate_json(data)
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "JSON"
-        raise UnusableMapping(name, place=place, why=first["msg"]) from wrong
+        json.loads(data)  # tells the line of a slip
+        file = decode(data, type=_File)
+    except (DecodeError, ValueError, RecursionError) as wrong:
+        why, _, place = str(wrong).partition(" - at ")
+        raise UnusableMapping(name, place=place.strip("`$.") or "JSON", why=why) from wrong
     places = set(_PLACE.findall(json.dumps(file.send)))
     if unknown := sorted(p for p in places if re.fullmatch(r"\w+", p) and p not in PLACES):
         known = ", ".join(f"{{{place}}}" for place in PLACES)
@@ -182,7 +179,7 @@ def read(name: str, data: bytes) -> Mapping:
         item=file.item,
         headers=file.headers,
         assigns_sessions=file.assigns_sessions,
-        **file.read.model_dump(),
+        **asdict(file.read),
     )
 
 

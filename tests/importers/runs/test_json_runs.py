@@ -254,8 +254,8 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 
 @given(
-    st.dictionaries(st.sampled_from(list(json_runs.RunFileHead.model_fields)), _JSON),
-    st.dictionaries(st.sampled_from(list(json_runs.AnsweredQuestionInFile.model_fields)), _JSON),
+    st.dictionaries(st.sampled_from(json_runs.RunFileHead.__struct_fields__), _JSON),
+    st.dictionaries(st.sampled_from(json_runs.AnsweredQuestionInFile.__struct_fields__), _JSON),
     st.dictionaries(st.sampled_from(["name", "slug", "price", "bedrooms", "url"]), _JSON),
 )
 def test_any_values_in_a_run_keep_its_good_question(
@@ -271,7 +271,7 @@ def test_any_values_in_a_run_keep_its_good_question(
             assert all(message(problem) for problem in run.problems)
 
 
-class Entry(FromFile):
+class Entry(FromFile, frozen=True):
     """An object with a required and an optional field."""
 
     name: SaidWords

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
-from msgspec import to_builtins
-from pydantic import BaseModel, Field, ValidationError
+from msgspec import DecodeError, Meta, Struct, json
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Request, Response
 
@@ -32,12 +30,12 @@ WsgiApplication = Callable[..., Any]
 _log = logging.getLogger(__name__)
 
 
-class ChatBody(BaseModel):
+class ChatBody(Struct):
     """The body of a POST to /chat; further keys are ignored."""
 
-    message: str = Field(min_length=1, max_length=2000)
-    session_id: str | None = Field(default=None, max_length=200)
-    user_id: str | None = Field(default=None, max_length=200)
+    message: Annotated[str, Meta(min_length=1, max_length=2000)]
+    session_id: Annotated[str, Meta(max_length=200)] | None = None
+    user_id: Annotated[str, Meta(max_length=200)] | None = None
     method: Literal["hybrid", "api_only", "vector_only"] = "hybrid"
 
 
@@ -103,15 +101,14 @@ def application(bot: DemoBot) -> WsgiApplication:
             return _json(405, {"detail": "Method Not Allowed"})
         request.max_content_length = LARGEST_BODY
         try:
-            asked = ChatBody.model_validate_json(request.get_data())
+            asked = json.decode(request.get_data(), type=ChatBody)
         except RequestEntityTooLarge:
             return _json(413, {"detail": "Request Entity Too Large"})
-        except ValidationError as wrong:
-            faults = json.loads(wrong.json(include_url=False, include_context=False))
-            return _json(422, {"detail": faults})
+        except (DecodeError, UnicodeDecodeError, RecursionError) as wrong:
+            return _json(422, {"detail": [{"msg": str(wrong)}]})
         try:
             reply = bot.answer(asked.message, asked.method, asked.session_id)
-            return _json(200, to_builtins(reply))
+            return _json(200, reply)
         except Exception as failure:  # noqa: BLE001 (reported to the client, and logged)
             _log.exception("the demo chatbot failed")
             return _json(500, {"detail": f"{type(failure).__name__}: {failure}"})
@@ -120,5 +117,4 @@ def application(bot: DemoBot) -> WsgiApplication:
 
 
 def _json(status: int, value: object) -> Response:
-    text = json.dumps(value, ensure_ascii=False)
-    return Response(text, status, content_type="application/json; charset=utf-8")
+    return Response(json.encode(value), status, content_type="application/json; charset=utf-8")

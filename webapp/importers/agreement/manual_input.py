@@ -74,7 +74,7 @@ class ManualInput(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-class ManualFile(FromPerson):
+class ManualFile(FromPerson, frozen=True):
     """The top of the file; other keys (timestamp, summary) are ignored."""
 
     manual_evaluations: dict[str, Any] | None = None
@@ -82,7 +82,7 @@ class ManualFile(FromPerson):
     override_reasons: dict[str, Any] | None = None
 
 
-class DecisionInFile(FromPerson):
+class DecisionInFile(FromPerson, frozen=True):
     """The decision on one card as the file has it; an absent result means pending."""
 
     result: Words | None = None
@@ -92,7 +92,7 @@ class DecisionInFile(FromPerson):
 def read(name: str, data: bytes) -> ManualInput:
     """The decisions in the file `name`, with all its problems."""
     document, numbers = load(name, data, expected=_EXPECTED_FILE)
-    if not isinstance(document, dict) or not ManualFile.model_fields.keys() & document.keys():
+    if not isinstance(document, dict) or not {*ManualFile.__struct_fields__} & document.keys():
         looks = {"found": looks_like(document), "expected": _EXPECTED_FILE}
         raise UnknownManualInput(error("unknown_format", name, looks))
     top, wrong = read_object(ManualFile, document, file=name, place="", outcomes={})

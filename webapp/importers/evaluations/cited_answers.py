@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, BinaryIO, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
-from pydantic import Field
 
-from webapp.importers.runs.json_documents import (
-    FromFile,
-    Unanswered,
-    Unsaid,
-    kind_of,
-    load,
-    read_object,
-)
-from webapp.importers.runs.prices import is_blank_sign
+from webapp.importers.runs.json_documents import FromFile, kind_of, load, read_object
+from webapp.importers.runs.prices import is_blank_sign, says_nothing
 from webapp.importers.runs.problems import UnreadableFile, error
 from webapp.metrics.evaluations.answers import SETTINGS, AnswerRow, LlmCall
 from webapp.metrics.evaluations.chunks import ChunkRow
@@ -52,7 +44,7 @@ def read_row(
     kind: type[Model], line: JsonLine, raw: object = None, place: str = ""
 ) -> tuple[Model | None, list[Problem]]:
     """The row that `line` holds, or `raw` at a place in it, or none: a wrong value costs it."""
-    outcomes = dict.fromkeys(("", *kind.model_fields), "line_left_out")
+    outcomes = dict.fromkeys(("", *kind.__struct_fields__), "line_left_out")
     value = line.value if raw is None else raw
     row, wrong = read_object(kind, value, file=line.name, place=place, outcomes=outcomes)
     told = [replace(p, code=_OF_A_LINE[p.code], line=line.number, query_id=None) for p in wrong]
@@ -98,15 +90,26 @@ def _line(name: str, number: int, data: bytes) -> JsonLine | Problem:
     return line
 
 
-Number = int | float
-Identity = Annotated[str | int, Field(description="text_or_number")]
-Tokens = Annotated[Annotated[int, Field(ge=0)] | None, Unsaid, Field(description="number_in_range")]
-Cosine = Annotated[Number, Field(ge=-1, le=1)]
-Amount = Annotated[Annotated[Number, Field(ge=0)] | None, Unsaid, Field(description="amount")]
-Judge = Annotated[Annotated[Number, Field(ge=0, le=1)] | None, Unsaid, Field(description="share")]
+_FROM_0, _PART, _COSINE = Meta(ge=0), Meta(ge=0, le=1), Meta(ge=-1, le=1)
+Identity = Annotated[str | int, Meta(description="text_or_number")]
+Text = Annotated[str, Meta(description="text")]
+Tokens = Annotated[
+    Annotated[int, _FROM_0] | None, Meta(description="number_in_range"), says_nothing
+]
+Cosine = Annotated[int, _COSINE] | Annotated[float, _COSINE]
+Amount = Annotated[
+    Annotated[int, _FROM_0] | Annotated[float, _FROM_0] | None,
+    Meta(description="amount"),
+    says_nothing,
+]
+Judge = Annotated[
+    Annotated[int, _PART] | Annotated[float, _PART] | None, Meta(description="share"), says_nothing
+]
+_OBJECTS = Meta(description="list_of_objects")
+Contexts = Annotated[list[dict[str, Any]] | None, _OBJECTS, says_nothing]
 
 
-class SettingsOf(FromFile):
+class SettingsOf(FromFile, frozen=True):
     """How answers were generated: on a row, or on a line of its own for the rows below it."""
 
     temperature: Amount = None
@@ -115,35 +118,31 @@ class SettingsOf(FromFile):
     token_target: Amount = None
 
 
-class CitedAnswerInFile(SettingsOf):
+class CitedAnswerInFile(SettingsOf, frozen=True, kw_only=True):
     """One answer as the file has it."""
 
     id: Identity
-    answer: str = Field(description="text")
+    answer: Text
     question: str = ""
-    gold: Annotated[str | None, Unanswered] = None
-    contexts: Annotated[list[dict[str, Any]] | None, Unsaid] = Field(
-        None, description="list_of_objects"
-    )
-    usage: Annotated[list[dict[str, Any]] | dict[str, Any] | None, Unsaid] = Field(
-        None, description="list_of_objects"
-    )
+    gold: Annotated[str | None, is_blank_sign] = None
+    contexts: Contexts = None
+    usage: Annotated[list[dict[str, Any]] | dict[str, Any] | None, _OBJECTS, says_nothing] = None
     latency_ms: Amount = None
-    action: Annotated[str | None, Unsaid] = None
-    claim_similarities: Annotated[list[Cosine] | None, Unsaid] = Field(
-        None, description="list_of_cosines"
-    )
+    action: Annotated[str | None, says_nothing] = None
+    claim_similarities: Annotated[
+        list[Cosine] | None, Meta(description="list_of_cosines"), says_nothing
+    ] = None
     faithfulness_judge: Judge = None
 
 
-class CitedContextInFile(FromFile):
+class CitedContextInFile(FromFile, frozen=True):
     """One context: its id, by which it is cited, and its text."""
 
     id: Identity
-    text: str = Field(description="text")
+    text: Text
 
 
-class UsageOf(FromFile):
+class UsageOf(FromFile, frozen=True):
     """The tokens of one call."""
 
     prompt_tokens: Tokens = None
@@ -232,14 +231,14 @@ def _row(line: JsonLine, shared: Mapping[str, float]) -> tuple[AnswerRow | None,
     ), []
 
 
-class ChunksInFile(FromFile):
+class ChunksInFile(FromFile, frozen=True):
     """One question with its chunks as the file has it."""
 
     id: Identity
-    expected_answer: str = Field(description="text")
-    retrieved_chunks: list[str] = Field(description="list_of_texts")
+    expected_answer: Text
+    retrieved_chunks: Annotated[list[str], Meta(description="list_of_texts")]
     question: str = ""
-    strategy: Annotated[str | None, Unsaid] = None
+    strategy: Annotated[str | None, says_nothing] = None
 
 
 def read_chunks(name: str, file: BinaryIO) -> Iterator[tuple[int, ChunkRow] | Problem]:

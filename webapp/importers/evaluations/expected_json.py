@@ -8,13 +8,12 @@ from hashlib import sha1
 from pathlib import PurePath
 from typing import Annotated, Any, BinaryIO
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
-from pydantic import Field
 
 from webapp.importers.evaluations import cited_answers
-from webapp.importers.evaluations.cited_answers import Identity, read_row
-from webapp.importers.runs.json_documents import FromFile, Unsaid, kind_of, load, read_object
+from webapp.importers.evaluations.cited_answers import Contexts, Identity, Text, read_row
+from webapp.importers.runs.json_documents import FromFile, kind_of, load, read_object
 from webapp.importers.runs.prices import is_blank_sign
 from webapp.importers.runs.problems import ImportRefused, error, warning
 from webapp.importers.runs.questions import looks_like
@@ -43,30 +42,28 @@ _TOP_KEYS = frozenset(
     }
 )
 
-Contexts = Annotated[list[dict[str, Any]] | None, Unsaid]
 
-
-class Output(FromFile):
+class Output(FromFile, frozen=True):
     """One line of an outputs file."""
 
     id: Identity
     output: object = None
-    context: Contexts = Field(None, description="list_of_objects")
-    contexts: Contexts = Field(None, description="list_of_objects")
+    context: Contexts = None
+    contexts: Contexts = None
 
 
-class ExpectedItemInFile(Output):
+class ExpectedItemInFile(Output, frozen=True, kw_only=True):
     """One question with its expected answer; the output is checked separately."""
 
-    expected: dict[str, Any] = Field(description="object")
+    expected: Annotated[dict[str, Any], Meta(description="object")]
     question: str = ""
 
 
-class ContextInFile(FromFile):
+class ContextInFile(FromFile, frozen=True):
     """One text that the model was given."""
 
-    source_path: str = Field(description="text")
-    text: str = Field(description="text")
+    source_path: Text
+    text: Text
 
 
 class ItemReading(Struct):
@@ -77,9 +74,9 @@ class ItemReading(Struct):
     _unknown: Counter[str] = field(default_factory=Counter)
     _without: dict[str, list[str]] = field(default_factory=dict)
 
-    def item(self, raw: object, place: str) -> JsonQuestion | None:
+    def item(self, raw: Any, place: str) -> JsonQuestion | None:
         """The question in `raw`, with its output if that is there."""
-        outcomes = dict.fromkeys(("", *ExpectedItemInFile.model_fields), "entry_left_out")
+        outcomes = dict.fromkeys(("", *ExpectedItemInFile.__struct_fields__), "entry_left_out")
         item, wrong = read_object(
             ExpectedItemInFile, raw, file=self.name, place=place, outcomes=outcomes
         )
@@ -93,7 +90,7 @@ class ItemReading(Struct):
             self.problems.append(error("value_wrong", self.name, words))
             return None
         example = _stated(example)
-        self.count(item.model_extra or {}, _CALL_KEYS)
+        self.count(raw, _CALL_KEYS.union(item.__struct_fields__))
         self.count(item.expected, _EXPECTED_KEYS, "expected.")
         self.count(example, frozenset(FIELDS), "expected.answer_example.")
         for name in _SCORED_FIELDS:
@@ -330,7 +327,7 @@ def _answers(
             code = "line_id_repeated" if row_id in outputs else "line_id_unknown"
             reading.problems.append(error(code, reading.name, {"id": row_id}, line=line.number))
             continue
-        reading.count(row.model_extra or {}, _CALL_KEYS)
+        reading.count(line.value, _CALL_KEYS.union(row.__struct_fields__))
         own = reading.contexts(row, row_id)
         if own is not None:
             contexts[row_id] = own

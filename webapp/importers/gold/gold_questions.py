@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
-from pydantic import Field
 
 from webapp.importers.agreement.manual_input import ManualInput, ManualResult
 from webapp.importers.runs.json_documents import (
@@ -37,14 +36,20 @@ from webapp.metrics.gold.constraint_rules import (
 from webapp.metrics.gold.constraints import Decisions, Expected, GoldQuestion, Stated
 from webapp.records import Problem
 
-Number = int | float
-Amount = Annotated[Annotated[Number, Field(ge=0, le=1e15)] | None, Field(description="amount")]
-Share = Annotated[Annotated[Number, Field(ge=0, le=1)] | None, Field(description="share")]
-Latitude = Annotated[Annotated[Number, Field(ge=-90, le=90)] | None, Field(description="latitude")]
-Longitude = Annotated[
-    Annotated[Number, Field(ge=-180, le=180)] | None, Field(description="longitude")
+_MONEY, _PART, _NORTH, _EAST = (
+    Meta(ge=low, le=high) for low, high in ((0, 10**15), (0, 1), (-90, 90), (-180, 180))
+)
+Amount = Annotated[
+    Annotated[int, _MONEY] | Annotated[float, _MONEY] | None, Meta(description="amount")
 ]
-Mode = Annotated[Literal["auto", "manual"] | None, Field(description="evaluation_mode")]
+Share = Annotated[Annotated[int, _PART] | Annotated[float, _PART] | None, Meta(description="share")]
+Latitude = Annotated[
+    Annotated[int, _NORTH] | Annotated[float, _NORTH] | None, Meta(description="latitude")
+]
+Longitude = Annotated[
+    Annotated[int, _EAST] | Annotated[float, _EAST] | None, Meta(description="longitude")
+]
+Mode = Annotated[Literal["auto", "manual"] | None, Meta(description="evaluation_mode")]
 
 
 class GoldFile(Struct, frozen=True):
@@ -56,23 +61,23 @@ class GoldFile(Struct, frozen=True):
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-class GoldFileHead(FromPerson):
+class GoldFileHead(FromPerson, frozen=True):
     """The top of a gold file; its own price_tolerance is kept and never applied."""
 
-    questions: list[Any] = Field(description="list")
+    questions: Annotated[list[Any], Meta(description="list")]
     threshold_t: Share = None
 
 
-class GoldQuestionInFile(FromPerson):
+class GoldQuestionInFile(FromPerson, frozen=True):
     id: Whole
     question: SaidWords
-    expected_result: Literal["has_data", "no_data"] = Field(description="expected_result")
+    expected_result: Annotated[Literal["has_data", "no_data"], Meta(description="expected_result")]
     category: str | None = None
     evaluation_mode: Mode = None
     constraints: dict[str, Any] | None = None
 
 
-class ConstraintsInFile(FromPerson):
+class ConstraintsInFile(FromPerson, frozen=True):
     """The constraints of a question; null and an empty object set none."""
 
     property_type: str | None = None
@@ -83,7 +88,7 @@ class ConstraintsInFile(FromPerson):
     floors: dict[str, Any] | None = None
 
 
-class AskedPlaceInFile(FromPerson):
+class AskedPlaceInFile(FromPerson, frozen=True):
     """Words of an address, a point, and how far from it is near."""
 
     keywords: list[str] | None = None
@@ -92,7 +97,7 @@ class AskedPlaceInFile(FromPerson):
     radius_km: Amount = None
 
 
-class AskedRange(FromPerson):
+class AskedRange(FromPerson, frozen=True):
     min: Amount = None
     max: Amount = None
     exact: Amount = None
@@ -118,7 +123,7 @@ def read(name: str, data: bytes) -> GoldFile:
     found = reader.questions(questions)
     if reader.problems:
         raise UnusableQuestions(*reader.problems)
-    extra = {key: value for key, value in document.items() if key not in GoldFileHead.model_fields}
+    extra = {key: document[key] for key in document if key not in GoldFileHead.__struct_fields__}
     threshold = None if top.threshold_t is None else exact(top.threshold_t)
     return GoldFile(name, threshold, found, extra)
 
@@ -138,7 +143,7 @@ class _Reader:
         self.problems = problems
 
     def read(self, kind: type[FromFile], raw: object, place: str) -> Any:
-        outcomes = dict.fromkeys(("", *kind.model_fields), "file_refused")
+        outcomes = dict.fromkeys(("", *kind.__struct_fields__), "file_refused")
         known, wrong = read_object(kind, raw, file=self.name, place=place, outcomes=outcomes)
         self.problems += wrong
         return known
@@ -207,7 +212,7 @@ class _Reader:
 
 def _extra(raw: Mapping[str, Any]) -> dict[str, object]:
     """The values that this module does not use: notes and the like, a price's currency."""
-    extra = {key: value for key, value in raw.items() if key not in GoldQuestionInFile.model_fields}
+    extra = {key: raw[key] for key in raw if key not in GoldQuestionInFile.__struct_fields__}
     constraints = raw.get("constraints")  # the value in the file, of any type
     price = constraints.get("price") if isinstance(constraints, dict) else None
     if isinstance(price, dict) and "currency" in price:
@@ -233,11 +238,11 @@ class KnownPlace(Struct, frozen=True):
     radius_km: float = DEFAULT_RADIUS_KM
 
 
-class PlaceInFile(FromFile):
+class PlaceInFile(FromFile, frozen=True):
     lat: Latitude
     lng: Longitude
     name: Words | None = None
-    keywords: Annotated[list[str] | None, Field(description="list")] = None
+    keywords: Annotated[list[str] | None, Meta(description="list")] = None
     radius_km: Amount = None
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
-from pydantic import Field
+from msgspec import Meta, Struct
 
 from webapp.importers.runs.json_documents import (
     FromFile,
@@ -36,11 +35,11 @@ class ListedResults(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-class ResultsFile(FromFile):
-    results: list[Any] = Field(description="list")
+class ResultsFile(FromFile, frozen=True):
+    results: Annotated[list[Any], Meta(description="list")]
 
 
-class ListedQuestion(FromPerson):
+class ListedQuestion(FromPerson, frozen=True):
     query_id: Whole
     properties: list[Any] | None = None
     properties_count: Whole | None = None

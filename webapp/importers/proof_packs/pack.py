@@ -12,14 +12,14 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from hashlib import file_digest
 from typing import IO, Annotated
 
-from pydantic import AfterValidator, AwareDatetime, Field, ValidationError
+from msgspec import Meta, Struct, ValidationError, convert
 
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
-from webapp.importers.runs.json_documents import FromFile, storable_text
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION
 
 PACK_MESSAGES = {
@@ -95,37 +95,32 @@ class UnreadableMember(Exception):
         self.why = why
 
 
-def _storable(text: str) -> str:
-    if text != storable_text(text):
-        raise ValueError("characters that no file can hold")
-    return text
+Text = Annotated[str, Meta(pattern=r"^[^\x00\ud800-\udfff]*\Z")]
+"""Characters that every file and database can hold."""
 
 
-Text = Annotated[str, AfterValidator(_storable)]
-
-
-class ManifestFile(FromFile):
+class ManifestFile(Struct, frozen=True):
     name: Text
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    sha256: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 
 
-class Product(FromFile):
+class Product(Struct, frozen=True):
     version: Text
 
 
-class PackedResampling(FromFile):
+class PackedResampling(Struct, frozen=True):
     """The random draws of the comparisons, which can be repeated."""
 
-    seed: Annotated[int, Field(ge=0, lt=2**63)]
-    resamples: Annotated[int, Field(gt=0, le=MOST_RESAMPLES)]
-    confidence: Annotated[float, Field(gt=0, lt=1)]
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+    resamples: Annotated[int, Meta(gt=0, le=MOST_RESAMPLES)]
+    confidence: Annotated[float, Meta(gt=0, lt=1)]
 
 
-class Manifest(FromFile):
+class Manifest(Struct, frozen=True):
     """The content of `manifest.json` that is needed to verify the rest."""
 
     product: Product
-    created_at: Annotated[AwareDatetime, Field(strict=False)]
+    created_at: Annotated[datetime, Meta(tz=True)]
     study: Text
     rule: Text
     resampling: PackedResampling
@@ -219,7 +214,7 @@ def _manifest(pack: ProofPack) -> Manifest:
         if isinstance(document, dict) and document.get("format") == FORMAT:
             place, version = "pack_version", document.get("pack_version")
             if version == PACK_VERSION:
-                return Manifest.model_validate(document)
+                return convert(document, Manifest)
             if type(version) is int and version > 0:
                 stated = str(version)[:20]
                 raise UnusablePack(
@@ -228,8 +223,7 @@ def _manifest(pack: ProofPack) -> Manifest:
     except UnreadableMember as wrong:
         place = wrong.why
     except ValidationError as wrong:
-        (first, *_) = wrong.errors(include_url=False, include_context=False, include_input=False)
-        place = ".".join(map(str, first["loc"]))
+        place = str(wrong)
     raise UnusablePack("pack_manifest_wrong", pack.name, place=place)
 
 

@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
-from typing import Annotated, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.structs import FieldInfo, fields
 
-from webapp.importers.runs.prices import is_blank_sign, said, says_nothing
+from webapp.importers.runs.prices import said, says_nothing
 from webapp.importers.runs.problems import UnreadableFile, error
 from webapp.records import LARGEST_INTEGER, Problem
 
@@ -134,66 +128,53 @@ def _storable(value: object, place: str, not_numbers: list[str], depth: int = 0)
             return value
 
 
-Whole = Annotated[int, Field(ge=0, le=LARGEST_INTEGER, description="number_in_range")]
+Whole = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER, description="number_in_range")]
 """A count, or the number of a question."""
 
-Words = Annotated[str, Field(pattern=r"\S", description="text")]
+Words = Annotated[str, Meta(pattern=r"\S", description="text")]
 """A text that is not empty."""
 
+SaidWords = Annotated[str, Meta(description="text"), says_nothing]
+"""A text with content: neither empty nor a dash or the like.
 
-def _saying(text: str) -> str:
-    if not said(text):
-        raise ValueError(text)
-    return text
-
-
-SaidWords = Annotated[str, AfterValidator(_saying), Field(description="text")]
-"""A text with content: neither empty nor a dash or the like."""
-
-Unsaid = BeforeValidator(lambda value: None if says_nothing(value) else value)
-"""Turns a blank value ("-", "tidak ada" and the like) into null."""
-
-Unanswered = BeforeValidator(lambda value: None if is_blank_sign(value) else value)
-"""Turns a blank sign into null in a field that may hold a whole answer."""
+A function beside a type makes null of the values that it is true of: ``says_nothing`` of "-",
+"tidak ada" and the like, ``is_blank_sign`` of less where a field may hold a whole answer.
+"""
 
 _EXPECTED = {
-    "int_type": "number_in_range",
-    "greater_than_equal": "number_in_range",
-    "less_than_equal": "number_in_range",
-    "float_type": "number",
-    "string_type": "text",
-    "string_pattern_mismatch": "text",
-    "bool_type": "true_or_false",
-    "list_type": "list",
-    "dict_type": "object",
-    "model_type": "object",
+    "int": "number_in_range",
+    "float": "number",
+    "str": "text",
+    "bool": "true_or_false",
+    "array": "list",
+    "object": "object",
 }
-"""Pydantic's type of error to the catalogue's word for the expected value."""
+"""The first type in a message of msgspec to the catalogue's word for the expected value."""
 
 
-class FromFile(BaseModel):
-    """An object as a file has it: JSON types as they are, unknown keys kept."""
-
-    # Built when a file is read, which a server that starts need not wait for.
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
+class FromFile(Struct, frozen=True):
+    """An object as a file has it, in JSON's types; keys that it does not name are left out."""
 
 
-class FromPerson(FromFile):
+class FromPerson(FromFile, frozen=True):
     """An object that a person types: an optional blank value (see `says_nothing`) is null."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_blanks(cls, raw: object) -> object:
-        if not isinstance(raw, dict):
-            return raw
-        optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
-        return {
-            key: None if key in optional and says_nothing(value) else value
-            for key, value in raw.items()
-        }
 
 
 Model = TypeVar("Model", bound=FromFile)
+
+
+@cache
+def _fields(kind: type[FromFile]) -> Mapping[str, tuple[FieldInfo, Callable[..., object]]]:
+    found = {}
+    for field in fields(kind):
+        typed = issubclass(kind, FromPerson) and not field.required
+        default = says_nothing if typed else lambda _: False
+        found[field.name] = field, next(filter(callable, _marks(field)), default)
+    return found
+
+
+def _marks(field: FieldInfo) -> tuple[Any, ...]:
+    return getattr(field.type, "__metadata__", ())
 
 
 def read_object(
@@ -210,30 +191,49 @@ def read_object(
     the catalogue's word for what a wrong value costs ("" for the object as a whole and its
     required fields); any other value is ignored.
     """
-    try:
-        return kind.model_validate(raw), ()
-    except ValidationError as refusal:
-        details = refusal.errors(include_url=False, include_context=False)
-    wrong = {str(detail["loc"][0]) if detail["loc"] else "": detail for detail in reversed(details)}
-    required = {name for name, field in kind.model_fields.items() if field.is_required()}
-    lost = "" in wrong or bool(required & set(wrong))
+    known = _fields(kind)
+    values: dict[str, object] = {}
+    faults = [("", "object", kind_of(raw))]
+    if isinstance(raw, dict):
+        for name, (_, is_blank) in known.items():
+            if name in raw:
+                values[name] = None if is_blank(raw[name]) else raw[name]
+        try:
+            return convert(values, kind), ()
+        except ValidationError:
+            faults = [fault for field, _ in known.values() for fault in _faults(field, raw, values)]
+    lost = any(not name or known[name][0].required for name, _, _ in faults)
     problems = []
-    for name, detail in wrong.items():
-        field = kind.model_fields.get(name)
-        described = field.description if field else None
+    for name, expected, found in reversed(faults):
         words = {
             "place": f"{place}.{name}".strip("."),
             "outcome": outcomes[""] if lost else outcomes.get(name, "value_ignored"),
-            "expected": described or _EXPECTED.get(detail["type"], "other_value"),
+            "expected": expected,
         }
-        if detail["type"] != "missing":
-            words["found"] = kind_of(detail["input"])
-        code = "value_missing" if detail["type"] == "missing" else "value_wrong"
+        code = "value_wrong" if found else "value_missing"
+        words |= {"found": found} if found else {}
         problems.append(error(code, file, words, query_id=_query_id_of(raw)))
-    if lost or not isinstance(raw, dict):
-        return None, tuple(problems)
-    kept = {key: value for key, value in raw.items() if key not in wrong}
-    return kind.model_validate(kept), tuple(problems)
+        values.pop(name, None)
+    return None if lost else convert(values, kind), tuple(problems)
+
+
+def _faults(
+    field: FieldInfo, raw: Mapping[str, Any], values: Mapping[str, object]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the name, the expected kind and the kind found ("" for none) if the field is wrong."""
+    described = next((mark.description for mark in _marks(field) if isinstance(mark, Meta)), None)
+    if field.name not in raw:
+        if field.required:
+            yield field.name, described or "other_value", ""
+        return
+    try:
+        convert(values[field.name], field.type)
+    except ValidationError as refusal:
+        kind = re.match(r"Expected `(\w+)(?!.* of length)", str(refusal))
+        item = re.search(r"at `\$\[(\d+)\]`$", str(refusal))
+        found = raw[field.name][int(item[1])] if item else raw[field.name]
+        expected = described or _EXPECTED.get(kind[1] if kind else "", "other_value")
+        yield field.name, expected, kind_of(found)
 
 
 def kind_of(value: object) -> str:

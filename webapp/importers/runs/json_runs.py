@@ -10,10 +10,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from pydantic import Field
+from msgspec import Meta
 
 from webapp.importers.runs import property_cards
 from webapp.importers.runs.json_documents import FromFile, Whole, Words, load, read_object
@@ -122,13 +122,16 @@ _ENTRY_OUTCOMES = {
 }
 
 
-class RunFileHead(FromFile):
+_TEXT = Meta(description="text")
+
+
+class RunFileHead(FromFile, frozen=True):
     """The top of a run file, of either format."""
 
-    results: list[Any] = Field(description="list")
-    timestamp: str | int | float | None = None
-    thread_id: str | int | None = None
-    user_id: str | int | None = None
+    results: Annotated[list[Any], Meta(description="list")]
+    timestamp: Annotated[str | int | float | None, _TEXT] = None
+    thread_id: Annotated[str | int | None, _TEXT] = None
+    user_id: Annotated[str | int | None, _TEXT] = None
     search_method: str | None = None
     method: str | None = None
     llm: str | None = None
@@ -136,7 +139,7 @@ class RunFileHead(FromFile):
     successful: Whole | None = None
 
 
-class AnsweredQuestionInFile(FromFile):
+class AnsweredQuestionInFile(FromFile, frozen=True):
     """One question with its answer, of either format."""
 
     query_id: Whole
@@ -292,7 +295,7 @@ def _query(
 
 def _extra(kind: type[FromFile], raw: Mapping[str, object]) -> dict[str, object]:
     # Every key that this module does not read, or that others read unchanged.
-    understood = kind.model_fields.keys() - _ENTRY_KEPT_AS_IS
+    understood = {*kind.__struct_fields__} - _ENTRY_KEPT_AS_IS
     return {key: value for key, value in raw.items() if key not in understood}
 
 

@@ -222,7 +222,7 @@ _LISTING_TYPES = {
 Number = int | float | str | None
 
 
-class PropertyInFile(FromPerson):
+class PropertyInFile(FromPerson, frozen=True):
     """One entry of ``properties``; ``title`` and ``id`` are ``name`` and ``api_id`` too."""
 
     name: str | None = None

@@ -28,7 +28,7 @@ class ReadQuestion(Struct, frozen=True):
     context_dependent: bool | None = None
 
 
-class QuestionInFile(FromPerson):
+class QuestionInFile(FromPerson, frozen=True):
     """One question as the file has it."""
 
     id: Whole
@@ -141,7 +141,7 @@ def _question(name: str, row: _Row, problems: list[Problem]) -> ReadQuestion | N
         value,
         file=name,
         place=row.place,
-        outcomes=dict.fromkeys(("", *QuestionInFile.model_fields), "file_refused"),
+        outcomes=dict.fromkeys(("", *QuestionInFile.__struct_fields__), "file_refused"),
     )
     for problem in wrong:
         key = "query_id" if _has_query_id(row) else "id"

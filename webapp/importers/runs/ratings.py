@@ -8,12 +8,11 @@ recognise them by.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
-from pydantic import Field
+from msgspec import Meta, Struct
 
 from webapp.importers.runs.json_documents import FromFile, Whole, load, read_object
 from webapp.importers.runs.problems import ImportRefused, error
@@ -66,35 +65,35 @@ class OfflineRatings(Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
-class _Top(FromFile):
-    format: Literal["relevansi offline ratings"] = Field(description="offline_ratings")
-    version: Whole = Field(description="number_in_range")
-    identity: str = Field(description="text")
-    changes: list[Any] = Field(description="list")
+class _Top(FromFile, frozen=True):
+    format: Annotated[Literal["relevansi offline ratings"], Meta(description="offline_ratings")]
+    version: Whole
+    identity: Annotated[str, Meta(description="text")]
+    changes: Annotated[list[Any], Meta(description="list")]
     rater: str = ""
-    device: str = Field(default="", max_length=64)
-    queries: list[Any] = Field(default=[])
+    device: Annotated[str, Meta(max_length=64)] = ""
+    queries: Sequence[Any] = ()
 
 
-class _Result(FromFile):
+class _Result(FromFile, frozen=True):
     rank: Whole
     title: str
     identity: str
 
 
-class _Query(FromFile):
+class _Query(FromFile, frozen=True):
     query_id: Whole
     results: list[Any]
 
 
-class _Change(FromFile):
-    event_id: str = Field(min_length=1, max_length=64)
+class _Change(FromFile, frozen=True):
+    event_id: Annotated[str, Meta(min_length=1, max_length=64)]
     sequence: Whole
-    time: int = Field(ge=0, le=_LAST_MILLISECOND)
+    time: Annotated[int, Meta(ge=0, le=_LAST_MILLISECOND)]
     query_id: Whole
     field: Literal["relevance", "quality", "notes", "empty_outcome"]
     value: str | int | None
-    rank: int | None = Field(default=None, ge=1)
+    rank: Annotated[int, Meta(ge=1)] | None = None
     cause: str = "click"
     undoes: str | None = None
 
@@ -169,7 +168,7 @@ def _change(entry: _Change) -> RatingChange | None:
     )
 
 
-def _cards(name: str, listed: list[Any]) -> Iterator[tuple[int, Mapping[int, RatedCard]]]:
+def _cards(name: str, listed: Sequence[Any]) -> Iterator[tuple[int, Mapping[int, RatedCard]]]:
     for raw in listed:
         query, _ = read_object(_Query, raw, file=name, place="queries", outcomes={"": ""})
         cards = {}

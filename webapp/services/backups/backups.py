@@ -23,9 +23,9 @@ from datetime import datetime
 from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, ValidationError
+from msgspec import DecodeError, Meta, Struct, json
 from sqlalchemy import inspect, select
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -143,19 +143,20 @@ UNREADABLE = (zipfile.BadZipFile, KeyError, EOFError, zlib.error, RuntimeError)
 """The errors of ``zipfile`` for a file that is not a zip, or is cut off or changed."""
 
 
-class About(BaseModel):
-    """The description inside a backup."""
+Count = Annotated[int, Meta(ge=0)]
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+
+class About(Struct, frozen=True):
+    """The description inside a backup."""
 
     kind: str
     product: str
     engine: str
     schema_version: str
-    created_at: AwareDatetime
+    created_at: Annotated[datetime, Meta(tz=True)]
     sha256: str
-    size: NonNegativeInt
-    counts: Mapping[str, NonNegativeInt]
+    size: Count
+    counts: Mapping[str, Count]
 
 
 def back_up(database: Database, file: Path, now: datetime, *, replace: bool = False) -> About:
@@ -186,7 +187,7 @@ def back_up(database: Database, file: Path, now: datetime, *, replace: bool = Fa
         packed = folder / "backup.zip"
         packed.touch(mode=0o600)
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(ABOUT, about.model_dump_json(indent=2))
+            archive.writestr(ABOUT, json.format(json.encode(about)))
             archive.write(content, content.name)
         sync(packed)
         if file.exists() and not replace:
@@ -200,9 +201,9 @@ def read(file: Path) -> About:
     """Return the description in a backup; raises ``NotABackup`` and ``NewerBackup``."""
     try:
         with zipfile.ZipFile(file) as archive, archive.open(ABOUT) as member:
-            about = About.model_validate_json(member.read(MOST_ABOUT))
+            about = json.decode(member.read(MOST_ABOUT), type=About)
             has_content = CONTENT in archive.namelist()
-    except (*UNREADABLE, ValidationError) as wrong:
+    except (*UNREADABLE, DecodeError, UnicodeDecodeError) as wrong:
         raise NotABackup(str(file)) from wrong
     if about.kind != KIND or not has_content:
         raise NotABackup(str(file))

@@ -12,6 +12,7 @@ from msgspec.structs import asdict
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from webapp.chatbot import mappings
 from webapp.config import resource
 from webapp.db.tables.phase_3 import ConsentText, UserStudy
 from webapp.db.tables.study import Study
@@ -20,7 +21,6 @@ from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, mark, texts_of
 from webapp.services.study import studies
 
 if TYPE_CHECKING:
-    from webapp.chatbot import mappings
     from webapp.chatbot.client import Chatbot
 
 CONTRACT, OPENAI, MAPPING = "contract", "openai", "mapping"
@@ -170,16 +170,13 @@ def default_consent() -> dict[str, str]:
 
 
 def _mapping(wanted: UserStudySettings) -> mappings.Mapping:
-    from webapp.chatbot import mappings  # brings pydantic, for which few pages need to wait
-    from webapp.chatbot.mappings import UnusableMapping
-
     if wanted.api == OPENAI:
         return mappings.openai(wanted.model or wanted.llm)
     if wanted.api != MAPPING:
         return mappings.CONTRACT
     try:
         found = mappings.read(MAPPING_NAME, wanted.mapping.encode())
-    except UnusableMapping as wrong:
+    except mappings.UnusableMapping as wrong:
         raise UnfitChatbot("mapping", str(wrong)) from wrong
     if any(_SECRET.search(name) and "{env:" not in text for name, text in found.headers.items()):
         why = mark("A header that holds a key names an environment variable: {env:NAME}.")
