@@ -163,7 +163,7 @@ def figures(answer: Answer, said: Verdicts) -> Figures:
 
 
 def _share(verdicts: Sequence[str | None]) -> float:
-    """ "Cannot tell" is not relevant: a new study divides by what was returned."""
+    """Divide by what was returned, as a new study does: "cannot tell" is not relevant."""
     return verdicts.count("1") / len(verdicts)
 
 
