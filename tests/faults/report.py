@@ -100,7 +100,9 @@ def written(rows: Sequence[Row], command: str, seconds: float, folder: Path) -> 
     return PAGE.format(
         table="\n".join(f"| {' | '.join(line)} |" for line in lines),
         total=f"In all: acknowledged {acknowledged:,}, found {found:,}.",
-        machine="; ".join(f"{name}: {what}" for name, what in machine(folder)),
+        machine="; ".join(
+            f"{name}: {what}" for name, what in machine(folder) if "load" not in name
+        ),
         command=command,
         minutes=seconds / 60,
     )
