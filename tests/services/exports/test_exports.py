@@ -13,7 +13,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.importers.runs import csv_ratings, json_runs
 from webapp.metrics.judging.figures import figures, totals
-from webapp.services.exports import exports, rated_imports
+from webapp.services.exports import exports
 from webapp.services.judging import events
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
@@ -88,8 +88,8 @@ def test_a_rated_run_has_its_rated_csv_beside_an_empty_template(
 
     template = csv_ratings.read("t.csv", made["hybrid/evaluation_template_undated.csv"]).report
     rated = csv_ratings.read("r.csv", made["hybrid/evaluation_rated_undated.csv"]).report
-    assert not rated_imports.is_rated(template)
-    assert rated_imports.is_rated(rated)
+    assert not exports.is_rated(template)
+    assert exports.is_rated(rated)
     assert [row.summary.results_count for row in template.rows] == [3, 2, 0, 1]
     assert "evaluation_report_undated.md" in made
     assert made["hybrid/test_results_latest.json"] == made["hybrid/test_results_undated.json"]
