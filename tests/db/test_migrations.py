@@ -26,7 +26,8 @@ from webapp.db.engine import (
 from webapp.db.migrations import HEAD
 from webapp.db.tables.base import Base
 
-RELEASED = Path(__file__).parent / "kept" / "demo-1.0.0.sqlite.xz"
+KEPT = sorted((Path(__file__).parent / "kept").glob("*.xz"))
+"""The demo's study as 1.0.0 left it, and at a revision between that and 1.1.0."""
 GIVEN = {
     "judgments": ("rater_id", "judged_thing_id", "verdict"),
     "query_ratings": ("rater_id", "query_key", "quality", "notes"),
@@ -66,11 +67,12 @@ def test_the_version_this_program_names_is_that_of_the_last_migration(database: 
     assert database.version() == HEAD
 
 
-def test_the_demo_of_1_0_0_is_upgraded_and_every_figure_is_what_its_judgments_make_it(
-    tmp_path: Path,
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.name)
+def test_a_kept_demo_is_upgraded_and_every_figure_is_what_its_judgments_make_it(
+    kept: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "relevansi.sqlite"
-    file.write_bytes(lzma.decompress(RELEASED.read_bytes()))
+    file.write_bytes(lzma.decompress(kept.read_bytes()))
     with closing(sqlite3.connect(file)) as connection:
         before = {table: _rows(connection, table) for table in GIVEN}
 
