@@ -127,9 +127,10 @@ def coverage_tables(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def faults(session: nox.Session) -> None:
-    """Kill, fill, remove, lock, fail over: nothing is lost; `-- --granian` for that server."""
+    """Kill, fill, remove, lock, fail over: nothing is lost; `-- --granian`: there alone."""
     install(session)
-    page = () if "--only" in session.posargs else ("-o", "docs/faults.md")
+    is_part = {"--only", "--granian"} & set(session.posargs)
+    page = () if is_part else ("-o", "docs/faults.md")
     found = {"RELEVANSI_CHROMIUM": chromium(session)}
     session.run("python", "-m", "tests.faults", *page, *session.posargs, env=found)
 

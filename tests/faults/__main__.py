@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from tests.faults import failover, full_disk, killing, load, locked, replaced
@@ -21,6 +22,7 @@ from tests.faults.report import CannotBeMade, Row, show, written
 KILLS = 60
 SEED = 1
 SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
+SERVERS = ("waitress", "granian")
 
 Fault = tuple[str, str, Callable[[Path], Row]]
 """The fault's name where it cannot be made, its database, and how to make it in a folder."""
@@ -58,19 +60,21 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=KILLS, help="how often, at the most")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--only", choices=names, action="append", help="one fault; may be repeated")
-    parser.add_argument("--granian", action="store_true", help="in place of waitress")
+    parser.add_argument("--granian", action="store_true", help="on that server alone")
     parser.add_argument("--at-once", type=int, default=2, help="so many faults at a time")
     parser.add_argument("-o", "--output", type=Path, help="a Markdown file for the table")
     said = parser.parse_args()
     if sys.platform == "win32":
         sys.exit("SIGKILL and SIGSTOP are signals of POSIX systems.")
-    load.FaultyServer.is_granian = said.granian
     began = time.monotonic()
     chosen = faults(said.kills, said.seed)
+    rows: list[Row] = []
+    servers = ("granian",) if said.granian else ("waitress",) if said.only else SERVERS
     with ThreadPoolExecutor(said.at_once) as pool, everything_ended():
-        rows = list(
-            pool.map(made, (fault for name in said.only or names for fault in chosen[name]))
-        )
+        for server in servers:
+            load.FaultyServer.is_granian = server == "granian"
+            made_here = [fault for name in said.only or names for fault in chosen[name]]
+            rows += [replace(row, server=server) for row in pool.map(made, made_here)]
     show(rows)
     if said.output:
         only = " ".join(f"--only {name}" for name in said.only or ())

@@ -11,13 +11,23 @@ from rich.table import Table
 
 from tests.benchmarks.machine import machine
 
-COLUMNS = ("fault", "database", "acknowledged", "found", "stored twice", "missing", "what was done")
+COLUMNS = (
+    "fault",
+    "database",
+    "server",
+    "acknowledged",
+    "found",
+    "stored twice",
+    "missing",
+    "what was done",
+)
 WIDTH = 160
 PAGE = """# Faults, and what survived them
 
-Written by `nox -s faults`, which makes each fault for real and counts. Four devices click without
-pause. Like the page's outbox they keep a click, under its id, until the server has called it
-saved, and send it again after a refusal or silence.
+Written by `nox -s faults`, which makes each fault for real and counts, on waitress (one machine or
+one room) and on granian (a network). Four devices click without pause. Like the page's outbox they
+keep a click, under its id, until the server has called it saved, and send it again after a refusal
+or silence.
 
 - **acknowledged**: clicks that the server called saved
 - **found**: those of them that are in the database afterwards
@@ -69,6 +79,7 @@ class Row:
     missing: int = 0
     damage: tuple[str, ...] = ()
     reason: str = ""
+    server: str = ""
 
     @property
     def is_good(self) -> bool:
@@ -94,7 +105,7 @@ def show(rows: Sequence[Row]) -> None:
 
 def written(rows: Sequence[Row], command: str, seconds: float, folder: Path) -> str:
     """Return the page about these rows; `folder` is where their databases lay."""
-    dashes = ["---"] * 2 + ["--:"] * 4 + ["---"]
+    dashes = ["---"] * 3 + ["--:"] * 4 + ["---"]
     lines = [COLUMNS, dashes, *map(_cells, rows)]
     acknowledged, found = sum(row.acknowledged for row in rows), sum(row.found for row in rows)
     return PAGE.format(
@@ -110,7 +121,7 @@ def written(rows: Sequence[Row], command: str, seconds: float, folder: Path) -> 
 
 def _cells(row: Row) -> list[str]:
     if row.reason:
-        return [row.fault, row.database, "", "", "", "", f"not made here: {row.reason}"]
+        return [row.fault, row.database, row.server, "", "", "", "", f"not made here: {row.reason}"]
     numbers = (row.acknowledged, row.found, row.doubled, row.missing)
     made = row.made if row.is_good else f"FAILED: {row.made}"
-    return [row.fault, row.database, *(f"{number:,}" for number in numbers), made]
+    return [row.fault, row.database, row.server, *(f"{number:,}" for number in numbers), made]
