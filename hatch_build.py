@@ -110,7 +110,7 @@ def compile_translations(root: Path) -> None:
     from webapp.i18n import compiled
 
     for source in (root / "webapp" / "translations").glob("*/messages.po"):
-        source.with_suffix(".mo").write_bytes(compiled(source))
+        compiled(source)
 
 
 def vendor(root: Path, wanted: Vendored = PAGES) -> None:

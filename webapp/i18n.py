@@ -103,22 +103,19 @@ def _catalogue(code: str) -> NullTranslations:
 def _current(source: Path) -> bytes:
     kept = source.with_suffix(".mo")
     ages = [path.stat().st_mtime_ns if path.exists() else 0 for path in (source, kept)]
-    if ages[0] <= ages[1]:
-        return kept.read_bytes()
-    found = compiled(source)
-    with suppress(OSError):  # a folder that cannot be written
-        written = source.with_suffix(f".{os.getpid()}.mo")
-        written.write_bytes(found)
-        written.replace(kept)
-    return found
+    return kept.read_bytes() if ages[0] <= ages[1] else compiled(source)
 
 
 def compiled(source: Path) -> bytes:
-    """A ``messages.po`` as gettext reads it."""
+    """A ``messages.po`` as gettext reads it, kept beside it: another process reads all or none."""
     from babel.messages.mofile import write_mo  # 40 ms that --help need not pay
     from babel.messages.pofile import read_po
 
     written = BytesIO()
     with source.open("rb") as file:
         write_mo(written, read_po(file))
+    with suppress(OSError):  # a folder that cannot be written
+        part = source.with_suffix(f".{os.getpid()}.mo")
+        part.write_bytes(written.getvalue())
+        part.replace(source.with_suffix(".mo"))
     return written.getvalue()
