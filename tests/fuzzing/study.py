@@ -256,10 +256,7 @@ def _crawled(client: FlaskClient, role: str) -> Iterator[Seen]:
             found = _Page(role, path, answer.text).found
             shown |= dict.fromkeys(found)
             waiting += [
-                one.path
-                for one in found
-                if one.method == "GET"
-                and not re.search(r"\.|/static|/language|proof-pack", one.path)
+                one.path for one in found if one.method == "GET" and not NO_PAGE.search(one.path)
             ]
     yield from shown
 

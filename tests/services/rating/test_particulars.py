@@ -37,6 +37,13 @@ def test_the_json_of_a_run_holds_all_of_it_the_record_apart(session: Session, st
     assert exported(session, study, run_id)
 
 
+def test_an_unverified_record_is_never_shown(session: Session, study: Study) -> None:
+    run_id = stored(session, study, listed={**LISTED, "verified": False})
+    set_study(session, study, show_record=True)
+
+    assert not known(session, study, run_id).is_recorded
+
+
 def test_a_later_v2_file_brings_what_the_v1_lacks(session: Session, study: Study) -> None:
     set_study(session, study, show_record=True)
     listed = {"id": 1, "title": "Rumah A", "url": "https://x.example/properti/a"}

@@ -235,7 +235,6 @@ def _text(session: Session, study: Study) -> ConsentText:
 
 questions_blueprint = Blueprint("own_questions", __name__, url_prefix="/ask")
 
-USUAL_SECONDS = 60
 WRONGLY_SET_UP = mark(
     "The chatbot is not set up correctly. Please tell the person who sent the link."
 )
