@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, Self
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field, to_builtins
 
 Tell = Callable[[int, int], None]
 """A function that is called with the number of steps of some work that are done, and of all."""
@@ -34,6 +34,76 @@ class Relevance(StrEnum):
 VERDICTS: Mapping[str, Relevance | None] = {"": None} | {str(one): one for one in Relevance}
 CannotTell = Literal["not_relevant", "left_out"]
 """The part of "cannot tell" in a study's precisions: in the denominator, or left out."""
+
+
+class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
+    """The grades of a study, 0 to ``top``, and the one from which an item is relevant.
+
+    A verdict is stored as text: a grade or "unsure". ``words`` and ``guidance`` say what each
+    grade means, from 0 up; each is empty, or has one text for every grade. ``top`` is 1 (a
+    binary scale) to 4, ``relevant_from`` 1 to ``top``. Raises ``ValueError`` for others.
+    """
+
+    top: int = 1
+    relevant_from: int = 1
+    words: tuple[str, ...] = ()
+    guidance: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.top <= 4:
+            raise ValueError(f"the highest grade is 1 to 4, not {self.top}")
+        if not 1 <= self.relevant_from <= self.top:
+            raise ValueError(f"relevant is from a grade of 1 to {self.top}")
+        if {len(self.words), len(self.guidance)} - {0, self.top + 1}:
+            raise ValueError(f"one text is needed for each of the grades 0 to {self.top}")
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any] | None) -> Self:
+        """The scale that a study states; the binary one where it states none."""
+        return convert(values or {}, cls)
+
+    def to_store(self) -> dict[str, Any] | None:
+        return None if self == BINARY else to_builtins(self)
+
+    @property
+    def verdicts(self) -> tuple[str, ...]:
+        return (*map(str, range(self.top + 1)), str(Relevance.UNSURE))
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        return frozenset(map(str, range(self.relevant_from, self.top + 1)))
+
+    def accepts(self, text: str) -> bool:
+        return text in self.verdicts
+
+    def number(self, text: str | None) -> int | str | None:
+        """A verdict as exports write it: a grade, "unsure", or ``None`` while unjudged.
+
+        Raises ``ValueError`` for a text that the scale has not.
+        """
+        if not text:
+            return None
+        if not self.accepts(text):
+            raise ValueError(f"{text!r} is not a verdict on a scale of 0 to {self.top}")
+        return text if text == Relevance.UNSURE else int(text)
+
+    def grade(self, text: str | None) -> int | None:
+        """The grade, ``None`` for "unsure" and while unjudged; raises as ``number`` does."""
+        number = self.number(text)
+        return number if isinstance(number, int) else None
+
+    def binary(self, text: str | None) -> Relevance | None:
+        """A verdict read at the threshold, ``None`` while unjudged; raises as ``number`` does."""
+        match self.number(text):
+            case None:
+                return None
+            case int(grade):
+                return Relevance.RELEVANT if grade >= self.relevant_from else Relevance.NOT_RELEVANT
+            case _:
+                return Relevance.UNSURE
+
+
+BINARY = Scale()
 
 
 class EmptyOutcome(StrEnum):
