@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from webapp.importers.runs.property_cards import parse
-from webapp.records import Card
+from webapp.kinds.property import Card
 
 SEEDS = Path(__file__).parents[1] / "seeds"
 METHODS = ("hybrid", "api_only", "vector_only")

@@ -19,7 +19,7 @@ from babel.numbers import format_decimal, get_decimal_symbol
 from babel.units import format_unit
 
 from webapp.i18n import gettext, language, mark
-from webapp.records import Card
+from webapp.kinds.property import Card
 
 UNDEFINED = "-"
 MINUS = "−"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from msgspec import Struct, convert, field, to_builtins
 
@@ -140,104 +140,45 @@ CONSTRAINTS = ("property_type", "listing_type", "location", "price", "bedrooms",
 """The constraints that a V2 question may set, by their names in files, in the order shown."""
 
 
-class Card(Struct, frozen=True):
-    """One property as the chatbot's user saw it; ``None`` where the answer states no value.
+class Item(Struct, frozen=True):
+    """One result of a list as the system's user saw it.
 
-    Prices are whole rupiah (``price_max`` only for a range), areas square metres.
-    ``price_note`` and ``listing_type`` are "sale" or "rent", ``price_period`` "year" or
-    "month", ``source`` "listing" or "project".
+    ``kind`` tags stored cards, the kind's template and its words. ``columns`` are the fields in
+    exports, in order, ``labels`` the fields of a run that name its system. ``states_more``: files
+    say more of an item than its fields, which is shown under it.
     """
 
-    title: str
+    kind: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]]
+    labels: ClassVar[tuple[str, ...]] = ("search_method",)
+    states_more: ClassVar[bool] = False
+
+    title: str = ""
     url: str | None = None
-    slug: str | None = None
-    listing_id: str | None = None
-    price: int | None = None
-    price_max: int | None = None
-    price_note: str | None = None
-    price_period: str | None = None
-    location: str | None = None
-    bedrooms: int | None = None
-    bathrooms: int | None = None
-    land_area: float | None = None
-    building_area: float | None = None
-    floors: int | None = None
-    certificate: str | None = None
-    listing_type: str | None = None
-    source: str | None = None
-    image_url: str | None = None
-
-
-class ListedText(Struct, frozen=True):
-    """The words of an answer on a card that fill no field of it, below its section's heading."""
-
-    heading: str = ""
-    lines: tuple[str, ...] = ()
-
-
-class Particulars(Struct, frozen=True):
-    """Details that a file states of a property beyond its card; empty where it states none.
-
-    ``facts`` are further values, each behind its name (one of
-    ``importers.runs.property_particulars``, or one of the file's own).
-    """
-
-    description: str = ""
-    features: tuple[str, ...] = ()
-    facts: tuple[tuple[str, str | bool], ...] = ()
-    latitude: float | None = None
-    longitude: float | None = None
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        values = (str(value) for _, value in self.facts)
-        return tuple(filter(None, (self.description, *self.features, *values)))
+    def identity(self) -> str:
+        """Its identity in every run, as ``what:value``."""
+        raise NotImplementedError
 
+    def differences(self, other: Any) -> tuple[str, ...]:
+        """Return the fields in which two versions of an item contradict each other.
 
-_SHORT = 160  # texts under a card up to this number of characters need not be folded
+        Without any, a verdict on one version holds for the other.
+        """
+        raise NotImplementedError
 
+    def fullest(self, other: Any) -> Self:
+        """Return this version with its gaps filled from `other`."""
+        raise NotImplementedError
 
-class CardParticulars(Struct, frozen=True):
-    """The details of one card beyond its fields.
+    def uniform(self, _asked: str | None) -> Self:
+        """Return it as blind raters see it, without what tells one system from another."""
+        return self
 
-    ``headings`` are of the sections it was under and ``lines`` the answer's other words on
-    it, ``listed`` what the chatbot listed beside its answer. ``recorded`` and the fields of
-    ``record`` are known to the record of the listing only. The distances are from ``place``.
-    """
-
-    headings: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
-    listed: Particulars = Particulars()
-    recorded: Particulars = Particulars()
-    record: Card = Card(title="")
-    place: str = ""
-    listed_km: float | None = None
-    recorded_km: float | None = None
-
-    @property
-    def says_anything(self) -> bool:
-        return bool(self.headings or self.lines or self.is_listed or self.is_recorded)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it is more than a line or two, beside the headings and the distance."""
-        texts = (*self.lines, *self.listed.texts, *self.recorded.texts)
-        return sum(map(len, texts)) > _SHORT or self.has_record
-
-    @property
-    def is_listed(self) -> bool:
-        return bool(self.listed.texts) or self.listed_km is not None
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether the record alone knows anything that is shown."""
-        alone = bool(self.recorded.texts) or self.recorded_km is not None
-        return alone or self.has_record
-
-    @property
-    def has_record(self) -> bool:
-        """Whether the record states a field that the card does not, or states otherwise."""
-        return self.record != Card(title="")
+    def described(self, language: str) -> str:
+        """Return what a machine that judges it reads, in this language ("id" or "en")."""
+        raise NotImplementedError
 
 
 class Problem(Struct, frozen=True):
@@ -260,7 +201,7 @@ class Problem(Struct, frozen=True):
 
 
 class ReadQuery(Struct, frozen=True):
-    """One question of a run file with the answer it got, cards in rank order (1-based).
+    """One question of a run file with the answer it got, items in rank order (1-based).
 
     ``claimed_count`` is the file's own number of results, ``extra`` every key that is not
     understood here (and latency_ms, usage, which are kept as they are).
@@ -271,7 +212,7 @@ class ReadQuery(Struct, frozen=True):
     category: str
     response: str
     state: QueryState
-    cards: tuple[Card, ...] = ()
+    cards: tuple[Any, ...] = ()
     claimed_count: int | None = None
     error: str | None = None
     context_dependent: bool | None = None

@@ -17,7 +17,8 @@ from statistics import mean, median
 
 from tests.browser.server import SEEDS
 from webapp.importers.runs import json_runs
-from webapp.records import Card, ReadQuery
+from webapp.kinds.property import Card
+from webapp.records import ReadQuery
 
 METHODS = ("hybrid", "api_only", "vector_only")
 WORD = re.compile(r"\w+")

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from webapp.exporters.exports.metrics_tables import result_json
-from webapp.records import Card, CardParticulars, Relevance
+from webapp.kinds.property import Card, CardParticulars
+from webapp.records import Relevance
 
 CARD = Card("Rumah A", slug="rumah-a", price=850_000_000, land_area=105.0, building_area=62.5)
 NOTHING: dict[str, object] = {

@@ -14,7 +14,8 @@ from webapp.exporters.frame.scripts import imported
 from webapp.exporters.offline import page as offline_page
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
 from webapp.importers.runs import ratings as offline_ratings
-from webapp.records import Card, CardParticulars, Particulars, QueryState
+from webapp.kinds.property import Card, CardParticulars, Particulars
+from webapp.records import QueryState
 
 
 def _offline_run(*, blind: bool) -> OfflineRun:

@@ -18,6 +18,7 @@ from tests.exporters.one_language import READ, foreign, text_of
 from webapp.exporters.phase_3 import summary
 from webapp.exporters.phase_3.summary import COLUMNS, DATA, FORMATS, data_file, user_study_json
 from webapp.i18n import speaking
+from webapp.kinds.property import Card
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import QueryRow
 from webapp.metrics.judging.queries import QueryJudgments, summarise
@@ -33,7 +34,7 @@ from webapp.metrics.phase_3.user_study import (
     clustered_figures,
     usability_summary,
 )
-from webapp.records import Card, QueryState, Relevance
+from webapp.records import QueryState, Relevance
 
 HOSTILE = '=1+1|<script>alert(1)</script> \\input{x} $&%_ "q"'
 VERDICTS = {"R": Relevance.RELEVANT, "N": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE, "-": None}

@@ -19,8 +19,9 @@ from webapp.importers.agreement.manual_input import (
     UnknownManualInput,
 )
 from webapp.importers.runs import json_runs, problems
+from webapp.kinds.property import Card
 from webapp.metrics.agreement.report import VerdictByHand
-from webapp.records import Card, QueryState, ReadQuery, ReadRun
+from webapp.records import QueryState, ReadQuery, ReadRun
 
 NAME = "hybrid/manual_input.json"
 

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from webapp.importers.runs.property_cards import parse
-from webapp.records import Card
+from webapp.kinds.property import Card
 
 NOTHING = ["-", "–", "—", "n/a", "N/A", "null", "none", "nil", "Tidak ada", "kosong", "?"]
 """Texts that say nothing."""

@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 
 from tests.importers.runs.cards import cards, detail, only, styles
 from webapp.importers.runs.property_cards import parse, prose, render
-from webapp.records import Card
+from webapp.kinds.property import Card
 
 SITE = "https://rumah.example/properti"
 

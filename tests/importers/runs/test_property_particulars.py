@@ -11,11 +11,8 @@ from webapp.importers.runs import json_runs, property_cards, property_particular
 from webapp.importers.runs.property_particulars import (
     LONGEST_TEXT,
     enriched,
-    fullest,
-    identity,
-    same_content,
 )
-from webapp.records import Card, ListedText, Particulars
+from webapp.kinds.property import Card, ListedText, Particulars
 
 ANSWER = """Berikut rumah dekat mall:
 
@@ -113,7 +110,7 @@ def test_a_huge_description_is_capped_and_the_import_says_so() -> None:
     ],
 )
 def test_the_surest_mark_of_a_property_is_its_identity(card: Card, name: str) -> None:
-    assert identity(card) == name
+    assert card.identity == name
 
 
 @pytest.mark.parametrize(
@@ -136,15 +133,15 @@ def test_only_stated_facts_that_matter_contradict_each_other(
 ) -> None:
     first, second = Card(title="A", **one), Card(title="B", **other)  # type: ignore[arg-type]
 
-    assert same_content(first, second) is same_content(second, first) is same
+    assert (not first.differences(second)) is (not second.differences(first)) is same
 
 
 def test_the_fullest_version_has_every_fact_and_the_longer_place() -> None:
     known = Card(title="A", price=1, location="Cemara")
     other = Card(title="B", price=2, bedrooms=3, location="Cemara, Medan")
 
-    assert fullest(known, other) == Card(title="A", price=1, bedrooms=3, location="Cemara, Medan")
-    assert fullest(other, known) == other
+    assert known.fullest(other) == Card(title="A", price=1, bedrooms=3, location="Cemara, Medan")
+    assert other.fullest(known) == other
 
 
 def test_the_answer_stands_and_properties_fill_what_it_does_not_say() -> None:

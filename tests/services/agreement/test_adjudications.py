@@ -71,7 +71,12 @@ def test_the_closest_vote_comes_first_and_every_label_says_where_it_comes_from(
 ) -> None:
     docket = adjudications.docket(session, study)
 
-    assert [one.card.slug if one.card else None for one in docket.open] == ["d", "c", "e", "b"]
+    assert [one.card.identity[5:] if one.card else None for one in docket.open] == [
+        "d",
+        "c",
+        "e",
+        "b",
+    ]
     # a, f, g one voice; b, e by majority; c, d tied; h and the empty list unjudged.
     assert docket.counts == LabelCounts(
         unanimous=3, majority=2, open=4, alone=1, cannot_tell=1, tied=2, unjudged=2

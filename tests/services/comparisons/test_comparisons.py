@@ -89,7 +89,7 @@ def test_an_adjudicated_verdict_counts_in_every_run(
     same = next(
         dispute
         for dispute in adjudications.docket(session, study).open
-        if dispute.card is not None and dispute.card.slug == "same"
+        if dispute.card is not None and dispute.card.identity[5:] == "same"
     )
     adjudications.adjudicate(session, rater, same.thing_id, YES, "It is.", NOW)
 
@@ -271,7 +271,9 @@ def test_a_card_of_both_lists_has_one_verdict_and_names_its_rank_in_the_other(
 
     found = chosen_runs.find(session, study, lists, 1, reports.of_rater(rater))
     hybrid, api = found.sides
-    shown = [(card.slug, verdict, elsewhere) for _, card, verdict, elsewhere in hybrid.results]
+    shown = [
+        (card.identity[5:], verdict, elsewhere) for _, card, verdict, elsewhere in hybrid.results
+    ]
     assert shown == [("a", None, []), ("b", YES, [("API Only", 1)])]
     assert [one[2] for one in api.results] == [YES, None]
     assert api.results[0][3] == [("Hybrid", 2)]

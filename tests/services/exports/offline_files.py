@@ -6,7 +6,6 @@ from typing import Any
 
 from tests.conftest import NOW
 from webapp.importers.runs import json_runs
-from webapp.importers.runs.property_particulars import identity
 from webapp.importers.runs.ratings import FORMAT
 from webapp.records import ReadRun
 
@@ -39,7 +38,7 @@ def ratings(run: ReadRun, *changes: dict[str, Any], **top: Any) -> bytes:
         {
             "query_id": query.query_id,
             "results": [
-                {"rank": rank, "title": card.title, "identity": identity(card)}
+                {"rank": rank, "title": card.title, "identity": card.identity}
                 for rank, card in enumerate(query.cards, start=1)
             ],
         }

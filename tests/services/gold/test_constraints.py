@@ -34,9 +34,10 @@ from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, Study
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.importers.runs import json_runs
+from webapp.kinds.property import Particulars
 from webapp.metrics.gold.constraint_rules import Outcome
 from webapp.metrics.gold.constraints import ConstraintReport, MissingRule
-from webapp.records import Particulars, Relevance
+from webapp.records import Relevance
 from webapp.services.agreement import agreement
 from webapp.services.gold import constraints, gold, marks
 from webapp.services.gold.constraints import CheckedCard, UnknownListedCard
@@ -311,7 +312,7 @@ class Blind:
         page = robot.next_page()
         assert page is not None
         self.task_id = page.task_id
-        self.keys = {shown.card.slug: shown.key for shown in page.cards}
+        self.keys = {shown.card.identity[5:]: shown.key for shown in page.cards}
 
     def marks(self) -> dict[str, CheckedCard]:
         """Return the marks by slug."""

@@ -161,7 +161,7 @@ def test_verdicts_of_no_page_are_unknown(session: Session, rater: Rater, blind_r
 
 
 def of_slugs(page: BlindPage, *slugs: str) -> list[str]:
-    named = {shown.card.slug: shown.key for shown in page.cards}
+    named = {shown.card.identity[5:]: shown.key for shown in page.cards}
     return [named[slug] for slug in slugs]
 
 

@@ -155,7 +155,7 @@ def test_the_agreement_is_that_of_other_tools_and_its_table_is_counted_by_hand(
     assert low is not None
     assert high is not None
     assert low < kappa < high
-    assert [(one.card.slug, one.machine, one.people) for one in found.cards[:4]] == [
+    assert [(one.card.identity[5:], one.machine, one.people) for one in found.cards[:4]] == [
         ("p2b", no, yes), ("p3b", yes, no), ("p1a", unsure, yes), ("p4a", yes, unsure)
     ]  # fmt: skip
     assert {one.reason for one in found.cards} == {"As the card says."}

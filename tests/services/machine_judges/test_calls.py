@@ -19,7 +19,8 @@ from webapp.chatbot.mappings import MissingKey
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.machine_judges import MachineCall, MachineJudge
 from webapp.db.tables.study import Study
-from webapp.records import Card, QueryState
+from webapp.kinds.property import Card
+from webapp.records import QueryState
 from webapp.services.judging import live_metrics
 from webapp.services.machine_judges import calls as progress
 from webapp.services.machine_judges import calls as sessions

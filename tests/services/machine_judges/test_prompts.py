@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.i18n import LANGUAGES
-from webapp.records import Card, Relevance
+from webapp.kinds.property import Card
+from webapp.records import Relevance
 from webapp.services.machine_judges import prompts
 from webapp.services.machine_judges.prompts import (
     EXPLANATIONS,
@@ -111,7 +112,7 @@ def test_a_filled_prompt_is_its_parts_whatever_they_say(
     card, turns = Card(title), (EarlierTurn(asked, answered),)
     filled = prompts.filled("<{earlier}>|<{question}>|<{card}>", language, question, turns, card)
 
-    told = prompts.described(card, language)
+    told = card.described(language)
     assert filled.endswith(f"|<{question}>|<{told}>")
     assert asked in filled
     assert answered in filled

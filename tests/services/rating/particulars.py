@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
-from webapp.records import CardParticulars
+from webapp.kinds.property import CardParticulars
 from webapp.services.exports import exports
 from webapp.services.rating import particulars
 from webapp.services.runs import imports

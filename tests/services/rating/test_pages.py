@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import asdict
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
@@ -12,10 +13,10 @@ from tests.services.runs.runs import card, click, query, run
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
+from webapp.kinds import to_row
 from webapp.records import EmptyOutcome, ReadQuery, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating, UnknownQuery
-from webapp.services.judging.judged_things import to_row
 from webapp.services.rating import pages
 from webapp.services.rating.pages import EarlierTurn, EarlierVerdict, RatingPage, said_before
 from webapp.services.rating.pool import QueryFilter
@@ -127,7 +128,7 @@ def content(
 
 
 def shown(found: dict[int, EarlierVerdict]) -> dict[int, tuple[str, int | None]]:
-    return {thing: (one.relevance, one.card.price) for thing, one in found.items()}
+    return {thing: (one.relevance, asdict(one.card)["price"]) for thing, one in found.items()}
 
 
 def test_of_several_earlier_verdicts_the_latest_is_shown_with_what_differs() -> None:
@@ -136,7 +137,7 @@ def test_of_several_earlier_verdicts_the_latest_is_shown_with_what_differs() -> 
 
     found = said_before([now], said)
     assert shown(found) == {3: ("0", 20)}
-    assert (found[3].now.price, found[3].differing) == (30, ("price",))
+    assert (asdict(found[3].now)["price"], found[3].differing) == (30, ("price",))
 
 
 def test_beside_a_verdict_of_its_own_only_what_came_before_it_is_shown() -> None:

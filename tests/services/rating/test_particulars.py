@@ -10,7 +10,7 @@ from tests.services.rating.blind_raters import set_study
 from tests.services.rating.particulars import LISTED, exported, known, stored
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.study import Question, Study
-from webapp.records import Card, Particulars
+from webapp.kinds.property import Card, Particulars
 from webapp.services.rating import particulars, tasks
 
 

@@ -18,6 +18,7 @@ from webapp.db.tables.judging import Task
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
 from webapp.importers.runs import property_cards
+from webapp.kinds.property import Card
 from webapp.records import EmptyOutcome, QueryState, ReadQuery
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
@@ -104,14 +105,16 @@ def test_each_rater_has_a_lasting_order(session: Session, study: Study, rater: R
         task = tasks.next_task(session, one, NOW)
         assert task is not None
         seen.append(pages.blind_page(session, one, task.id))
-    orders = [[shown.card.slug for shown in page.cards] for page in seen]
+    orders = [[shown.card.identity[5:] for shown in page.cards] for page in seen]
 
     assert sorted(orders[0], key=str) == sorted(orders[1], key=str)
     assert orders[0] != orders[1]
     assert orders[0] != [shown.slug for shown in many]
     stored(session, study, "api_only", query(1, card("new"), *many))
     again = pages.blind_page(session, rater, seen[0].task_id)
-    assert [shown.card.slug for shown in again.cards if shown.card.slug != "new"] == orders[0]
+    assert [
+        shown.card.identity[5:] for shown in again.cards if shown.card.identity[5:] != "new"
+    ] == orders[0]
 
 
 @pytest.mark.usefixtures("runs")
@@ -192,7 +195,7 @@ def onward(
 
 
 def number(page: BlindPage) -> int:
-    return int((page.cards[0].card.slug or "")[-1])
+    return int(page.cards[0].card.identity[-1])
 
 
 @pytest.mark.usefixtures("study_of_five")
@@ -433,6 +436,7 @@ def test_two_styles_of_one_list_look_alike(session: Session, study: Study, rater
     assert (first.before, first.after, first.response) == ("Ada satu:", "Ada lagi? ", None)
     (card,) = first.cards
     assert card == page.cards[0].card
+    assert isinstance(card, Card)
     assert (card.location, card.land_area) == ("Jl. Cemara No.2, Kec. Medan Timur", 80)
     assert card.price_note is None  # the question asks for a sale
 

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from webapp.db.tables.study import Study
-from webapp.records import Card, Click, QueryState, ReadQuery, ReadRun, Relevance
+from webapp.kinds.property import Card
+from webapp.records import Click, QueryState, ReadQuery, ReadRun, Relevance
 from webapp.services.runs import imports
 from webapp.services.runs.imports import ImportedRun, Labels
 

@@ -15,8 +15,8 @@ from tests.web.conftest import stored
 from webapp.db.engine import Database
 from webapp.i18n import language
 from webapp.importers.runs.prices import Price, read_price
+from webapp.kinds.property import Card
 from webapp.notation import full_price, period, price
-from webapp.records import Card
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.exporters.offline import page as offline_page
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun
-from webapp.records import Card, QueryState
+from webapp.kinds.property import Card
+from webapp.records import QueryState
 from webapp.services.people import raters
 from webapp.services.study import studies
 

@@ -12,7 +12,7 @@ from tests.conftest import NOW
 from tests.services.runs.runs import card, query
 from tests.web.conftest import made_once, stored
 from webapp.db.engine import Database
-from webapp.records import Card
+from webapp.kinds.property import Card
 from webapp.services.study import studies
 
 

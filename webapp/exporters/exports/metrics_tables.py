@@ -11,6 +11,7 @@ from webapp import labels, notation
 from webapp.exporters.frame.csv_cells import Cell, csv_bytes, rounded
 from webapp.exporters.frame.tables import escaped
 from webapp.i18n import gettext, ngettext
+from webapp.kinds.property import Card, CardParticulars, Particulars
 from webapp.metrics.agreement import registry as agreement_figures
 from webapp.metrics.comparisons import registry as comparisons_figures
 from webapp.metrics.evaluations import registry as evaluations_figures
@@ -39,29 +40,9 @@ from webapp.metrics.phase_3 import registry as phase_3_figures
 from webapp.metrics.planning import registry as planning_figures
 from webapp.notation import decimals
 from webapp.printable import printable_line
-from webapp.records import Blindness, Card, CardParticulars, GivenOn, Particulars, Relevance
+from webapp.records import Blindness, GivenOn, Item, Relevance
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
-
-CARD_FIELDS = (
-    "title",
-    "url",
-    "slug",
-    "price",
-    "price_max",
-    "price_note",
-    "price_period",
-    "location",
-    "bedrooms",
-    "bathrooms",
-    "land_area",
-    "building_area",
-    "floors",
-    "certificate",
-    "listing_type",
-    "source",
-)
-"""The fields of a card in the order in which they are written."""
 
 VERDICTS: dict[Relevance | None, int | str | None] = {
     Relevance.RELEVANT: 1,
@@ -97,14 +78,14 @@ def _given_json(given: GivenOn) -> JsonValue:
 
 
 def result_json(
-    rank: int, card: Card, relevance: Relevance | None, known: CardParticulars
+    rank: int, card: Item, relevance: Relevance | None, known: CardParticulars
 ) -> dict[str, JsonValue]:
     """One result at its 1-based rank: its card, what else is `known` of it, and its verdict."""
-    fields = {name: whole(getattr(card, name)) for name in CARD_FIELDS}
+    fields = {name: whole(getattr(card, name)) for name in card.columns}
     return {
         "rank": rank,
         **fields,
-        "particulars": _particulars(known),
+        **({"particulars": _particulars(known)} if card.states_more else {}),
         "relevance": VERDICTS[relevance],
     }
 
@@ -120,7 +101,7 @@ def _particulars(known: CardParticulars) -> dict[str, JsonValue]:
             **_details(known.recorded, known.recorded_km),
             "card": {
                 name: whole(value)
-                for name in CARD_FIELDS
+                for name in Card.columns
                 if (value := getattr(known.record, name)) not in (None, "")
             },
         },

@@ -24,10 +24,11 @@ from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.frame.csv_cells import cell_text
 from webapp.exporters.frame.scripts import as_one
 from webapp.i18n import LANGUAGES, direction, gettext, language, own_name, speaking
+from webapp.kinds.property import CardParticulars
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.queries import EXPLANATIONS
 from webapp.metrics.judging.registry import MEASURES
-from webapp.records import CannotTell, Card, CardParticulars, QueryState
+from webapp.records import CannotTell, Item, QueryState
 
 FORMAT = "relevansi offline ratings"
 VERSION = 1
@@ -61,7 +62,7 @@ class OfflineCard(Struct, frozen=True):
     """
 
     number: int
-    card: Card
+    card: Item
     thing: int
     identity: str
     repeats: tuple[int, ...] = ()

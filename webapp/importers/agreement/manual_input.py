@@ -17,7 +17,6 @@ from msgspec import Struct
 from webapp.importers.runs.json_documents import FromPerson, Words, kind_of, load, read_object
 from webapp.importers.runs.prices import said, says_nothing
 from webapp.importers.runs.problems import ImportRefused, error
-from webapp.importers.runs.property_particulars import identity
 from webapp.importers.runs.questions import looks_like
 from webapp.metrics.agreement.report import VerdictByHand
 from webapp.records import CONSTRAINTS, LARGEST_INTEGER, Problem, ReadRun
@@ -132,7 +131,7 @@ def verdicts(manual: ManualInput, run: ReadRun, run_name: str) -> tuple[VerdictB
         VerdictByHand(
             run=run_name,
             query_id=evaluation.query_id,
-            property_id=identity(cards[evaluation.query_id][evaluation.card]),
+            property_id=cards[evaluation.query_id][evaluation.card].identity,
             passed=evaluation.result is ManualResult.PASS,
         )
         for evaluation in manual.evaluations

@@ -22,7 +22,6 @@ from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat, erro
 from webapp.importers.runs.property_particulars import (
     LONGEST_TEXT,
     fill,
-    identity,
     longest_description,
     read_properties,
 )
@@ -85,7 +84,7 @@ def _check_query(query: ReadQuery) -> Iterator[tuple[str, dict[str, str | int]]]
         yield "count_differs", {"claimed": claimed, "count": len(cards)}
     ranks: dict[str, list[int]] = {}
     for rank, card in enumerate(cards, start=1):
-        ranks.setdefault(identity(card), []).append(rank)
+        ranks.setdefault(card.identity, []).append(rank)
     for first, *others in ranks.values():
         if others:
             title = cards[first - 1].title

@@ -33,7 +33,7 @@ from webapp.importers.runs.prices import (
     read_price,
     said,
 )
-from webapp.records import Card, ListedText
+from webapp.kinds.property import Card, ListedText
 
 Fields = dict[str, Any]
 """`Card` field name to value; a field without a value is absent."""

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import nh3
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from webapp.importers.runs.json_documents import FromPerson, read_object
 from webapp.importers.runs.links import slug_of
 from webapp.importers.runs.prices import HIGHEST_PRICE, exact_number
 from webapp.importers.runs.property_cards import LARGEST_AREA
-from webapp.records import Card, Particulars, Problem
+from webapp.kinds.property import Card, Particulars
+from webapp.records import Problem
 
 LONGEST_TEXT = 5000
 """Characters of a description that pages show; the file that is kept has all of it."""
@@ -159,57 +160,6 @@ def _coordinate(said: Mapping[str, object], keys: Iterable[str], largest: int) -
             if number and abs(number) <= largest:
                 return float(number)
     return None
-
-
-_WORD = re.compile(r"\w+")
-
-
-def identity(card: Card) -> str:
-    """Return the identity of the property on `card`, as ``kind:value``."""
-    if card.slug:
-        return f"slug:{card.slug}"
-    if card.listing_id:
-        return f"id:{card.listing_id}"
-    return f"title:{_normalised(card.title)}|{_normalised(card.location or '')}"
-
-
-def differences(one: Card, other: Card) -> tuple[str, ...]:
-    """Return the fields that two versions of a property both state, and otherwise."""
-    prices = {(card.price, card.price_max) for card in (one, other) if card.price is not None}
-    notes, rooms = {one.price_note, other.price_note}, {one.bedrooms, other.bedrooms}
-    words, others = _title_words(one.location), _title_words(other.location)
-    found = {
-        "price": len(prices) > 1,
-        "price_note": len(notes - {None}) > 1,
-        "bedrooms": len(rooms - {None}) > 1,
-        "location": not (words <= others or others <= words),
-    }
-    return tuple(name for name, differs in found.items() if differs)
-
-
-def same_content(one: Card, other: Card) -> bool:
-    """Whether a verdict on one version holds for the other."""
-    return not differences(one, other)
-
-
-def fullest(one: Card, other: Card) -> Card:
-    """Return `one` with its gaps filled from `other`, and the fuller of the two locations."""
-    gaps = {
-        name: value
-        for name, value in asdict(other).items()
-        if value is not None and getattr(one, name) is None
-    }
-    if one.location and _title_words(one.location) < _title_words(other.location):
-        gaps["location"] = other.location
-    return replace(one, **gaps)
-
-
-def _title_words(text: str | None) -> frozenset[str]:
-    return frozenset(_WORD.findall((text or "").casefold()))
-
-
-def _normalised(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
 
 
 _MOST_ROOMS = 999

@@ -21,6 +21,7 @@ from math import fsum, sqrt
 from msgspec import Struct
 
 from webapp.i18n import mark
+from webapp.kinds.property import Card
 from webapp.metrics.comparisons.significance import (
     MIN_UNITS,
     NO_INTERVAL,
@@ -32,7 +33,7 @@ from webapp.metrics.comparisons.significance import (
 )
 from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, QueryRow, Sum, Totals, figures
 from webapp.metrics.planning.power import t_quantile
-from webapp.records import CannotTell, Card, QueryState, Relevance
+from webapp.records import CannotTell, QueryState, Relevance
 
 ITEMS = (
     mark("I think that I would like to use this system frequently."),

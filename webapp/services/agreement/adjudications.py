@@ -24,9 +24,9 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
-from webapp.records import Card, EmptyOutcome, Relevance
+from webapp.kinds import from_row
+from webapp.records import EmptyOutcome, Item, Relevance
 from webapp.services.judging import verdicts
-from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import pages, pool
 from webapp.services.rating.pages import EarlierTurn
 from webapp.services.rating.pool import Purpose
@@ -90,7 +90,7 @@ class Dispute(Struct, frozen=True):
     question: str
     category: str
     earlier: tuple[EarlierTurn, ...]
-    card: Card | None
+    card: Item | None
     votes: tuple[Vote, ...]
     tally: Mapping[str, int]
     disputed: bool

@@ -32,7 +32,6 @@ from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.importers.agreement import manual_input
 from webapp.importers.runs import json_runs
-from webapp.importers.runs.property_particulars import identity
 from webapp.metrics.agreement.report import (
     AgreementReport,
     ConflictReport,
@@ -286,7 +285,7 @@ def _judged_run(name: str, pair: HandJudgedRun) -> JudgedRun:
         name=name,
         verdicts=manual_input.verdicts(manual, read, name),
         questions={q.query_id: (q.query_id, q.question) for q in read.queries},
-        titles={identity(card): card.title for card in cards},
+        titles={card.identity: card.title for card in cards},
         problems=(*manual.problems, *manual_input.check_cards(manual, n_cards)),
     )
 

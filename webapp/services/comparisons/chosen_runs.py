@@ -16,12 +16,12 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
+from webapp.kinds import from_row
 from webapp.metrics.comparisons.differences import ComparedQuery
 from webapp.metrics.judging.queries import summarise
-from webapp.records import Card, QueryState, Relevance
+from webapp.records import Item, QueryState, Relevance
 from webapp.services.judging import verdicts
 from webapp.services.judging.events import UnknownQuery
-from webapp.services.judging.judged_things import from_row
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study.question_sets import is_put_to_raters
@@ -196,7 +196,7 @@ class Side(Struct, frozen=True):
     answer: ComparedQuery | None = None
     response: str = ""
     notes: str = ""
-    results: tuple[tuple[int, Card, Relevance | None, list[tuple[str, int]]], ...] = ()
+    results: tuple[tuple[int, Item, Relevance | None, list[tuple[str, int]]], ...] = ()
 
 
 class ComparedQuestion(Struct, frozen=True):

@@ -24,12 +24,12 @@ from webapp.exporters.frame import spreadsheets
 from webapp.exporters.frame.csv_cells import CsvStyle
 from webapp.i18n import gettext
 from webapp.importers.runs.json_runs import read as read_run
+from webapp.kinds import from_row
 from webapp.metrics.judging.figures import RunReport
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.notation import file_day
 from webapp.records import QueryState, ReadQuery, Relevance
 from webapp.services.comparisons import chosen_runs
-from webapp.services.judging.judged_things import from_row
 from webapp.services.rating import particulars
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule

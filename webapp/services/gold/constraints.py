@@ -32,7 +32,7 @@ from webapp.importers.agreement.manual_input import (
     ManualResult,
 )
 from webapp.importers.gold import listed_properties
-from webapp.importers.runs.property_particulars import identity
+from webapp.kinds.property import Card
 from webapp.metrics.agreement.agreement import BinaryAgreement, binary_agreement
 from webapp.metrics.agreement.report import VerdictByHand
 from webapp.metrics.comparisons.significance import Bootstrap, Resampling
@@ -57,7 +57,6 @@ from webapp.services.gold.decisions import MOST_REASON, Decision, Place, Step
 from webapp.services.gold.gold import Gold
 from webapp.services.judging import verdicts
 from webapp.services.judging.events import UnknownQuery
-from webapp.services.judging.judged_things import from_row
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
@@ -163,7 +162,7 @@ def _facts(query: Query, *, listed: bool) -> tuple[CardFacts, ...]:
             floors=Fraction(card.floors) if card.floors else None,
             slug=card.slug,
         )
-        for card in (from_row(result.card) for result in query.results)
+        for card in (Card(**result.card) for result in query.results)
     )
 
 
@@ -183,7 +182,7 @@ def shown_in_text(facts: Sequence[CardFacts], query: Query) -> tuple[ShownCard, 
         if its is None:
             found.append(ShownCard(card.name, None, None, None))
         else:
-            seen = from_row(its.card)
+            seen = Card(**its.card)
             found.append(ShownCard(seen.title, seen.url, its.rank, its.judged_thing_id))
     return tuple(found)
 
@@ -525,10 +524,10 @@ def _judged_run(
         query, rank = queries[number], shown[number][card].rank
         result = next((one for one in query.results if one.rank == rank), None)
         if result is not None:
-            seen = from_row(result.card)
-            titles[identity(seen)] = seen.title
+            seen = Card(**result.card)
+            titles[seen.identity] = seen.title
             passed = outcome == ManualResult.PASS
-            verdicts.append(VerdictByHand(name, query.question_id, identity(seen), passed))
+            verdicts.append(VerdictByHand(name, query.question_id, seen.identity, passed))
     return JudgedRun(
         name=name,
         verdicts=tuple(verdicts),

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
 
-from msgspec.structs import asdict
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Question, QuestionSet
-from webapp.importers.runs.property_particulars import fullest, identity, same_content
-from webapp.records import Card
+from webapp.kinds import from_row, to_row
+from webapp.records import Item
 
 PORTION = 5_000
 
 _Place = tuple[int, str | None, str | None]  # question, run where it matters, identity
 
 
-def to_row(card: Card) -> dict[str, Any]:
-    return {name: value for name, value in asdict(card).items() if value is not None}
-
-
-def from_row(stored: dict[str, Any]) -> Card:
-    return Card(**stored)
-
-
 class Pool:
     """The judged things of some questions, growing as runs are read."""
 
-    def __init__(self, session: Session, question_set: QuestionSet, cards: Iterable[Card]):
+    def __init__(self, session: Session, question_set: QuestionSet, cards: Iterable[Item]):
         self._session = session
         self._properties: dict[str, Property] = {}
-        names = sorted({identity(card) for card in cards})
+        names = sorted({card.identity for card in cards})
         for start in range(0, len(names), PORTION):
             portion = Property.identity.in_(names[start : start + PORTION])
             for row in session.scalars(select(Property).where(portion)):
@@ -50,10 +40,10 @@ class Pool:
         ):
             self._things[thing.question_id, thing.run_id, name].append(thing)
 
-    def place(self, query: Query, question: Question, card: Card) -> JudgedThing:
+    def place(self, query: Query, question: Question, card: Item) -> JudgedThing:
         """Return the judged thing of a card shown in `query`, made if it is a new one."""
         scope = _scope(query, question)
-        name = identity(card)
+        name = card.identity
         versions = self._things[question.id, scope, name]
         for thing in versions:
             if _joins(thing, card):
@@ -71,7 +61,7 @@ class Pool:
         versions.append(thing)
         return thing
 
-    def place_again(self, result: Result, query: Query, card: Card) -> JudgedThing:
+    def place_again(self, result: Result, query: Query, card: Item) -> JudgedThing:
         """Return the judged thing of a result whose card has more fields now."""
         if _joins(result.judged_thing, card):
             return result.judged_thing
@@ -87,12 +77,12 @@ class Pool:
         return versions[0]
 
 
-def _joins(thing: JudgedThing, card: Card) -> bool:
+def _joins(thing: JudgedThing, card: Item) -> bool:
     # It keeps the fuller version.
-    stored = from_row(thing.card or {"title": card.title})
-    if not same_content(stored, card):
+    stored = from_row(thing.card) if thing.card else card
+    if stored.differences(card):
         return False
-    thing.card = to_row(fullest(stored, card))
+    thing.card = to_row(stored.fullest(card))
     return True
 
 

@@ -31,10 +31,10 @@ from webapp.db.tables.study import Question
 from webapp.failures import Conflict
 from webapp.i18n import SOURCE_LANGUAGE, gettext, mark, speaking
 from webapp.importers.runs.json_documents import storable_text
+from webapp.kinds import from_row
 from webapp.records import Click
 from webapp.services.judging import events
 from webapp.services.judging.events import Target
-from webapp.services.judging.judged_things import from_row
 from webapp.services.machine_judges import judges, prompts
 from webapp.services.machine_judges.judges import NotConfigured, OtherConfiguration
 from webapp.services.machine_judges.prompts import FENCED, MachineVerdict, UnreadableVerdict

@@ -29,11 +29,11 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
+from webapp.kinds import from_row
 from webapp.metrics.agreement.agreement import Agreement, agreement
 from webapp.metrics.comparisons.significance import Bootstrap
-from webapp.records import Card, Relevance
+from webapp.records import Item, Relevance
 from webapp.services.judging import live_metrics, verdicts
-from webapp.services.judging.judged_things import from_row
 from webapp.services.machine_judges import prompts
 from webapp.services.people import raters
 from webapp.services.runs.reports import UnknownRater, in_study
@@ -192,7 +192,7 @@ class Beside(Struct, frozen=True):
 
     position: int
     question: str
-    card: Card
+    card: Item
     machine: Relevance
     people: Relevance
     reason: str

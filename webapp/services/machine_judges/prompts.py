@@ -23,9 +23,10 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Question
 from webapp.failures import Refused
 from webapp.i18n import SOURCE_LANGUAGE, mark, texts_of
+from webapp.kinds import from_row
 from webapp.metrics.evaluations.json_answers import SchemaFailure, why_no_json
-from webapp.records import Card, Relevance
-from webapp.services.judging.judged_things import PORTION, from_row
+from webapp.records import Item, Relevance
+from webapp.services.judging.judged_things import PORTION
 from webapp.services.rating import pages, pool
 from webapp.services.rating.pages import EarlierTurn
 from webapp.services.rating.pool import Purpose
@@ -101,22 +102,6 @@ LANGUAGES = ("id", "en")
 
 # Not gettext: the words belong to the version of a judge and must not change with ours.
 _LABELS = {
-    "title": ("Judul", "Title"),
-    "listing_type": ("Jenis penawaran", "Offer"),
-    "source": ("Asal", "Kind"),
-    "price": ("Harga", "Price"),
-    "location": ("Lokasi", "Location"),
-    "bedrooms": ("Kamar tidur", "Bedrooms"),
-    "bathrooms": ("Kamar mandi", "Bathrooms"),
-    "land_area": ("Luas tanah", "Land area"),
-    "building_area": ("Luas bangunan", "Building area"),
-    "floors": ("Lantai", "Floors"),
-    "certificate": ("Sertifikat", "Certificate"),
-    "sale": ("dijual", "for sale"),
-    "rent": ("disewa", "for rent"),
-    "project": ("proyek baru", "new project"),
-    "year": ("per tahun", "a year"),
-    "month": ("per bulan", "a month"),
     "asked": ("Pertanyaan", "Question"),
     "answered": ("Jawaban", "Answer"),
     "none": ("(tidak ada)", "(none)"),
@@ -145,44 +130,20 @@ def check(prompt: str) -> None:
 
 
 def filled(
-    prompt: str, language: str, question: str, earlier: Sequence[EarlierTurn], card: Card
+    prompt: str, language: str, question: str, earlier: Sequence[EarlierTurn], card: Item
 ) -> str:
     """Return a prompt with its places filled, in one pass: no text can open another place.
 
+    >>> from webapp.kinds.property import Card
     >>> filled("{question} {card}", "en", "{card}?", (), Card("Rumah"))
     '{card}? - Title: Rumah'
     """
     values = {
         "question": question,
         "earlier": _conversation(earlier, language),
-        "card": described(card, language),
+        "card": card.described(language),
     }
     return _PLACE.sub(lambda place: values[place[1]], prompt)
-
-
-def described(card: Card, language: str) -> str:
-    """Return the fields of a card, line by line, without its address and its number.
-
-    >>> print(described(Card("Rumah", price=650000000, bedrooms=3), "id"))
-    - Judul: Rumah
-    - Harga: Rp 650000000
-    - Kamar tidur: 3
-    """
-    words = _labels(language)
-    stated: dict[str, object] = {
-        "title": card.title,
-        "listing_type": words.get(card.listing_type or card.price_note or "", ""),
-        "source": words["project"] if card.source == "project" else "",
-        "price": _price(card, words),
-        "location": card.location,
-        "bedrooms": card.bedrooms,
-        "bathrooms": card.bathrooms,
-        "land_area": card.land_area and f"{card.land_area:g} m²",
-        "building_area": card.building_area and f"{card.building_area:g} m²",
-        "floors": card.floors,
-        "certificate": card.certificate,
-    }
-    return "\n".join(f"- {words[name]}: {text}" for name, text in stated.items() if text)
 
 
 def read(answer: str) -> MachineVerdict:
@@ -224,14 +185,6 @@ def _conversation(earlier: Sequence[EarlierTurn], language: str) -> str:
         for turn in earlier
     )
     return "\n\n".join(turns) or words["none"]
-
-
-def _price(card: Card, words: Mapping[str, str]) -> str:
-    if not card.price:
-        return ""
-    highest = card.price_max if card.price_max != card.price else None
-    amount = f"Rp {card.price}" + (f" - Rp {highest}" if highest else "")
-    return f"{amount} {words.get(card.price_period or '', '')}".strip()
 
 
 CHARACTERS_PER_TOKEN = 4

@@ -14,8 +14,10 @@ from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
-from webapp.records import CardParticulars, QueryState
-from webapp.services.judging.judged_things import from_row, identity_of
+from webapp.kinds import from_row
+from webapp.kinds.property import CardParticulars
+from webapp.records import QueryState
+from webapp.services.judging.judged_things import identity_of
 from webapp.services.rating import particulars
 from webapp.services.runs import reports, runs
 from webapp.services.study import studies

@@ -22,6 +22,7 @@ from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Missing, Refused
 from webapp.i18n import mark
+from webapp.kinds.property import Card
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.phase_3.user_study import (
     Comment,
@@ -34,7 +35,6 @@ from webapp.metrics.phase_3.user_study import (
     usability_summary,
 )
 from webapp.records import COMMENTS
-from webapp.services.judging import judged_things
 from webapp.services.phase_3 import own_questions, participants, user_studies
 from webapp.services.phase_3.participants import Questionnaire
 from webapp.services.runs import reports
@@ -136,7 +136,7 @@ def _answers(session: Session, participant: Participant, now: datetime) -> Itera
         .where(Query.run_id == run_id)
         .order_by(Query.id, Result.rank)
     ):
-        cards[number].append((rank, judged_things.from_row(card)))
+        cards[number].append((rank, Card(**card)))
     answered = select(Query.query_id, Query.response).where(Query.run_id == run_id)
     words = {number: response for number, response in session.execute(answered)}  # noqa: C416
     for line in own_questions.lines(session, participant, now):

@@ -48,13 +48,13 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import prices, property_cards
-from webapp.importers.runs.property_particulars import differences
+from webapp.kinds import from_row
+from webapp.kinds.property import EMOJI
 from webapp.metrics.judging.queries import QueryJudgments, counted, suggested_quality, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
-from webapp.records import VERDICTS, CannotTell, Card, EmptyOutcome, QueryState, Relevance
+from webapp.records import VERDICTS, CannotTell, EmptyOutcome, Item, QueryState, Relevance
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import UnknownQuery
-from webapp.services.judging.judged_things import from_row
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating import asked_again, pool, shares, tasks
 from webapp.services.rating.pool import REPEAT, QueryFilter
@@ -97,8 +97,8 @@ class EarlierVerdict(Struct, frozen=True):
     """The rater's verdict on the same property with other content, and what differs."""
 
     relevance: Relevance
-    card: Card
-    now: Card
+    card: Item
+    now: Item
     differing: tuple[str, ...]
 
 
@@ -147,7 +147,7 @@ def said_before(
         for other, verdict, at in judged:
             if other.id != thing.id and (own is None or at < own):
                 before, now = from_row(other.card or {}), from_row(thing.card or {})
-                relevance, differing = Relevance(verdict), differences(before, now)
+                relevance, differing = Relevance(verdict), before.differences(now)
                 found[thing.id] = EarlierVerdict(relevance, before, now, differing)
     return found
 
@@ -168,7 +168,7 @@ class JudgedCard(Struct, frozen=True):
     number: int
     key: str
     listing: int | None
-    card: Card
+    card: Item
     relevance: Relevance | None
     repeats: tuple[int, ...] = ()
     earlier: EarlierVerdict | None = None
@@ -441,7 +441,6 @@ def _categories(session: Session, run_id: str) -> tuple[str, ...]:
 
 ALL_FIGURES = "all"
 _WHOLE = re.compile(r"\.0(?=m²)")
-_EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0e\ufe0f\u200d]+ ?")
 
 
 class TaskStage(StrEnum):
@@ -460,7 +459,7 @@ class BlindAnswer(Struct, frozen=True):
     key: str
     letter: str
     state: QueryState
-    cards: tuple[Card, ...]
+    cards: tuple[Item, ...]
     before: str
     after: str
     response: str | None
@@ -562,12 +561,13 @@ def _task_cards(
     else:
         earlier = earlier_verdicts(session, rater, found)
     has_prices = any(thing.card.get("price") for thing in found)
+    asked = prices.read_note(task.text)
     return tuple(
         JudgedCard(
             key=tasks.key(task, thing.id),
             number=number,
             listing=thing.property_id,
-            card=_uniform(from_row(thing.card), task.text),
+            card=from_row(thing.card).uniform(asked),
             relevance=VERDICTS[thing.verdict or ""],
             earlier=earlier.get(thing.id),
             has_prices=has_prices,
@@ -585,9 +585,10 @@ def _answers(
     grades: Mapping[int, int | None] = {}
     if task.suggest_quality:
         grades = {key: suggested(one, task.cannot_tell) for key, one in summaries.items()}
-    listed: dict[int, list[Card]] = {row.id: [] for row in found}
+    listed: dict[int, list[Item]] = {row.id: [] for row in found}
+    asked = prices.read_note(task.text)
     for answer, card in tables(session).execute(_listed(), {"answers": [*listed]}):
-        listed[answer].append(_uniform(from_row(card), task.text))
+        listed[answer].append(from_row(card).uniform(asked))
     shown = []
     for number, row in enumerate(found):
         before, after = property_cards.prose(row.response)
@@ -598,8 +599,8 @@ def _answers(
                 letter=tasks.letter(number),
                 state=QueryState(row.state),
                 cards=tuple(listed[row.id]),
-                before=_EMOJI.sub("", before),
-                after=_EMOJI.sub("", after),
+                before=EMOJI.sub("", before),
+                after=EMOJI.sub("", after),
                 response="" if not shows_more else row.response if row.opened else None,
                 quality=row.quality,
                 notes=row.notes or "",
@@ -619,26 +620,14 @@ def _listed() -> Select[*tuple[Any, ...]]:
     )
 
 
-def _uniform(card: Card, question: str) -> Card:
-    # Without what only some methods write: emoji, and the sale that was asked for.
-    asked = prices.read_note(question)
-    return replace(
-        card,
-        title=_EMOJI.sub("", card.title) or card.title,
-        location=card.location and _EMOJI.sub("", card.location),
-        price_note=None if card.price_note == asked else card.price_note,
-        listing_type=None if card.listing_type == asked else card.listing_type,
-    )
-
-
 def _in_one_style(turn: EarlierTurn) -> str:
     before, after = property_cards.prose(turn.response)
     cards = [
-        replace(_uniform(card, turn.question), source=None)
+        replace(card.uniform(prices.read_note(turn.question)), source=None)
         for card in property_cards.parse(turn.response)
     ]
     parts = (before, property_cards.render(cards, plain=True), after)
-    return _WHOLE.sub("", _EMOJI.sub("", "\n\n".join(filter(None, parts))))
+    return _WHOLE.sub("", EMOJI.sub("", "\n\n".join(filter(None, parts))))
 
 
 @cache

@@ -30,9 +30,9 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs import property_cards, property_particulars
 from webapp.importers.runs.property_particulars import filled, places, read_properties
+from webapp.kinds.property import Card, CardParticulars, ListedText, Particulars
 from webapp.metrics.runs.provenance import haversine_km
-from webapp.records import Card, CardParticulars, ListedText, Particulars, QueryState
-from webapp.services.judging.judged_things import from_row
+from webapp.records import QueryState
 from webapp.services.rating import tasks
 from webapp.services.study import studies
 
@@ -130,7 +130,7 @@ def _asked(
 
 def _of_query(query: Query, place: AskedPlace | None, *, with_record: bool) -> Background[int]:
     found = {
-        result.rank: _known(from_row(result.card), [source], place, with_record=with_record)
+        result.rank: _known(Card(**result.card), [source], place, with_record=with_record)
         for result, source in _sources(query)
     }
     return Background(query.question.note or "", found)
@@ -146,7 +146,7 @@ def _of_things(
             things[result.judged_thing_id] = result.judged_thing
             sources[result.judged_thing_id].append(source)
     for key, thing in things.items():
-        one = _known(from_row(thing.card or {}), sources[key], place, with_record=with_record)
+        one = _known(Card(**(thing.card or {})), sources[key], place, with_record=with_record)
         yield (
             key,
             replace(
@@ -166,7 +166,7 @@ def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
     raws = query.extra.get("properties")
     raws = raws if isinstance(raws, list) else []
     properties, _ = read_properties("", "", raws)
-    cards = [from_row(result.card) for result in query.results]
+    cards = [Card(**result.card) for result in query.results]
     for result, card, place in zip(query.results, cards, places(cards, properties), strict=True):
         at = result.rank - 1
         # Cards that the owner wrote by hand are not in any answer's text.

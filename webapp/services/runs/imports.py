@@ -18,10 +18,10 @@ from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import json_runs, property_particulars
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
-from webapp.importers.runs.property_particulars import fullest
-from webapp.records import Card, Counts, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
+from webapp.kinds import from_row, to_row
+from webapp.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 from webapp.services.judging import live_metrics
-from webapp.services.judging.judged_things import Pool, from_row, to_row
+from webapp.services.judging.judged_things import Pool
 from webapp.services.study import question_sets, studies
 
 RUN_ID_BYTES = 5
@@ -253,7 +253,7 @@ def to_query(run: Run, question: Question, entry: ReadQuery) -> Query:
 
 def fill(session: Session, pool: Pool, entries: Iterable[tuple[Query, ReadQuery]]) -> None:
     """Give queries without results theirs in one statement, or the emptiness to be classified."""
-    shown: list[tuple[Query, int, JudgedThing, Card]] = []
+    shown: list[tuple[Query, int, JudgedThing, Item]] = []
     for query, entry in entries:
         if entry.state is QueryState.EMPTY:
             query.emptiness = pool.place_emptiness(query, query.question)
@@ -289,7 +289,7 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
             query.state, query.error = str(entry.state), entry.error
             query.emptiness_id = None
         for result, card in zip(query.results, entry.cards, strict=False):
-            fuller = fullest(from_row(result.card), card)
+            fuller = from_row(result.card).fullest(card)
             result.card = to_row(fuller)
             result.judged_thing = pool.place_again(result, query, fuller)
 

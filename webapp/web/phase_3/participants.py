@@ -22,7 +22,6 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import ConsentText, Participant
 from webapp.db.tables.study import Study
 from webapp.i18n import DEFAULT_LANGUAGE, gettext, language, mark, ngettext
-from webapp.importers.runs.property_particulars import identity
 from webapp.metrics.phase_3.user_study import ITEMS, LEAST, MOST
 from webapp.records import COMMENTS, USABILITY_ITEMS, Click
 from webapp.services.judging import events
@@ -436,8 +435,8 @@ def _clicked(position: int, rank: int | None = None) -> Response:
     """Return the parts that a click changed: every card of the same property at `rank`."""
     rated = _rated(position)
     cards = rated["page"].cards
-    names = {identity(one.card) for one in cards if one.number == rank}
-    changed = [one for one in cards if identity(one.card) in names]
+    names = {one.card.identity for one in cards if one.number == rank}
+    changed = [one for one in cards if one.card.identity in names]
     part = "phase_3/own_questions/_clicked.html"
     return htmx.respond(part, part, **rated, changed=changed)
 

@@ -1,0 +1,32 @@
+"""The kinds of items that a run can list: what one is, and when one verdict serves two of them.
+
+A kind is a subclass of ``Item`` in a module here, and a template ``templates/kinds/NAME.html``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import asdict
+
+from webapp.kinds.property import Card
+from webapp.records import Item
+
+KINDS: Mapping[str, type[Item]] = {one.kind: one for one in (Card,)}
+
+
+def of(stored: Mapping[str, Any]) -> type[Item]:
+    """Return the kind of a stored card; one that names none is a property."""
+    return KINDS[stored.get("kind", Card.kind)]
+
+
+def from_row(stored: Mapping[str, Any]) -> Item:
+    """Return the item of a stored card."""
+    return of(stored)(**{name: value for name, value in stored.items() if name != "kind"})
+
+
+def to_row(card: Item) -> dict[str, Any]:
+    """Return what is stored of an item: the fields that have a value."""
+    named = {} if card.kind == Card.kind else {"kind": card.kind}
+    return named | {name: value for name, value in asdict(card).items() if value is not None}
