@@ -205,6 +205,8 @@ class ReadQuery(Struct, frozen=True):
 
     ``claimed_count`` is the file's own number of results, ``extra`` every key that is not
     understood here (and latency_ms, usage, which are kept as they are).
+    ``external_id`` is the file's own id of the question where it states one. ``tail`` has the
+    identities of the items below those that became cards, in order.
     """
 
     query_id: int
@@ -217,13 +219,17 @@ class ReadQuery(Struct, frozen=True):
     error: str | None = None
     context_dependent: bool | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
+    external_id: str | None = None
+    tail: tuple[str, ...] = ()
 
 
 class ReadRun(Struct, frozen=True):
     """A run file as read: its labels, its queries in order, and what is wrong with it.
 
-    ``file_format`` is "v1" (test_results.json) or "v2" (results.json). ``search_method``
-    and ``llm`` are ``None`` where the file does not state them.
+    ``file_format`` is "v1" (test_results.json) or "v2" (results.json), else a name of
+    ``importers.results``. ``search_method`` and ``llm`` are ``None`` where the file does not
+    state them. ``key`` is a SHA-256 over questions, items and answers of such a run, equal for
+    equal lists of one collection.
     """
 
     file_format: str
@@ -238,6 +244,7 @@ class ReadRun(Struct, frozen=True):
     total_questions: int | None = None
     problems: tuple[Problem, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
+    key: str = ""
 
 
 class Click(NamedTuple):

@@ -10,10 +10,11 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from webapp.kinds.document import Document
 from webapp.kinds.property import Card
 from webapp.records import Item
 
-KINDS: Mapping[str, type[Item]] = {one.kind: one for one in (Card,)}
+KINDS: Mapping[str, type[Item]] = {one.kind: one for one in (Card, Document)}
 
 
 def of(stored: Mapping[str, Any]) -> type[Item]:
