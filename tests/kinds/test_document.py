@@ -78,9 +78,6 @@ def test_a_blind_rater_sees_nothing_named_after_a_system() -> None:
     )
     meta: dict[str, Scalar] = dict.fromkeys(names, "canary")
     meta |= {"author": "Liu", "underscored": 1}
-        "author": "Liu",
-        "underscored": 1,
-    }
 
     shown = Document(text=LONG, meta=meta, score=1.5, position=3).uniform(None)
 
