@@ -16,6 +16,7 @@ from sqlalchemy import (
     false,
     func,
     text,
+    true,
 )
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Property(Base):
-    """The property shown on a card, by any run."""
+    """The item shown on a card, by any run; of whatever kind."""
 
     __tablename__ = "properties"
 
@@ -134,7 +135,8 @@ class StoredSummary(Base):
 
     The counts and figures are those of ``metrics.judging.queries.QuerySummary``; each figure has
     its value and the two bounds that the finished rating can still reach. ``open_judgments``
-    counts the verdicts still to give: a property listed twice asks for one.
+    counts the verdicts still to give: a property listed twice asks for one. ``further`` has, by
+    name, the value and the bounds of each graded figure that the study shows.
     """
 
     __tablename__ = "query_summaries"
@@ -152,6 +154,8 @@ class StoredSummary(Base):
     first_relevant_rank: Mapped[int | None]
     open_judgments: Mapped[int]
     complete: Mapped[bool]
+    asks_quality: Mapped[bool] = mapped_column(default=True, server_default=true())
+    further: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     empty_outcome: Mapped[str | None] = mapped_column(String(16))
     quality: Mapped[float | None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, LargeBinary, String, Text, UniqueConstraint, true
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.db.tables.base import Base, reference
@@ -66,7 +66,10 @@ class RunFile(Base):
 
 
 class Query(Base):
-    """One question as asked in one run; an empty list is classified as its ``emptiness_id``."""
+    """One question as asked in one run; an empty list is classified as its ``emptiness_id``.
+
+    ``asks_quality``: its answer is graded as a whole.
+    """
 
     __tablename__ = "queries"
     __table_args__ = (UniqueConstraint("run_id", "query_id"),)
@@ -81,6 +84,7 @@ class Query(Base):
     error: Mapped[str | None] = mapped_column(Text)
     extra: Mapped[dict[str, Any]]
     emptiness_id: Mapped[int | None] = reference("judged_things.id", index=True)
+    asks_quality: Mapped[bool] = mapped_column(default=True, server_default=true())
 
     run: Mapped[Run] = relationship(back_populates="queries")
     question: Mapped[Question] = relationship()

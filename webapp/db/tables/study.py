@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import BigInteger, Index, String, Text, false
+from sqlalchemy import JSON, BigInteger, Index, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from webapp.db.tables.base import Base, new_secret, reference
@@ -24,7 +25,12 @@ class Study(Base):
     verdicts: everywhere, nowhere, or (null) on open pages only, neither blind nor in phase 3.
     ``cannot_tell`` is what such a card is in the precisions of the study. ``repeat_percent`` of a
     blind rater's questions are asked again, unannounced. ``starter_guidelines`` are shown until the
-    owner writes others. ``password`` is the owner's, hashed. ``revision`` changes with all that
+    owner writes others. ``kind`` is that of the items its runs list (see ``webapp.kinds``).
+    ``scale`` is a ``records.Scale``, null for the binary one; ``merging`` says how several raters'
+    grades become one. ``measures`` names the headline figures, null the usual ones of the kind.
+    ``asks_quality``: answers are graded 0-5 as a whole; ``marks_words``: the question's words are
+    marked in texts. ``mappings`` keeps the columns chosen for files, by the shape of their header.
+    ``password`` is the owner's, hashed. ``revision`` changes with all that
     changes what raters are asked or what pages sum up, but for the clicks, which are events.
     """
 
@@ -50,6 +56,13 @@ class Study(Base):
     repeat_percent: Mapped[int] = mapped_column(default=5)
     guidelines: Mapped[str] = mapped_column(Text, default="")
     starter_guidelines: Mapped[bool] = mapped_column(default=False, server_default=false())
+    kind: Mapped[str] = mapped_column(String(32), default="property", server_default="property")
+    scale: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    merging: Mapped[str | None] = mapped_column(String(16))
+    measures: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
+    asks_quality: Mapped[bool] = mapped_column(default=True, server_default=true())
+    marks_words: Mapped[bool] = mapped_column(default=True, server_default=true())
+    mappings: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     password: Mapped[str | None] = mapped_column(Text)
     revision: Mapped[str] = mapped_column(String(32), default="", server_default="")
     created_at: Mapped[datetime]
@@ -74,6 +87,7 @@ class Question(Base):
 
     ``key`` is the text with blanks removed and case folded: equal keys make two runs share a set.
     ``note`` is the owner's note to raters; null shows the gold question's note instead.
+    ``external_id`` is its id in the owner's files, where that is no number of ours.
     """
 
     __tablename__ = "questions"
@@ -87,6 +101,7 @@ class Question(Base):
     category: Mapped[str] = mapped_column(Text)
     context_dependent: Mapped[bool]
     note: Mapped[str | None] = mapped_column(Text)
+    external_id: Mapped[str | None] = mapped_column(Text)
 
     question_set: Mapped[QuestionSet] = relationship(back_populates="questions")
 
