@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from html import unescape
 from io import BytesIO
 from typing import Any
 
@@ -12,8 +11,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
+from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_file, v2_file
 from tests.services.runs.runs import click
 from tests.services.statements import counted
@@ -43,20 +44,19 @@ def _page(web_database: Database) -> str:
 
 def test_a_gold_file_is_asked_for(client: FlaskClient, web_database: Database) -> None:
     page = f"/constraints/{stored(web_database, with_gold=False)}"
-    assert f'href="{page}"' in client.get(page.replace("constraints", "runs")).text
-    assert 'id="no-gold"' in client.get(page).text
+    assert page in Page(client.get(page.replace("constraints", "runs"))).links()
+    assert Page(client.get(page)).has("#no-gold")
     for part in ("1", "constraints.json", "people/"):
         assert client.get(f"{page}/{part}").status_code == 404
 
     answer = client.post(f"{page}/gold", data={"file": (BytesIO(gold_bytes()), "g.json")})
 
     assert (answer.status_code, answer.location) == (303, page)
-    assert "Checked against g.json, version 1" in text_of(client.get(page).text)
+    assert "Checked against g.json, version 1" in Page(client.get(page))
 
 
 def test_figures_matrix_categories_and_questions_are_shown(client: FlaskClient, page: str) -> None:
-    html = client.get(page).text
-    shown = text_of(html)
+    shown = Page(client.get(page))
 
     assert "Threshold T = 0.6" in shown
     assert "Mean CPR 0.4500 5" in shown  # (1 + 3/4 + 1/2) / 5
@@ -66,12 +66,12 @@ def test_figures_matrix_categories_and_questions_are_shown(client: FlaskClient, 
     assert "TN 1 Questions: Question 3" in shown
     assert "area 2 1.0000 2 of 2 3 0.7500" in shown
     assert "2 cards wait for a person" in shown
-    assert 'id="about-mean_cpr"' in html  # what the figure means
+    assert shown.has("#about-mean_cpr")  # what the figure means
     assert "0.4833" in client.get(f"{page}?missing=left-out").text  # (1 + 3/4 + 2/3) / 5
 
 
 def test_a_question_shows_every_cards_marks(client: FlaskClient, page: str) -> None:
-    shown = text_of(client.get(f"{page}/1").text)
+    shown = Page(client.get(f"{page}/1"))
 
     assert "✗ Fail Price Rp 2 billion · too high asked: at most Rp 1 billion" in shown
     assert "? Missing Property type - · the card does not say asked: house" in shown
@@ -92,20 +92,15 @@ def test_an_override_is_made_undone_and_listed(client: FlaskClient, page: str) -
     data = {"subject": "price", "outcome": "pass", "reason": "typing error"}
     answer = client.post(f"{page}/1/1", data=data)
     assert (answer.status_code, answer.location) == (303, f"{page}/1#card-2")
-    html = client.get(f"{page}/1").text
-    assert "by hand; without that: Fail" in text_of(html)
-    assert "typing error" in html
-    assert "0.5000" in client.get(page).text  # (1 + 1 + 1/2) / 5
+    shown = Page(client.get(f"{page}/1"))
+    assert "by hand; without that: Fail" in shown
+    assert "typing error" in shown
+    assert "0.5000" in Page(client.get(page))  # (1 + 1 + 1/2) / 5
 
-    (undo,) = re.findall(rf'action="({page}/decisions/\d+/undo)"', html)
-    part = client.post(undo, headers=PART).text
-    assert re.findall('hx-target="(#[^"]+)"', part) == [
-        "#card-2",
-        "#outcome",
-        "#summary",
-        "#status",
-    ]
-    assert "<html" not in part
+    undo = shown.one("form[action$='/undo']")["action"]
+    part = Page(client.post(undo, headers=PART))
+    assert [*part.partials] == ["#card-2", "#outcome", "#summary", "#status"]
+    assert part.is_part
     assert "2 decisions on this card" in part
     assert "0.4500" in part
     assert client.post(undo).status_code == 409  # it is no longer the last
@@ -119,7 +114,7 @@ def test_a_missing_reason_is_asked_for_and_nothing_is_stored(
     answer = client.post(f"{page}/1/1", data=data, headers=headers)
 
     assert answer.status_code == 422
-    assert 'aria-invalid="true"' in answer.text
+    assert Page(answer).has("[aria-invalid=true]")
     assert "Please fill this in." in answer.text
     assert n_rows(web_database, CardDecision) == 0
 
@@ -167,7 +162,7 @@ def test_another_file(client: FlaskClient, web_database: Database, page: str, to
     for data in (b"", b"no json", b"{}", b"[" * 5000):
         answer = client.post(f"{page}/{to}", data={"file": (BytesIO(data), "x.json")})
         assert answer.status_code == 422
-        assert "x.json" in text_of(answer.text)
+        assert "x.json" in Page(answer)
     assert n_rows(web_database, GoldVersion) == 1
 
 
@@ -191,14 +186,14 @@ def test_people_stand_beside_the_constraints(
     assert "Nobody has judged a card" in client.get(f"{page}/people/").text
     judge_all(web_database, page.rpartition("/")[2])
 
-    html = client.get(f"{page}/people/").text
-    shown, meaning = text_of(html), "Of the cards that meet everything, those that people"
+    shown = Page(client.get(f"{page}/people/"))
+    meaning = "Of the cards that meet everything, those that people"
     assert "Meets everything 1 0" in shown
     assert "Does not 2 0" in shown
     assert f"Precision {meaning} call relevant. 1.0000 1" in shown
-    first, folded = html.split('<details class="fold">')  # all but the furthest apart
-    assert "✗&nbsp;0.5000" in first.partition('<ol class="apart" start="1">')[2]
-    assert "✗&nbsp;0.7500" in folded.partition('<ol class="apart" start="2">')[2]
+    assert "✗ 0.5000" in shown.one("ol.apart[start='1']")
+    assert "✗ 0.7500" in shown.one("details.fold ol.apart[start='2']")  # all but the furthest
+    assert shown.count("ol.apart") == 2
     assert "Machine: ✗ 0.7500 ( ✗ Price: Rp 2 billion )" in shown
 
 
@@ -249,14 +244,13 @@ def test_runs_are_compared_under_v2(client: FlaskClient, both: tuple[str, str]) 
     Question 2 has data: both miss it (FN); question 3 has none: TN for both.
     """
     page, report = (f"/comparisons/{where}" for where in (address(both, part="constraints"), ""))
-    assert f'href="/constraints/{both[0]}"' in client.get(page).text
+    assert f"/constraints/{both[0]}" in Page(client.get(page)).links()
     document = client.get(f"{report}report.json{address(both)}").get_json()
     assert document["constraints"] is None
     file = (BytesIO(gold_bytes()), "gold.json")
     client.post(f"/constraints/{both[0]}/gold", data={"file": file})
 
-    html = client.get(page).text
-    shown = words(html)
+    shown = Page(client.get(page))
     assert "Mean CPR 0.4500 n = 5 0.7500 n = 1" in shown
     assert "Strict success ratio 0.2000 n = 5 0.0000 n = 1" in shown
     assert "Query success rate 0.6667 n = 3 0.6667 n = 3" in shown
@@ -264,7 +258,7 @@ def test_runs_are_compared_under_v2(client: FlaskClient, both: tuple[str, str]) 
     assert "Hybrid waits for decisions by hand on the cards of question 2: until" in shown
     assert "Hybrid and API Only are equal" in shown
     assert "TP: has data, met 1" in shown
-    assert f'href="/constraints/{both[1]}"' in html
+    assert f"/constraints/{both[1]}" in shown.links()
     document = client.get(f"{report}report.json{address(both)}").get_json()
     first, second = document["constraints"]["runs"]
     assert (first["mean_cpr"], second["mean_cpr"]) == (0.45, 0.75)
@@ -309,14 +303,6 @@ def n_rows(database: Database, table: type) -> int:
         return session.scalar(select(func.count()).select_from(table)) or 0
 
 
-def text_of(html: str) -> str:
-    return words(re.sub(r"(?s).*<main[^>]*>|</main>.*", "", html))
-
-
-def words(html: str) -> str:
-    return " ".join(unescape(re.sub("<[^>]+>", " ", html)).split())
-
-
 OVERRIDE = {"subject": "price", "outcome": "pass", "reason": "typing error"}
 SECRETS = ("hybrid", "api_only", "results.json", "of_hybrid.json", "misreads")
 LATER = "Constraints: after your verdict"
@@ -348,19 +334,16 @@ def _blind_ids(web_database: Database, run_id: str) -> list[str]:
     return [run_id, other]
 
 
-def marks_of(html: str, number: int) -> str:
+def marks_of(page: Page | TestResponse, number: int) -> str:
     """Return the words of the marks below a card."""
-    found = re.search(rf'<div id="badges-{number}"[^>]*>(.*?)</div>', html, re.DOTALL)
-    assert found is not None
-    return words(found[1])
+    found = page if isinstance(page, Page) else Page(page)
+    return found.one(f"#badges-{number}").text
 
 
-def place_of(html: str, title: str) -> tuple[int, str]:
+def place_of(page: TestResponse, title: str) -> tuple[int, str]:
     """Return the number and the name of a card in a blind task by its title."""
-    articles = re.findall(r"<article.*?</article>", html, re.DOTALL)
-    found = next(article for article in articles if title in article)
-    (number,) = re.findall(r'<article id="card-(\d+)"', found)
-    return int(number), str(re.findall(r'name="card" value="(\w+)"', found)[0])
+    (found,) = (card for card in Page(page).all("[id^=card-]") if title in card)
+    return int(found["id"].removeprefix("card-")), found.values("[name=card]")[0]
 
 
 def begin(client: FlaskClient) -> str:
@@ -370,19 +353,16 @@ def begin(client: FlaskClient) -> str:
     return address
 
 
-def targets(html: str) -> list[str]:
-    return re.findall(r"<hx-partial hx-target=.([^>]+?). hx-swap", unescape(html))
-
-
 def test_each_card_has_its_marks_by_word_value_and_rule(client: FlaskClient, judged: str) -> None:
-    html = client.get(judged).text
+    page = Page(client.get(judged))
+    first, second, third = (marks_of(page, rank) for rank in (1, 2, 3))
 
-    assert "✓ Pass Property type house" in marks_of(html, 1)
-    assert "✗ Fail Price Rp 2 billion" in marks_of(html, 2)
-    assert "asked: at most Rp 1 billion · too high" in marks_of(html, 2)
-    assert "? Missing Property type -" in marks_of(html, 3)
-    assert "“cemara” in its place, name or address, or within 2 km of" in marks_of(html, 1)
-    assert "Bedrooms -" not in text_of(html)  # not asked
+    assert "✓ Pass Property type house" in first
+    assert "“cemara” in its place, name or address, or within 2 km of" in first
+    assert "✗ Fail Price Rp 2 billion" in second
+    assert "asked: at most Rp 1 billion · too high" in second
+    assert "? Missing Property type -" in third
+    assert "Bedrooms -" not in page  # not asked
 
 
 def test_a_page_without_gold_has_no_byte_of_it(client: FlaskClient, web_database: Database) -> None:
@@ -397,49 +377,49 @@ def test_a_page_without_gold_has_no_byte_of_it(client: FlaskClient, web_database
     client.post(f"/constraints/{run_id}/gold", data={"file": (BytesIO(one), "g.json")})
 
     assert client.get(page, headers=PART).data == before
-    assert b'id="badges-1"' in client.get(f"/runs/{run_id}/queries/1").data
+    assert Page(client.get(f"/runs/{run_id}/queries/1")).has("#badges-1")
 
 
 def test_an_override_moves_figures(client: FlaskClient, judged: str, run_id: str) -> None:
-    assert "Mean pass rate 0.7500 over 3 cards, T = 0.6" in text_of(client.get(judged).text)
+    assert "Mean pass rate 0.7500 over 3 cards, T = 0.6" in Page(client.get(judged))
 
     answer = client.post(f"{judged}/results/2/decision", data=OVERRIDE)
-    html = client.get(judged).text
+    page = Page(client.get(judged))
+    marks = marks_of(page, 2)
 
     assert (answer.status_code, answer.location) == (303, f"{judged}#badges-2")
-    assert "✓ Pass Price Rp 2 billion · by hand" in marks_of(html, 2)
-    assert "by hand; without that: Fail" in marks_of(html, 2)
-    assert re.search(r"Pemilik, [^:]+:\d\d: typing error", marks_of(html, 2))
-    assert "Mean pass rate 0.8333 over 3 cards" in text_of(html)  # (1 + 1 + 1/2) / 3
+    assert "✓ Pass Price Rp 2 billion · by hand" in marks
+    assert "by hand; without that: Fail" in marks
+    assert re.search(r"Pemilik, [^:]+:\d\d: typing error", marks)
+    assert "Mean pass rate 0.8333 over 3 cards" in page  # (1 + 1 + 1/2) / 3
     assert "0.5000" in client.get(f"/constraints/{run_id}").text  # (1 + 1 + 1/2) / 5
     back = {"subject": "price", "outcome": ""}
-    part = client.post(f"{judged}/results/2/decision", data=back, headers=PART)
+    part = Page(client.post(f"{judged}/results/2/decision", data=back, headers=PART))
     here = '#question[data-query="1"]'
-    assert targets(part.text) == [f"{here} #badges-2", f"{here} #checked", "#status"]
-    assert "<html" not in part.text
-    assert "✗ Fail Price" in marks_of(part.text, 2)
-    assert "Override 2 decisions" in marks_of(part.text, 2)
-    assert "Price: taken back" in marks_of(part.text, 2)
+    assert [*part.partials] == [f"{here} #badges-2", f"{here} #checked", "#status"]
+    assert part.is_part
+    for words in ("✗ Fail Price", "Override 2 decisions", "Price: taken back"):
+        assert words in marks_of(part, 2)
 
 
 def test_a_card_has_its_marks_only_once_judged(client: FlaskClient, run_id: str) -> None:
     """The answer to the verdict brings those of its card; a verdict taken back takes them away."""
     page = f"/runs/{run_id}/queries/1"
-    html = client.get(page).text
-    assert [marks_of(html, rank) for rank in (1, 2, 3)] == [LATER] * 3
-    assert "Mean pass rate" not in html
+    shown = Page(client.get(page))
+    assert [marks_of(shown, rank) for rank in (1, 2, 3)] == [LATER] * 3
+    assert "Mean pass rate" not in shown
 
     answers = []
     for rank in (1, 2, 3):
         data = {"relevance": "1", "event_id": f"e{rank}"}
         answer = client.post(f"{page}/results/{rank}/judgment", data=data, headers=PART)
-        answers.append(answer.text)
+        answers.append(Page(answer))
     assert "✓ Pass Property type house" in marks_of(answers[0], 1)
-    assert 'id="badges-2"' not in answers[0]
+    assert not answers[0].has("#badges-2")
     assert ["Mean pass rate" in answer for answer in answers] == [False, False, True]
     taken_back = {"relevance": "", "event_id": "e4"}
     answer = client.post(f"{page}/results/2/judgment", data=taken_back, headers=PART)
-    assert marks_of(answer.text, 2) == LATER
+    assert marks_of(answer, 2) == LATER
     assert "Mean pass rate" not in client.get(page).text
     empty = f"/runs/{run_id}/queries/3"
     assert "Confusion matrix" not in client.get(empty).text
@@ -455,8 +435,8 @@ def test_an_override_needs_a_reason(
     answer = client.post(f"{judged}/results/2/decision", data=data, headers=headers)
 
     assert answer.status_code == 422
-    assert answer.text.count('aria-invalid="true"') == 1
-    assert '<option value="location" selected>' in answer.text
+    assert Page(answer).count("[aria-invalid=true]") == 1
+    assert Page(answer).has("option[value=location][selected]")
     for place, refused, status in (
         *(("1/results/9", OVERRIDE, 404), ("9/results/1", OVERRIDE, 404)),
         ("1/results/1", OVERRIDE | {"subject": "rank"}, 400),
@@ -472,7 +452,7 @@ def test_switched_off_nothing_of_a_mark_is_sent_and_nothing_decided(
 ) -> None:
     assert "blind raters see constraint badges" in client.get(f"/runs/{blind_ids[0]}").text
     address = begin(client)
-    _, key = place_of(client.get(address).text, "Rumah b")
+    _, key = place_of(client.get(address), "Rumah b")
     set_study(web_database, badges_while_blind=False)
 
     page = client.get(address, headers=headers).text
@@ -486,24 +466,25 @@ def test_switched_off_nothing_of_a_mark_is_sent_and_nothing_decided(
 
 def test_a_blind_decision_holds_for_every_run(client: FlaskClient, blind_ids: list[str]) -> None:
     address = str(client.get("/rate/").headers["Location"])
-    html = client.get(address).text
-    number, key = place_of(html, "Rumah a")
-    assert marks_of(html, number) == LATER
+    page = client.get(address)
+    number, key = place_of(page, "Rumah a")
+    assert marks_of(page, number) == LATER
     verdict = {"card": key, "relevance": "1", "event_id": "e1"}
     answer = client.post(f"{address}/judgment", data=verdict, headers=PART)
-    assert "✓ Pass Price Rp 900 million" in marks_of(answer.text, number)
+    assert "✓ Pass Price Rp 900 million" in marks_of(answer, number)
 
     data = {"card": key, "subject": "price", "outcome": "fail", "reason": "a down payment"}
     answer = client.post(f"{address}/decision", data=data)
 
     assert (answer.status_code, answer.location) == (303, f"{address}#badges-{number}")
-    assert "✗ Fail Price Rp 900 million · by hand" in marks_of(client.get(address).text, number)
+    assert "✗ Fail Price Rp 900 million · by hand" in marks_of(client.get(address), number)
     for run_id in blind_ids:
-        shown = text_of(client.get(f"/constraints/{run_id}/1").text)
+        shown = Page(client.get(f"/constraints/{run_id}/1"))
         assert "while rating blind Price: Fail – a down payment" in shown
     answer = client.post(f"{address}/decision", data=data | {"outcome": "pass"}, headers=PART)
     task = address.rpartition("/")[2]
-    assert targets(answer.text) == [f'#question[data-query="{task}"] #badges-{number}', "#status"]
+    here = f'#question[data-query="{task}"] #badges-{number}'
+    assert [*Page(answer).partials] == [here, "#status"]
     for headers in ({}, PART):
         asked = client.post(f"{address}/decision", data=data | {"reason": ""}, headers=headers)
         assert asked.status_code == 422
@@ -547,7 +528,7 @@ def test_who_may_decide(app: Flask, web_database: Database, blind_ids: list[str]
     visitors.lock(web_database)
     ani, budi = visitors.invited(app, "Ani"), visitors.invited(app, "Budi")
     theirs, others = begin(ani), begin(budi)
-    _, key = place_of(ani.get(theirs).text, "Rumah b")
+    _, key = place_of(ani.get(theirs), "Rumah b")
 
     assert ani.post(f"{theirs}/decision", data=OVERRIDE | {"card": key}).status_code == 303
     assert ani.post(f"{others}/decision", data=OVERRIDE | {"card": key}).status_code == 404
@@ -555,10 +536,10 @@ def test_who_may_decide(app: Flask, web_database: Database, blind_ids: list[str]
         for place in (f"runs/{run_id}/queries/1/results/1/decision", f"constraints/{run_id}/1/0"):
             assert ani.post(f"/{place}", data=OVERRIDE).status_code == 403
     assert n_rows(web_database, CardDecision) == 1  # one run lists "b"
-    html = budi.get(others).text
-    number, key = place_of(html, "Rumah b")
-    assert re.search("Ani, .*: typing error", marks_of(html, number))  # whose decision counts
+    page = budi.get(others)
+    number, key = place_of(page, "Rumah b")
+    assert re.search("Ani, .*: typing error", marks_of(page, number))  # whose decision counts
     again = OVERRIDE | {"outcome": "fail", "reason": "it says 2 bn", "card": key}
     budi.post(f"{others}/decision", data=again)
-    shown = marks_of(budi.get(others).text, number)
+    shown = marks_of(budi.get(others), number)
     assert re.search("✗ Fail Price .*Budi, .*: it says 2 bn.*Override 2 decisions", shown)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import re
 from io import BytesIO
 from typing import Any
 
@@ -9,10 +8,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.gold.gold_files import GOLD, stored_run
 from tests.web.conftest import PART, WAYS
 from tests.web.frame.test_hostile_texts import HOSTILE, check
-from tests.web.gold.test_constraints import text_of
 from webapp.db.engine import Database
 from webapp.services.study import studies
 
@@ -68,11 +67,11 @@ FULL: dict[str, Any] = {
 """A question with a target, a tolerance, counts, and what fields cannot say."""
 
 
-def with_fields(client: FlaskClient, editor: str, number: int) -> dict[str, str]:
+def with_fields(client: FlaskClient, editor: str, number: int) -> dict[str, Any]:
     """The form of a question as a browser would send it unchanged."""
-    html = client.get(f"{editor}/questions/{number}").text
-    fields = dict(re.findall(r'<input id="(\w+)" name="\w+" value="([^"]*)"', html))
-    return fields | {"expected": "has_data", "mode": "auto", "listing_type": "", "action": "save"}
+    return Page(client.get(f"{editor}/questions/{number}")).fields("form.editor") | {
+        "action": "save"
+    }
 
 
 @pytest.fixture(name="editor")
@@ -118,8 +117,8 @@ def test_what_is_edited_changes_and_the_rest_stays(client: FlaskClient, full: st
 def test_amounts_in_words_become_exact_numbers(client: FlaskClient, editor: str) -> None:
     page = f"{editor}/questions/1"
     looked = client.post(page, data=FIRST | {"price_words": "1M an", "action": "price"})
-    assert 'name="price_min" value="1,000,000,000"' in looked.text
-    assert 'name="price_max" value="1,990,000,000"' in looked.text
+    fields = Page(looked).fields("form.editor")
+    assert (fields["price_min"], fields["price_max"]) == ("1,000,000,000", "1,990,000,000")
     assert client.get(f"{editor}/questions.json?version=2").status_code == 404  # only looked
 
     for prices, stated in (
@@ -152,8 +151,7 @@ def test_wrong_fields_are_marked(client: FlaskClient, editor: str, field: str, t
 
     assert answer.status_code == 422
     assert "Nothing was saved yet" in answer.text
-    marked = set(re.findall(r'name="(\w+)"[^>]*aria-invalid', answer.text))
-    assert marked == {"lat" if field == "lng" else field}
+    assert Page(answer).values("[aria-invalid]", "name") == ["lat" if field == "lng" else field]
     assert client.get(f"{editor}/questions.json?version=2").status_code == 404
 
 
@@ -163,12 +161,10 @@ def test_a_known_place_fills_words_point_and_radius(client: FlaskClient, editor:
         f"{editor}/places", data={"file": (BytesIO(json.dumps(file).encode()), "l.json")}
     )
     assert taken.status_code == 303
-    answer = client.post(
-        f"{editor}/questions/1", data=FIRST | {"action": "place", "place": "USU"}
-    ).text
+    answer = client.post(f"{editor}/questions/1", data=FIRST | {"action": "place", "place": "USU"})
 
-    for name, value in (("keywords", "usu"), ("lat", "3.5"), ("lng", "98.6"), ("radius_km", "2")):
-        assert f'name="{name}" value="{value}"' in answer
+    found = {"keywords": "usu", "lat": "3.5", "lng": "98.6", "radius_km": "2"}
+    assert found.items() <= Page(answer).fields("form.editor").items()
     assert document(client, editor)["locations"] == file["locations"]
 
 
@@ -186,20 +182,20 @@ def test_a_question_is_added_and_taken_out_again(client: FlaskClient, editor: st
 @pytest.mark.parametrize("headers", WAYS)
 def test_a_threshold_tried_out(client: FlaskClient, editor: str, headers: dict[str, str]) -> None:
     """Question 1 passes with a lower T; typed in either language, saved by nobody."""
-    now = text_of(client.get(editor).text)
-    high = client.get(f"{editor}?threshold=1", headers=headers).text
-    low = client.get(f"{editor}?threshold=0,0625", headers=headers).text
+    now = Page(client.get(editor))
+    high, low = (
+        Page(client.get(f"{editor}?threshold={typed}", headers=headers))
+        for typed in ("1", "0,0625")
+    )
 
-    counts = [
-        re.search(r"(\d+) of 3 questions are met", said)[1]  # type: ignore[index]
-        for said in (text_of(high), now, text_of(low))
-    ]
+    words = (page.text.partition(" of 3 questions are met")[0] for page in (high, now, low))
+    counts = [int(said.split()[-1]) for said in words]
     assert counts == sorted(counts)
     assert counts[0] < counts[2]
     assert "Only looked at: T = 0.6 is in force until you save." in high
-    assert f"(with T = 0.6: {counts[1]})" in text_of(high)
+    assert f"(with T = 0.6: {counts[1]})" in high
     assert "Only looked at" not in now
-    assert ("<html" in high) == (not headers)
+    assert high.is_part == bool(headers)
     assert document(client, editor)["threshold_t"] == 0.6
 
 
@@ -208,10 +204,10 @@ def test_thresholds_are_versions_or_refused(client: FlaskClient, editor: str) ->
         assert client.post(f"{editor}/threshold", data={"threshold": typed}).status_code == 400
         if typed:
             told = client.get(editor, query_string={"threshold": typed}, headers=PART)
-            assert 'class="error"' in told.text
+            assert Page(told).has(".error")
     for _ in range(2):  # the second changes nothing
         client.post(f"{editor}/threshold", data={"threshold": "0,6543"})
-    assert 'name="threshold" value="0.6543"' in client.get(editor).text
+    assert Page(client.get(editor)).one("[name=threshold]")["value"] == "0.6543"
     assert document(client, editor)["threshold_t"] == 0.6543
     assert client.get(f"{editor}/questions.json?version=3").status_code == 404
     assert client.get(f"{editor}/questions.json?version=1").get_json()["threshold_t"] == 0.6
@@ -219,7 +215,7 @@ def test_thresholds_are_versions_or_refused(client: FlaskClient, editor: str) ->
     client.post(f"{editor}/restore", data={"version": "1"})
 
     assert document(client, editor)["threshold_t"] == 0.6
-    assert "3. gold.json" in text_of(client.get(editor).text)
+    assert "3. gold.json" in Page(client.get(editor))
 
 
 def test_gold_begins_with_the_sets_questions(client: FlaskClient, web_database: Database) -> None:

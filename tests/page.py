@@ -1,0 +1,138 @@
+"""A page as a test reads it: parsed, and asked by CSS selectors, words, forms, links, tables."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from flask.testing import FlaskClient
+from lxml import html  # type: ignore[import-untyped]
+from lxml.cssselect import CSSSelector  # type: ignore[import-untyped]
+from werkzeug.test import TestResponse
+
+PARSER = html.HTMLParser(remove_comments=True, huge_tree=True)
+UNSENT = {"submit", "button", "reset", "image", "file"}
+
+
+class Page:
+    """A page, a part of one or an element in it.
+
+    Words are what stands between tags, with one space wherever there is a tag or white space.
+    """
+
+    def __init__(self, answer: TestResponse | str, element: Any = None) -> None:
+        self.source = answer if isinstance(answer, str) else answer.text
+        self.element = element
+        if element is None:
+            self.element = html.document_fromstring(self.source or "<p>", parser=PARSER)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it was sent to be put into a page that is open already."""
+        return "<html" not in self.source
+
+    @property
+    def text(self) -> str:
+        """All words but those of scripts and styles."""
+        inside = "descendant::text()[not(parent::script or parent::style)]"
+        return _words(self.element.xpath(inside))
+
+    @property
+    def content(self) -> str:
+        """The text as it is, of a script or a text area too."""
+        return "".join(self.element.itertext())
+
+    def __contains__(self, words: str) -> bool:
+        return words in self.text
+
+    def __getitem__(self, attribute: str) -> str:
+        return str(self.element.attrib[attribute])
+
+    def get(self, attribute: str) -> str | None:
+        found: str | None = self.element.get(attribute)
+        return found
+
+    def __repr__(self) -> str:
+        return f"Page({self.text!r})"
+
+    def all(self, css: str) -> list[Page]:
+        return [Page(self.source, found) for found in _selector(css)(self.element)]
+
+    def one(self, css: str) -> Page:
+        found = self.all(css)
+        assert len(found) == 1, f"{len(found)} elements are {css!r}"
+        return found[0]
+
+    def has(self, css: str) -> bool:
+        return bool(self.all(css))
+
+    def count(self, css: str) -> int:
+        return len(self.all(css))
+
+    def texts(self, css: str) -> list[str]:
+        return [one.text for one in self.all(css)]
+
+    def values(self, css: str, attribute: str = "value") -> list[str]:
+        """The values of an attribute, of elements that have it."""
+        return [one[attribute] for one in self.all(css) if attribute in one.element.attrib]
+
+    def links(self, css: str = "a") -> list[str]:
+        return self.values(css, "href")
+
+    def link(self, words: str) -> str:
+        """Where the one link of these words leads."""
+        found = {one["href"] for one in self.all("a[href]") if one.text == words}
+        assert len(found) == 1, f"{len(found)} links say {words!r}"
+        return found.pop()
+
+    def rows(self, css: str = "table") -> list[list[str]]:
+        """The words of the cells in each row of a table."""
+        return [row.texts("th, td") for row in self.one(css).all("tr")]
+
+    def fields(self, css: str = "main form") -> dict[str, Any]:
+        """What a browser would send of a form, without a button; a name used twice has a list."""
+        found: dict[str, Any] = {}
+        for field in self.one(css).all("[name]:not([disabled])"):
+            for value in _sent(field.element):
+                before = found.get(field["name"])
+                both = [*([before] if isinstance(before, str) else before or []), value]
+                found[field["name"]] = value if before is None else both
+        return found
+
+    def submit(
+        self, client: FlaskClient, css: str = "main form", *, headers: Any = None, **changed: Any
+    ) -> TestResponse:
+        """Send a form, with some fields filled in otherwise."""
+        form, data = self.one(css), self.fields(css) | changed
+        if (form.get("method") or "get").lower() == "get":
+            return client.get(form["action"], query_string=data, headers=headers)
+        return client.post(form["action"], data=data, headers=headers)
+
+    @property
+    def partials(self) -> dict[str, Page]:
+        """The parts that htmx puts in their places, by the selectors of the places."""
+        return {one["hx-target"]: one for one in self.all("hx-partial")}
+
+
+@cache
+def _selector(css: str) -> Any:
+    return CSSSelector(css, translator="html")
+
+
+def _words(texts: Any) -> str:
+    return " ".join(" ".join(texts).split())
+
+
+def _sent(field: Any) -> list[str]:
+    if field.tag == "textarea":
+        return ["".join(field.itertext()).removeprefix("\n")]
+    if field.tag == "select":
+        options = [option for option in field.iter("option") if "selected" in option.attrib]
+        chosen = options or ([] if "multiple" in field.attrib else [*field.iter("option")][:1])
+        return [option.get("value", _words(option.itertext())) for option in chosen]
+    kind = field.get("type", "text")
+    if field.tag != "input" or kind in UNSENT:
+        return []
+    if kind in {"checkbox", "radio"}:
+        return [field.get("value", "on")] if "checked" in field.attrib else []
+    return [field.get("value", "")]
