@@ -501,15 +501,15 @@ def test_nothing_leaks(client: FlaskClient, blind_ids: list[str], headers: dict[
     received = []
     for _ in range(3):
         address = begin(client)
-        html = client.get(address).text
-        received += [html.encode(), client.get(address, headers=headers).data]
-        for step, key in enumerate(dict.fromkeys(blind_study.keys(html))):
+        page = client.get(address)
+        received += [page.data, client.get(address, headers=headers).data]
+        for step, key in enumerate(dict.fromkeys(blind_study.keys(page))):
             decided = {"card": key, "subject": "floors", "outcome": "na", "reason": "a mistake"}
             answer = client.post(f"{address}/decision", data=decided, headers=headers)
             received += [answer.data, str(answer.headers).encode()]
             verdict = {"card": key, "relevance": "1", "event_id": f"{address}{step}"}
             client.post(f"{address}/judgment", data=verdict)
-        for key in blind_study.keys(client.get(address).text, "answer"):
+        for key in blind_study.keys(client.get(address), "answer"):
             rating = {"answer": key, "quality": "3", "event_id": f"{address}{key}"}
             client.post(f"{address}/rating", data=rating)
         empty = {"empty_outcome": "correct_empty", "event_id": f"{address}e"}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
-
 from flask.testing import FlaskClient
 from msgspec.structs import replace
+from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.web.conftest import made_once, stored
 from webapp.db.engine import Database
@@ -58,34 +57,18 @@ def begin(client: FlaskClient) -> str:
     return str(answer.location)
 
 
-def keys(html: str, name: str = "card") -> list[str]:
-    return re.findall(rf'name="{name}" value="([^"]+)"', html)
+def keys(answer: TestResponse, name: str = "card") -> list[str]:
+    return Page(answer).values(f"[name={name}]")
 
 
-def ways(html: str) -> dict[str, str | None]:
-    found = re.search(r'<nav [^>]*class="ways">.*?</nav>', html, re.DOTALL)
-    assert found is not None
-    links = dict(re.findall(r'aria-keyshortcuts="([plg])" href="([^"]+)"', unescape(found[0])))
-    return {key: links.get(key) for key in "plg"}
-
-
-def places(html: str) -> dict[str, str]:
-    found = re.findall(r'data-card="(\w+)" data-position="(\d+)"', html)
-    return dict(found)
-
-
-def target(key: str) -> str:
-    return re.escape(f'[data-card="{key}"]')
-
-
-def stage(html: str) -> str:
-    found = re.search(r'id="below" data-stage="(\w+)"', html)
-    assert found is not None
-    return found[1]
+def stands(answer: TestResponse) -> dict[str, str]:
+    """Return the place of the card that a click judged, and what stands there now."""
+    parts = Page(answer).all("hx-partial[hx-target$=' .stands']")
+    return {part["hx-target"].split()[1]: part.one(".stands")["data-stands"] for part in parts}
 
 
 def judge_all(client: FlaskClient, address: str, relevance: str = "1") -> None:
-    for key in keys(client.get(address).text):
+    for key in keys(client.get(address)):
         client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})
 
 

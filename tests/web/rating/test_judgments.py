@@ -6,19 +6,19 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from html import unescape
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.page import Page
 from tests.services.rating.particulars import LISTED, v2_answer
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
 from tests.web.frame.test_hostile_texts import HOSTILE, check, imported
-from tests.web.rating.blind_study import begin, keys, place, set_study
+from tests.web.rating.blind_study import begin, keys, place, set_study, stands
 from webapp.db.engine import Database
 from webapp.i18n import speaking
 from webapp.records import EmptyOutcome, Relevance
@@ -32,17 +32,9 @@ MOST_IN_A_CLICK = 15_000
 NOW_MS = "1772355600000"  # 2026-03-01 09:00 UTC
 
 
-def stands(html: str) -> dict[str, str]:
-    found = re.search(r' #rank-(\d+) \.stands.*?data-stands="(\w*)"', html)
-    assert found is not None
-    return {found[1]: found[2]}
-
-
-def pressed(html: str, rank: int) -> str | None:
-    form = re.search(rf'id="rank-{rank}".*?</article>', html, re.DOTALL)
-    assert form is not None
-    found = re.search(r'value="([^"]*)" aria-pressed="true"', form[0])
-    return found[1] if found else None
+def pressed(client: FlaskClient, run_id: str, rank: int) -> list[str]:
+    page = Page(client.get(place(run_id, 1)))
+    return page.values(f"#rank-{rank} [aria-pressed=true]")
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -54,7 +46,7 @@ def test_every_state_of_an_answer_has_its_page(
 
     assert answer.status_code == 200
     assert f"Question {query_id}" in answer.text
-    assert ("<html" in answer.text) == (headers == {})
+    assert Page(answer).is_part == bool(headers)
     assert "HX-Request-Type" in answer.headers["Vary"]
 
 
@@ -70,13 +62,13 @@ def test_a_click_answers_with_the_verdict_and_what_moves(client: FlaskClient, ru
     answer = client.post(f"{place(run_id, 1)}/results/1/judgment", data=data, headers=PART)
 
     assert answer.status_code == 200
-    assert stands(answer.text) == {"1": "1"}
-    assert all(f'id="{part}"' in answer.text for part in MOVING)
-    assert 'id="rank-1"' not in answer.text
+    assert stands(answer) == {"#rank-1": "1"}
+    assert all(Page(answer).has(f"#{part}") for part in MOVING)
+    assert not Page(answer).has("#rank-1")
     assert len(answer.data) <= MOST_IN_A_CLICK
     later = data | {"relevance": "0", "event_id": "e0", "sequence": "0"}
     lost = client.post(f"{place(run_id, 1)}/results/1/judgment", data=later, headers=PART)
-    assert stands(lost.text) == {"1": "1"}  # an earlier click that came later changes nothing
+    assert stands(lost) == {"#rank-1": "1"}  # an earlier click that comes later
 
 
 def test_the_same_event_twice_changes_nothing(client: FlaskClient, run_id: str) -> None:
@@ -87,7 +79,7 @@ def test_the_same_event_twice_changes_nothing(client: FlaskClient, run_id: str) 
     answer = client.post(address, data={"relevance": "0", "event_id": "e"}, headers=PART)
 
     assert answer.status_code == 409
-    assert 'hx-target="#notices"' in answer.text
+    assert "#notices" in Page(answer).partials
 
 
 def test_going_on_answers_for_the_next_open_question(client: FlaskClient, run_id: str) -> None:
@@ -98,8 +90,7 @@ def test_going_on_answers_for_the_next_open_question(client: FlaskClient, run_id
         f"{place(run_id, 1)}/rating", data={"quality": "5", "onward": "1"}, headers=PART
     )
 
-    assert 'id="walk"' in answer.text
-    assert 'data-query="2"' in answer.text
+    assert Page(answer).one("#walk")["data-query"] == "2"
     assert "Question 2 of 6" in answer.text
 
 
@@ -111,7 +102,7 @@ def test_marking_all_at_once_is_the_owners_switch(client: FlaskClient, run_id: s
     client.post("/study/", data=wanted)
 
     assert client.post(address, data={"relevance": "1"}).status_code == 303
-    assert pressed(client.get(place(run_id, 1)).text, 3) == "1"
+    assert pressed(client, run_id, 3) == ["1"]
 
 
 def test_undo_shows_where_it_happened(client: FlaskClient, run_id: str) -> None:
@@ -120,7 +111,7 @@ def test_undo_shows_where_it_happened(client: FlaskClient, run_id: str) -> None:
     answer = client.post(f"/runs/{run_id}/undo", data={"event_id": "u1"})
 
     assert answer.location == place(run_id, 1)
-    assert pressed(client.get(place(run_id, 1)).text, 1) is None
+    assert pressed(client, run_id, 1) == []
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -177,73 +168,61 @@ def test_figures_on_the_page_are_those_of_metrics_json(client: FlaskClient, run_
 
     figures = client.get(f"/runs/{run_id}/metrics.json").get_json()["figures"]
 
-    page = client.get(f"/runs/{run_id}").text
+    page = Page(client.get(f"/runs/{run_id}"))
     for name, figure in figures.items():
-        row = re.search(rf'about-{name}".*?</tr>', page, re.DOTALL)
-        assert row is not None
-        shown = re.search(r'class="value[^"]*">([^<]+)<', row[0])
-        expected = None if figure["value"] is None else f"{figure['value']:.2f}"
-        assert (shown[1] if shown else None) == expected
+        shown = row_of(page, name).texts(".value")[:1]
+        assert shown == ([] if figure["value"] is None else [f"{figure['value']:.2f}"])
+
+
+def row_of(page: Page, figure: str) -> Page:
+    return page.one(f"tr:has([popovertarget=about-{figure}])")
 
 
 def test_a_value_so_far_has_its_bounds(client: FlaskClient, web_database: Database) -> None:
     """Query 1 is rated, not relevant: success 0 over 1 of 4; at the end between 0 and 3/4."""
     run_id = stored(web_database, [query(n, card(f"c{n}")) for n in range(1, 5)])
     client.post(f"{place(run_id, 1)}/results/1/judgment", data={"relevance": "0"})
-    page = client.get(place(run_id, 2)).text
-    row = re.search(r'about-success_rate".*?</tr>', page, re.DOTALL)
-    assert row is not None
-    of_run = row[0].rsplit("<td>", 1)[1]
+    of_run = row_of(Page(client.get(place(run_id, 2))), "success_rate").all("td")[-1]
 
-    assert re.search(r'class="value so-far">0\.00<', of_run)
-    assert ">1 of 4<" in of_run
+    assert of_run.texts(".value.so-far") == ["0.00"]
+    assert of_run.texts(".n") == ["1 of 4"]
     assert "→0.00–0.75" in of_run
 
     for n in range(2, 5):
         client.post(f"{place(run_id, n)}/results/1/judgment", data={"relevance": "1"})
-    page = client.get(place(run_id, 2)).text
-    row = re.search(r'about-success_rate".*?</tr>', page, re.DOTALL)
-    assert row is not None
-    assert "so-far" not in row[0]
-    assert "n = 4" in row[0]
+    row = row_of(Page(client.get(place(run_id, 2))), "success_rate")
+    assert not row.has(".so-far")
+    assert "n = 4" in row
 
 
 @pytest.mark.usefixtures("run_ids")
 def test_figures_are_told_where_the_study_does(client: FlaskClient, web_database: Database) -> None:
     """2 relevant of 4 counted, "cannot tell" among them; 2 of 3 where it is left out."""
     address = begin(client)
-    for key, relevance in zip(
-        keys(client.get(address).text), ("1", "0", "1", "unsure"), strict=True
-    ):
+    for key, relevance in zip(keys(client.get(address)), ("1", "0", "1", "unsure"), strict=True):
         client.post(f"{address}/judgment", data={"card": key, "relevance": relevance})
     assert "Relevant so far" not in client.get(address).text
 
     set_study(web_database, figures="all")
 
-    assert "Relevant so far: 0.50 (2 of 4 counted cards)" in unescape(client.get(address).text)
+    assert "Relevant so far: 0.50 (2 of 4 counted cards)" in Page(client.get(address))
     set_study(web_database, cannot_tell="left_out")
-    assert "Relevant so far: 0.67 (2 of 3 counted cards)" in unescape(client.get(address).text)
+    assert "Relevant so far: 0.67 (2 of 3 counted cards)" in Page(client.get(address))
 
 
 RECORD_ONLY = "Known to the record only"
 
 
-def known_of(html: str) -> list[str]:
-    parts = re.findall(r'<div class="known".*?(?=<div id="badges|<article|<form)', html, re.DOTALL)
-    return [" ".join(re.sub("<[^>]+>", " ", part).split()) for part in parts]
-
-
 def test_a_card_unfolds_its_facts(client: FlaskClient, web_database: Database, run: str) -> None:
     page = f"{run}/queries/1"
-    (words,) = known_of(client.get(page).text)
+    words = Page(client.get(page)).one(".known")
     assert "Dekat Sun Plaza (300 m)" in words
     assert "Lingkungan tenang" in words
     assert "cctv" in words
     assert "Ada carport." not in words
 
     set_study(web_database, show_record=True)
-    (words,) = known_of(client.get(page).text)
-    said, record = words.split(RECORD_ONLY)
+    said, record = Page(client.get(page)).one(".known").text.split(RECORD_ONLY)
     assert "Ada carport." in record
     assert "cctv" in said
     assert "raters can see under the cards" in client.get(run).text
@@ -255,12 +234,11 @@ def test_a_blind_page_names_no_run(client: FlaskClient, web_database: Database, 
     imported(client, v2_answer("api_only", {**LISTED, "score": 0.91, "rank": 1}), "results.json")
     set_study(web_database, show_record=True, repeat_percent=0)
 
-    html = client.get(begin(client)).text
+    page = Page(client.get(begin(client)))
 
-    (words,) = known_of(html)
-    assert RECORD_ONLY in words
-    assert not re.search(r"hybrid|api_only|0\.91|results\.json", html)
-    assert run not in html
+    assert RECORD_ONLY in page.one(".known")
+    assert not re.search(r"hybrid|api_only|0\.91|results\.json", page.source)
+    assert run not in page.source
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "long" not in name])
@@ -281,7 +259,7 @@ def test_hostile_facts_do_not_act(client: FlaskClient, web_database: Database, n
 
 
 def test_the_owner_writes_notes_that_raters_read(client: FlaskClient, run: str) -> None:
-    (field,) = re.findall(r'name="(note-\d+)"', client.get("/study/notes/").text)
+    (field,) = Page(client.get("/study/notes/")).values("[name^=note-]", "name")
     assert client.post("/study/notes/", data={field: "A carport\r\ncounts."}).status_code == 303
     assert "A carport\ncounts." in client.get(f"{run}/queries/1").text
 

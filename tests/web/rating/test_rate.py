@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select
+from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
 from tests.web.conftest import PART, WAYS, stored
-from tests.web.rating.blind_study import (
-    begin,
-    judge_all,
-    keys,
-    places,
-    set_study,
-    shown,
-    stage,
-    target,
-)
+from tests.web.rating.blind_study import begin, judge_all, keys, set_study, shown, stands
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Task
 from webapp.db.tables.people import LogEntry, Rater
@@ -40,9 +32,9 @@ MOST_IN_A_CLICK = 30
 def rate_whole_study(client: FlaskClient, headers: dict[str, str]) -> list[bytes]:
     received: list[bytes] = []
 
-    def keep(answer: object) -> str:
-        received.append(str(answer.headers).encode() + answer.data)  # type: ignore[attr-defined]
-        return str(answer.text)  # type: ignore[attr-defined]
+    def keep(answer: TestResponse) -> TestResponse:
+        received.append(str(answer.headers).encode() + answer.data)
+        return answer
 
     for step in range(MOST_STEPS):
         answer = client.get("/rate/", headers=headers)
@@ -51,18 +43,17 @@ def rate_whole_study(client: FlaskClient, headers: dict[str, str]) -> list[bytes
             keep(client.get("/rate/"))
             return received
         address = answer.location
-        html = keep(client.get(address))
+        page = keep(client.get(address))
         keep(client.get(address, headers=PART))
         keep(client.get(f"{address}?open=1", headers=headers))
         if step % 3 == 0:  # put off and rated all the same, and what follows is looked at
             keep(client.post(f"{address}/later", headers=headers))
             keep(client.get(address))
             keep(client.get(f"/rate/?after={address.removeprefix('/rate/')}", headers=headers))
-        for number, key in enumerate(keys(html)):
+        for number, key in enumerate(keys(page)):
             data = {"card": key, "relevance": "1", "event_id": f"{step}-{number}"}
             keep(client.post(f"{address}/judgment", data=data, headers=headers))
-        html = keep(client.get(address))
-        if 'id="outcome"' in html:
+        if Page(keep(client.get(address))).has("#outcome"):
             said = {"empty_outcome": "false_negative", "event_id": f"{step}-e"}
             keep(client.post(f"{address}/rating", data=said, headers=headers))
         for number, key in enumerate(keys(keep(client.get(address)), "answer")):
@@ -127,7 +118,7 @@ def test_a_repeat_s_page_looks_like_the_first(client: FlaskClient, web_database:
         pages[address] = [anonymous(client.get(address).text)]
         judge_all(client, address)
         pages[address].append(anonymous(client.get(address).text))
-        for key in keys(client.get(address).text, "answer"):
+        for key in keys(client.get(address), "answer"):
             client.post(f"{address}/rating", data={"answer": key, "quality": "4"})
         pages[address].append(anonymous(client.get(address).text))
 
@@ -149,10 +140,11 @@ def anonymous(html: str) -> list[str]:
 def test_guidelines_are_shown_and_cannot_run(client: FlaskClient, web_database: Database) -> None:
     set_study(web_database, guidelines="**Relevan** bila cocok <script>alert(1)</script>")
 
-    html = client.get(begin(client)).text
+    guide = Page(client.get(begin(client))).one(".guide")
 
-    assert "<strong>Relevan</strong> bila cocok" in html
-    assert "<script>alert" not in html
+    assert guide.texts("strong") == ["Relevan"]
+    assert "bila cocok" in guide
+    assert not guide.has("script")
 
 
 def test_a_blind_click_costs_the_same_anywhere(client: FlaskClient, web_database: Database) -> None:
@@ -182,12 +174,10 @@ def test_a_blind_click_costs_the_same_anywhere(client: FlaskClient, web_database
 
 def statements_of_one_question(client: FlaskClient, database: Database) -> list[int]:
     address, costs = begin(client), []
-    clicks = [
-        ("judgment", {"card": key, "relevance": "1"}) for key in keys(client.get(address).text)
-    ]
+    clicks = [("judgment", {"card": key, "relevance": "1"}) for key in keys(client.get(address))]
     for where, data in clicks:
         costs.append(cost(client, database, f"{address}/{where}", data))
-    for key in keys(client.get(address).text, "answer"):
+    for key in keys(client.get(address), "answer"):
         said = {"answer": key, "quality": "4", "onward": "1"}
         costs.append(cost(client, database, f"{address}/rating", said))
     return costs
@@ -206,7 +196,7 @@ def rate_some(client: FlaskClient, questions: int) -> None:
         if answer.status_code == 200:
             return
         judge_all(client, answer.location)
-        for key in keys(client.get(answer.location).text, "answer"):
+        for key in keys(client.get(answer.location), "answer"):
             client.post(f"{answer.location}/rating", data={"answer": key, "quality": "4"})
 
 
@@ -216,11 +206,11 @@ def test_reading_a_run_is_logged_once(
     for _ in range(2):
         answer = client.get(f"/runs/{run_ids[0]}/queries/2")
         assert answer.status_code == 303
-        html = client.get(answer.location).text
-        assert "2. " in html
-        assert "Answer 2: ['x']" in unescape(html)
-        assert 'method="post" action="/rate' not in html
-        assert "/judgment" not in html
+        page = Page(client.get(answer.location))
+        assert "2. " in page
+        assert "Answer 2: ['x']" in page
+        assert not page.has("form[method=post][action^='/rate']")
+        assert "/judgment" not in page.source
 
     with web_database.reading() as session:
         logged = select(LogEntry.subject).where(LogEntry.action == assignments.OPENED)
@@ -228,60 +218,60 @@ def test_reading_a_run_is_logged_once(
 
     part = client.get(f"/runs/{run_ids[0]}/queries/1", headers=PART)
     assert part.status_code == 409
-    assert 'hx-target="#notices"' in part.text
+    assert "#notices" in Page(part).partials
 
 
 @pytest.mark.parametrize("address", ["/", "/runs/", "/runs/{}"])
 def test_rating_begins_blind(client: FlaskClient, run_ids: list[str], address: str) -> None:
-    html = client.get(address.format(run_ids[0])).text
+    page = Page(client.get(address.format(run_ids[0])))
 
-    assert 'href="/rate/"' in html
-    assert f"/runs/{run_ids[0]}/queries/" not in html
+    assert "/rate/" in page.links()
+    assert f"/runs/{run_ids[0]}/queries/" not in page.source
 
 
 @pytest.mark.usefixtures("run_ids")
 def test_an_old_page_s_verdicts_find_cards(client: FlaskClient, web_database: Database) -> None:
     address = begin(client)
-    before = client.get(address).text
+    before = Page(client.get(address)).values(".card", "data-card")
     stored(web_database, [query(1, *(shown(f"new {n}") for n in range(9)))], method="late")
-    moved = [
-        key for key, at in places(client.get(address).text).items() if at != places(before).get(key)
-    ]
+    after = Page(client.get(address)).values(".card", "data-card")
 
-    assert set(moved) & set(keys(before))
-    for key in keys(before):
+    assert set(before) < set(after)
+    assert before != after[: len(before)]
+    for key in before:
         data = {"card": key, "relevance": "1"}
         answer = client.post(f"{address}/judgment", data=data, headers=PART)
-        assert re.search(rf"{target(key)} \.stands", unescape(answer.text))
-        assert f'data-card="{key}"' in before
+        assert stands(answer) == {f'[data-card="{key}"]': "1"}
 
 
 @pytest.mark.usefixtures("run_ids")
 def test_a_click_with_a_script_answers_with_what_it_changed(client: FlaskClient) -> None:
     address = begin(client)
-    first, *rest = keys(client.get(address).text)
+    first, *rest = keys(client.get(address))
     data = {"relevance": "1", "device": "phone", "sequence": "1", "event_id": "e1"}
 
     answer = client.post(f"{address}/judgment", data=data | {"card": first}, headers=PART)
 
     assert answer.status_code == 200
-    assert re.search(rf'{target(first)} \.stands.*?data-stands="1"', unescape(answer.text))
+    part = Page(answer)
+    assert stands(answer) == {f'[data-card="{first}"]': "1"}
     assert len(answer.data) <= 15_000
-    assert "<html" not in answer.text
-    assert [f'id="{part}"' in answer.text for part in ("walk", "below", "end")] == [True] * 3
-    assert stage(answer.text) == "cards"
+    assert part.is_part
+    assert part.has("#walk")
+    assert part.has("#end")
+    assert part.one("#below")["data-stage"] == "cards"
     for number, key in enumerate(rest):
         again = {"relevance": "1", "event_id": f"r{number}", "card": key, "onward": "1"}
         answer = client.post(f"{address}/judgment", data=again, headers=PART)
-    assert stage(answer.text) == "answers"
-    assert len(keys(answer.text, "answer")) == 3
+    assert Page(answer).one("#below")["data-stage"] == "answers"
+    assert len(keys(answer, "answer")) == 3
 
 
 @pytest.mark.usefixtures("run_ids")
 def test_going_on_leads_to_the_next_question_once_this_one_is_done(client: FlaskClient) -> None:
     address = begin(client)
     judge_all(client, address)
-    answers = keys(client.get(address).text, "answer")
+    answers = keys(client.get(address), "answer")
     for number, key in enumerate(answers, start=1):
         said = {"answer": key, "quality": "5", "onward": "1"}
         answer = client.post(f"{address}/rating", data=said, headers=PART)
@@ -323,7 +313,7 @@ def test_what_is_not_there_is_refused(
     )
 
     assert answer.status_code == status
-    assert ("<html" in answer.text) == (headers == {})
+    assert Page(answer).is_part == bool(headers)
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -349,10 +339,10 @@ def test_another_rater_s_task_is_nowhere_to_be_found(
 @pytest.mark.usefixtures("run_ids")
 def test_undo_shows_where_it_happened_in_whichever_task(client: FlaskClient) -> None:
     address = begin(client)
-    key = keys(client.get(address).text)[0]
+    key = keys(client.get(address))[0]
     client.post(f"{address}/judgment", data={"card": key, "relevance": "1"})
 
     answer = client.post("/rate/undo", data={"event_id": "u1"})
 
     assert answer.location == address
-    assert 'aria-pressed="true"' not in client.get(address).text
+    assert not Page(client.get(address)).has("[aria-pressed=true]")
