@@ -38,10 +38,11 @@ DEMO = FOLDER / "demo.json.xz"
 HYBRID = FOLDER / "hybrid.json"
 BESIDE = Path(__file__).parents[2] / "shared" / "real" / "hybrid"
 NEW_COLUMNS = {
-    *("kind", "scale", "merging", "measures", "asks_quality", "marks_words", "mappings"),
-    "external_id",
+    "studies": "kind scale merging measures asks_quality marks_words mappings",
+    "questions": "external_id",
+    "queries": "asks_quality",
 }
-"""Columns that tables got after the outputs were frozen."""
+"""The columns that tables got after the outputs were frozen."""
 RECORDED = Path(os.environ.get("RELEVANSI_REAL_RUN", BESIDE))
 FORMATS = ("csv", "wide-csv", "long-csv", "xlsx", "report", "qrels", "run", "json", "html")
 LANGUAGES = ("en", "id")
@@ -166,7 +167,7 @@ def readable(content: bytes, kind: str) -> Any:
     if kind in {"proof-pack", "zip"}:
         with zipfile.ZipFile(io.BytesIO(content)) as pack:
             found = {
-                name: _columns(pack.read(name))
+                name: _columns(Path(name).stem, pack.read(name))
                 if name.startswith("study/")
                 else readable(pack.read(name), Path(name).suffix[1:])
                 for name in pack.namelist()
@@ -184,9 +185,13 @@ def readable(content: bytes, kind: str) -> Any:
     return text.splitlines()
 
 
-def _columns(rows: bytes) -> Any:
+def _columns(table: str, rows: bytes) -> Any:
     found = json.loads(rows)
-    known = (name for name in found[0] if name not in NEW_COLUMNS) if found else ()
+    known = (
+        (name for name in found[0] if name not in NEW_COLUMNS.get(table, "").split())
+        if found
+        else ()
+    )
     return [len(found), *known]
 
 

@@ -24,7 +24,9 @@ def upgrade() -> None:
         ("queries", "asks_quality"),
         ("query_summaries", "asks_quality"),
     ):
-        yes = sa.Column(name, sa.Boolean(), nullable=False, server_default=sa.true())
+        yes: sa.Column[bool] = sa.Column(
+            name, sa.Boolean(), nullable=False, server_default=sa.true()
+        )
         op.add_column(table, yes)
     op.add_column("questions", sa.Column("external_id", sa.Text()))
     op.add_column("query_summaries", sa.Column("further", sa.JSON(none_as_null=True)))
