@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.agreement.test_agreement import pair
 from tests.services.runs.runs import card, click, query, run
 from tests.web.conftest import PART
@@ -72,22 +72,21 @@ def test_before_two_raters_have_judged_the_page_says_what_is_missing(
 
 @pytest.mark.usefixtures("two_raters")
 def test_the_page_shows_each_coefficient_with_its_meaning(client: FlaskClient) -> None:
-    cards = client.get("/agreement?of=nonsense").text
-    empty = client.get("/agreement?of=empty_lists").text
-    quality = client.get("/agreement?of=quality").text
+    cards, empty, quality = (
+        Page(client.get(f"/agreement?of={of}")) for of in ("nonsense", "empty_lists", "quality")
+    )
 
     # a and c of a, b, c alike: 2/3. Pe = 2/3 x 1/3 + 1/3 x 2/3 = 4/9; kappa = 0.4.
-    assert '<span class="value">0.67</span>' in cards
-    assert '<span class="value">0.40</span>' in cards
-    assert "Budi &lt;b&gt;" in cards
-    assert "<b>" not in cards
+    assert {"0.67", "0.40"} <= set(cards.texts(".value"))
+    assert "Budi <b>" in cards
+    assert "<b>" not in cards.source
     for name in ("raw", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"):
-        assert f'id="about-{name}"' in cards
-        assert f'popovertarget="about-{name}"' in cards
+        assert cards.has(f"#about-{name}")
+        assert cards.has(f"[popovertarget=about-{name}]")
     # One list, called empty by both: kappa cannot be told from chance.
-    assert 'popovertarget="why-one_label"' in empty
-    assert 'id="why-one_label"' in empty
-    assert '<span class="value">1.00</span>' in empty
+    assert empty.has("[popovertarget=why-one_label]")
+    assert empty.has("#why-one_label")
+    assert "1.00" in empty.texts(".value")
     assert "Quality 0-5 is an order" in quality
 
 
@@ -131,7 +130,7 @@ def send(client: FlaskClient, form: dict[str, Any], **headers: str) -> TestRespo
 def test_runs_of_the_study_that_were_judged_by_hand_are_reported_without_any_file(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert 'id="found"' not in client.get("/conflicts/").text
+    assert not Page(client.get("/conflicts/")).has("#found")
     found = compare(judged_runs([HYBRID, API_ONLY]))
     monkeypatch.setattr(agreement, "in_study", lambda *_: found)
 
@@ -160,18 +159,18 @@ def test_few_contradictions_may_be_chance_and_none_lean_nowhere(client: FlaskCli
     assert "That can well be chance (p = " in page
     assert "Between Run 1 and b, 1 favour" in page
     assert "b and c do not contradict each other." in page
-    assert 'id="lean"' in page
-    assert 'id="lean"' not in alike
+    assert Page(page).has("#lean")
+    assert not Page(alike).has("#lean")
 
 
 def test_with_htmx_only_the_report_is_sent(client: FlaskClient) -> None:
-    part = send(client, slots(HYBRID, API_ONLY), **PART).text
+    part = Page(send(client, slots(HYBRID, API_ONLY), **PART))
     refusal = send(client, {}, **PART)
 
-    assert '<div id="report">' in part
-    assert "<form" not in part
+    assert part.has("#report")
+    assert not part.has("form")
     assert refusal.status_code == 422
-    assert 'role="alert"' in refusal.text
+    assert Page(refusal).has("[role=alert]")
 
 
 def half_a_run() -> dict[str, Any]:
@@ -230,7 +229,8 @@ def test_hostile_names_and_texts_are_text(client: FlaskClient) -> None:
     assert "<img" not in page
 
 
-OWN = re.compile(r'id="dispute-(\d+)"')
+def disputes(answer: TestResponse) -> list[str]:
+    return [name.removeprefix("dispute-") for name in Page(answer).values(".dispute", "id")]
 
 
 @pytest.fixture(name="disputed")
@@ -259,12 +259,10 @@ def stored(database: Database) -> list[tuple[str, str]]:
 def test_a_dispute_shows_card_votes_and_notes_and_neither_name_nor_run(
     client: FlaskClient, run_id: str
 ) -> None:
-    main = client.get("/adjudications/").text.split("<main")[1].split("</main>")[0]
+    main = Page(client.get("/adjudications/")).one("main")
 
-    assert "1. Question 1" in main
-    assert "Rater 1" in main
-    assert "Rater 2" in main
-    assert "&lt;script&gt;x" in main
+    for shown in ("1. Question 1", "Rater 1", "Rater 2", "<script>x"):
+        assert shown in main
     for hidden in ("Budi", run_id, "hybrid", "test_results"):
         assert hidden not in main
     client.post("/adjudications/names", data={"shown": "1"})
@@ -288,12 +286,10 @@ def test_a_verdict_with_a_reason_settles(
     assert "rented out" in client.get("/adjudications/?settled=1").text
     assert client.post(f"/adjudications/{disputed}/withdraw").status_code == 303
     assert stored(web_database) == []
-    part = client.post(
-        f"/adjudications/{disputed}", data={"verdict": "1", "reason": "fits"}, headers=PART
-    )
-    assert f'<hx-partial hx-target="#dispute-{disputed}"' in part.text
-    assert '<hx-partial hx-target="#labels"' in part.text
-    assert "<html" not in part.text
+    said = {"verdict": "1", "reason": "fits"}
+    part = Page(client.post(f"/adjudications/{disputed}", data=said, headers=PART))
+    assert {f"#dispute-{disputed}", "#labels"} <= part.partials.keys()
+    assert part.is_part
 
 
 @pytest.mark.parametrize("headers", [{}, PART])
@@ -305,7 +301,7 @@ def test_a_missing_reason_is_asked_for_and_nothing_is_stored(
     )
 
     assert answer.status_code == 422
-    assert 'aria-invalid="true"' in answer.text
+    assert Page(answer).has("[aria-invalid=true]")
     assert "Please fill this in." in answer.text
     assert stored(web_database) == []
 
@@ -337,20 +333,17 @@ def test_disputes_are_settled_one_after_the_other_a_few_on_each_page(
                 at = click(f"{one.id}/{rank}")
                 events.judge(session, one, many.id, 1, rank, verdict, at)
         session.commit()
-    first = client.get("/adjudications/").text
-    shown = OWN.findall(first)
+    first = client.get("/adjudications/")
+    shown = disputes(first)
     for thing in shown[:3]:
         client.post(f"/adjudications/{thing}", data={"verdict": "1", "reason": "fits"})
-    following = re.search('rel="next" href="([^"]+)"', first)
-    assert following is not None
-    second = client.get(following[1]).text
-    rest = OWN.findall(second)
-    settled = client.get("/adjudications/?settled=1").text
+    second = client.get(Page(first).one("[rel=next]")["href"])
+    rest = disputes(second)
 
     assert (len(shown), len(rest), len({*shown, *rest})) == (5, 2, 7)
-    assert '<span class="n">7</span>' in first
-    assert '<span class="n">4</span>' in second
-    assert 'rel="next"' not in second
-    assert OWN.findall(client.get("/adjudications/").text) == [*shown[3:], *rest]
-    assert OWN.findall(settled) == shown[:3]
-    assert OWN.findall(client.get(f"/adjudications/?after={rest[-1]}").text) == [*shown[3:], *rest]
+    assert "7" in Page(first).texts(".n")
+    assert "4" in Page(second).texts(".n")
+    assert not Page(second).has("[rel=next]")
+    for address in ("/adjudications/", f"/adjudications/?after={rest[-1]}"):
+        assert disputes(client.get(address)) == [*shown[3:], *rest]
+    assert disputes(client.get("/adjudications/?settled=1")) == shown[:3]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from io import BytesIO
 
 import pytest
@@ -12,6 +11,7 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.runs.runs import card, click, query
 from tests.web.conftest import made_once, stored
 from webapp.db.engine import Database
@@ -69,17 +69,15 @@ def test_the_first_phase_with_runs_is_shown_at_once(
     assert page == client.get("/comparisons/?phase=1").text
     assert page == client.get("/comparisons/?phase=2").text  # there is none
     parts = address(pair, part="categories", figure="success_rate")
-    assert 'id="table-category_success_rate"' in client.get(f"/comparisons/{parts}").text
+    assert Page(client.get(f"/comparisons/{parts}")).has("#table-category_success_rate")
 
 
 def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple[str, str]) -> None:
-    page = client.get(f"/comparisons/{address(pair)}").text
-    summary = page[page.index('id="table-summary"') :]
+    page = Page(client.get(f"/comparisons/{address(pair)}"))
 
     # P@5 of api: (1/2 + 1/1) / 2; of hybrid 1/1 over one list. Success 2/2 and 1/2.
-    first_row = re.findall(r'<span class="value">([^<]+)', summary)[:2]
-    assert first_row == ["0.75", "1.00"]
-    answer = page[page.index('id="answer"') : page.index('id="choice"')]
+    assert page.texts("#table-summary .value")[:2] == ["0.75", "1.00"]
+    answer = page.one("#answer")
     assert "Neither api nor Hybrid is ahead on Precision@5, MRR or Success rate." in answer
     differences = client.get(f"/comparisons/{address(pair, part='differences')}").text
     assert "Hybrid is 0.50 higher than api" in differences  # question 1: 1 against 1/2
@@ -92,14 +90,13 @@ def test_figures_on_the_page_are_worked_by_hand(client: FlaskClient, pair: tuple
 def test_both_lists_of_a_question_stand_side_by_side(
     client: FlaskClient, pair: tuple[str, str]
 ) -> None:
-    page = client.get(f"/comparisons/questions/1{address(pair)}").text
+    page = Page(client.get(f"/comparisons/questions/1{address(pair)}"))
 
-    categories = client.get(f"/comparisons/{address(pair, part='categories')}").text
-    for text in (page, categories):
-        assert "<script>alert" not in text
-        assert "&lt;script&gt;alert" in text
-    assert page.count('data-verdict="1"') == 2  # "same", judged once
-    assert page.count('data-verdict="0"') == 1
+    categories = Page(client.get(f"/comparisons/{address(pair, part='categories')}"))
+    for one in (page, categories):
+        assert "<script>alert" not in one.source
+        assert HOSTILE in one
+    assert sorted(page.values("[data-verdict]", "data-verdict")) == ["0", "1", "1"]  # "same": once
     assert "also at rank 1 of Hybrid" in page
     assert "false negative" in client.get(f"/comparisons/questions/2{address(pair)}").text
 
@@ -107,14 +104,13 @@ def test_both_lists_of_a_question_stand_side_by_side(
 def test_questions_that_moved_come_first_unless_the_order_is_asked_for(
     client: FlaskClient, pair: tuple[str, str]
 ) -> None:
-    moved = client.get(f"/comparisons/{address(pair, part='questions')}").text
-    in_order = client.get(f"/comparisons/{address(pair, part='questions', order='set')}").text
+    def positions(**asked: str) -> list[str]:
+        page = Page(client.get(f"/comparisons/{address(pair, part='questions', **asked)}"))
+        links = page.links("a[href^='/comparisons/questions/']")
+        return [link.partition("?")[0].removeprefix("/comparisons/questions/") for link in links]
 
-    def positions(page: str) -> list[str]:
-        return re.findall(r"/comparisons/questions/(\d)", page)
-
-    assert positions(moved) == ["2", "1"]  # 1 against 0, then 1 against 1/2
-    assert positions(in_order) == ["1", "2"]
+    assert positions() == ["2", "1"]  # 1 against 0, then 1 against 1/2
+    assert positions(order="set") == ["1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -148,11 +144,11 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
         events.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
         session.commit()
 
-    merged = client.get(f"/comparisons/{address(pair, rule='majority')}").text
+    merged = Page(client.get(f"/comparisons/{address(pair, rule='majority')}"))
     alone = client.get(f"/comparisons/{address(pair, rule='rater Owner')}").text
 
-    assert "1 dispute waits for a decision." in merged
-    assert 'href="/adjudications/"' in merged.partition("1 dispute waits")[2][:300]
+    (notice,) = (one for one in merged.all(".notice") if "1 dispute waits for a decision." in one)
+    assert notice.links() == ["/adjudications/"]
     assert "dispute waits" not in alone
     own = client.get(f"/comparisons/{address(pair, rule='rater Ani')}").text
     assert "Ani alone" in own
@@ -164,9 +160,9 @@ def test_runs_of_different_questions_are_refused_with_what_differs(
 ) -> None:
     other = stored(web_database, [query(1, card("z"), text="Quite another")], method="other")
 
-    page = client.get(f"/comparisons/{address((pair[0], other))}").text
+    page = Page(client.get(f"/comparisons/{address((pair[0], other))}"))
 
-    assert 'id="different"' in page
+    assert page.has("#different")
     assert "Quite another" in page
     assert client.get(f"/comparisons/report.json{address((pair[0], other))}").status_code == 422
 
@@ -199,20 +195,19 @@ def test_two_dropped_files_are_compared_and_nothing_of_them_is_in_the_study(
     page = drop(client, hybrid_20260125=rated(*HYBRID), api_only=rated(*API))
 
     assert page.status_code == 200
-    summary = page.text[page.text.index('id="table-summary"') :]
-    assert re.findall(r'<span class="value">([^<]+)', summary)[:1] == ["0.60"]  # (.8+.6+.4)/3
+    assert Page(page).texts("#table-summary .value")[0] == "0.60"  # (.8+.6+.4)/3
     parts = ("differences", "categories", "questions", "stability", "configuration", "downloads")
     shown = {part: client.get(f"/comparisons/files/{place(page)}&part={part}") for part in parts}
     assert "Hybrid is 0.27 higher than API Only" in shown["differences"].text
     for part in parts:
-        assert f'id="{part}"' in shown[part].text
+        assert Page(shown[part]).has(f"#{part}")
         assert f"part={part}" in page.text
         assert "/comparisons/questions/" not in shown[part].text
     assert "A rated file has counts and no verdicts by card." in page.text
     with web_database.reading() as session:
         for table in (Run, Query, Event):
             assert session.scalar(select(func.count()).select_from(table)) == 0
-    tokens = re.findall(r'name="file" value="(\w+)"', page.text)[:2]
+    tokens = Page(page).values("[name=file]")[:2]
     assert client.post("/comparisons/files/forget", data={"file": tokens}).status_code == 303
     with web_database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Upload)) == 0
@@ -234,11 +229,11 @@ def test_every_file_and_picture_of_dropped_files_can_be_taken_away(client: Flask
     ]
     named = f"{place(page)}&name=Baru&name=v1.2+lama&phase=1&part=differences"
     assert "Baru is 0.27 higher than v1.2 lama" in client.get(f"/comparisons/files/{named}").text
-    offered = client.get(f"/comparisons/files/{place(page)}&part=downloads").text
-    links = set(re.findall(r'href="(/comparisons/files/[^"#]*)', offered))
+    offered = Page(client.get(f"/comparisons/files/{place(page)}&part=downloads"))
+    links = set(offered.links("a[href^='/comparisons/files/']"))
     assert any(link.startswith("/comparisons/files/questions.svg") for link in links)
     for link in links:
-        assert client.get(link.replace("&amp;", "&")).status_code == 200, link
+        assert client.get(link).status_code == 200, link
 
 
 def test_what_is_wrong_with_a_dropped_file_is_told_by_file_and_line(client: FlaskClient) -> None:
@@ -277,5 +272,5 @@ def test_files_that_cannot_be_compared_say_why(
 
     assert page.status_code == 200
     assert told in page.text
-    assert 'id="table-summary"' not in page.text
+    assert not Page(page).has("#table-summary")
     assert client.post("/comparisons/files/", data={}).status_code == 422

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.page import Page
 from tests.services.planning.helped import BY_MACHINE, BY_PEOPLE, drawn, machine, study_of_two_runs
 from tests.services.planning.helped import judge as judge_all
 from tests.services.runs.runs import card, query
@@ -19,12 +19,7 @@ PAGE = "/study/planning"
 
 
 def said(client: FlaskClient, part: str, address: str = PAGE) -> str:
-    return words(client.get(address).text, part)
-
-
-def words(page: str, part: str) -> str:
-    inside = page.partition(f'id="{part}"')[2].partition("</section>")[0]
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", inside)).split())
+    return Page(client.get(address)).one(f"#{part}, section:has(> #{part})").text
 
 
 def judge(client: FlaskClient, run: str, number: int, relevance: str) -> None:
@@ -35,22 +30,21 @@ def judge(client: FlaskClient, run: str, number: int, relevance: str) -> None:
 
 def test_a_plan_can_be_made_before_there_are_questions(app: Flask, client: FlaskClient) -> None:
     places.assert_explained(app, PAGE, "How many judgments are enough", "/runs/import")
-    page = client.get(PAGE, query_string={"deviation": "0.3", "difference": "0,1"}).text
+    page = Page(client.get(PAGE, query_string={"deviation": "0.3", "difference": "0,1"}))
 
     # G*Power, see tests/cli/planning/test_planning.py.
     assert "A difference of 0.10 takes 73 questions" in page
-    assert "<svg" in page
-    assert 'id="table-plan"' in page
+    assert page.has("svg")
+    assert page.has("#table-plan")
 
 
 def test_a_wrong_value_is_named_at_its_field(client: FlaskClient, run_id: str) -> None:
     assert run_id
-    assert 'id="table-plan"' not in client.get(PAGE).text  # nothing is rated yet
+    assert not Page(client.get(PAGE)).has("#table-plan")  # nothing is rated yet
     wish = {"difference": "much", "raters": "0", "figure": "none", "power": "1", "pair": "a~b"}
-    page = client.get(PAGE, query_string=wish)
-    assert page.status_code == 200
-    assert page.text.count('aria-invalid="true"') == 2
-    assert page.text.count('class="error"') == 2
+    answer = client.get(PAGE, query_string=wish)
+    assert answer.status_code == 200
+    assert Page(answer).count("[aria-invalid=true]") == Page(answer).count(".error") == 2
 
 
 def test_each_question_set_has_a_plan_of_its_own(
@@ -184,13 +178,14 @@ def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
     page = client.get(f"/runs/{run_id}/queries/{outside[0]}").text
     assert remark in page
     assert "Not part of the sample" in page
-    assert "<title>Question" in page  # without a number
-    page = client.get(f"/runs/{run_id}/queries/{inside[0]}").text
-    assert remark not in page
-    assert "Question 1 of 2" in page
+    assert Page(page).one("title").text.startswith("Question")  # without a number
+    shown = Page(client.get(f"/runs/{run_id}/queries/{inside[0]}"))
+    assert remark not in shown
+    assert "Question 1 of 2" in shown
     following = f"/runs/{run_id}/queries/{inside[1]}"
-    assert f'rel="next" data-walk aria-keyshortcuts="l" href="{following}"' in page
-    assert f'href="/runs/{run_id}/queries/{inside[0]}' in client.get("/runs/").text  # go on there
+    assert shown.links("[rel=next][data-walk][aria-keyshortcuts=l]") == [following]
+    go_on = f"a[href^='/runs/{run_id}/queries/{inside[0]}']"
+    assert Page(client.get("/runs/")).has(go_on)
 
 
 def rated(database: Database, *, sample: bool = False, left: int = 0) -> None:
@@ -242,12 +237,10 @@ def test_a_machine_with_cards_left_is_said_to_have_them_and_another_can_be_chose
 ) -> None:
     rated(web_database, sample=True, left=2)
 
-    page = client.get(PAGE).text
-    shown = words(page, "machine_help")
+    page = Page(client.get(PAGE))
+    shown = said(client, "machine_help")
 
     assert "Mesin has cards left in 2 of 8 questions." in shown
     assert "The machine has cards left." in shown
-    address = re.search(r'href="([^"]+machine=\d+)[^"]*">Other', page)
-    assert address is not None
-    other = said(client, "machine_help", address[1].replace("&amp;", "&"))
+    other = said(client, "machine_help", page.link("Other"))
     assert "Other has cards left in 8 of 8 questions." in other

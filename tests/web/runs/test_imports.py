@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from io import BytesIO
 from typing import Any
 
@@ -14,6 +13,7 @@ from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.web.conftest import WAYS
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
@@ -56,7 +56,7 @@ def drop(client: FlaskClient, *files: bytes, headers: dict[str, str] | None = No
 
 
 def tokens(answer: TestResponse) -> list[str]:
-    return re.findall(r'name="token" value="(\w+)"', answer.text)
+    return Page(answer).values("[name=token]")
 
 
 def store(client: FlaskClient, *files: bytes, **form: str) -> str:
@@ -72,7 +72,7 @@ def test_a_dropped_file_is_reported_on_and_stored_only_when_it_is_confirmed(
 ) -> None:
     report = drop(client, run_file(), headers=headers)
     assert report.status_code == 200
-    assert ("<html" in report.text) == (headers == {})
+    assert Page(report).is_part == bool(headers)
     (token,) = tokens(report)
     client.post("/runs/import", data={"token": token, "action": "discard"})
     assert client.get(f"/runs/import?token={token}").status_code == 404
@@ -95,13 +95,12 @@ def test_several_files_wait_together_and_those_of_one_name_are_told_apart(
     two = [(BytesIO(run_file(timestamp=at)), "test_results.json") for at in ("1", "2")]
     page = client.post("/runs/import", data={"files": two}, follow_redirects=True)
 
-    headings = re.findall(r'<h2 id="file-[^"]*">([^<]*)</h2>', page.text)
+    headings = Page(page).texts("h2[id^=file-]")
     assert headings == ["test_results.json (file 1 of 2)", "test_results.json (file 2 of 2)"]
-    fields = re.findall(r'<label><span>(.*?)<span class="vh">(.*?)</span></span>', page.text)
-    assert len(set(fields)) == 4  # search method and LLM of each
+    assert len(set(Page(page).texts("label > span:has(.vh)"))) == 4  # search method, LLM of each
     answer = client.post("/runs/import", data={"token": tokens(page), "action": "store"})
     assert answer.location == "/runs/"
-    assert client.get("/runs/").text.count('class="run"') == 2
+    assert Page(client.get("/runs/")).count(".run") == 2
 
 
 @pytest.mark.parametrize("data", [b"", b'{"a": 1}', b"query_id\n1"])
@@ -110,7 +109,7 @@ def test_a_wrong_file_is_told_what_was_expected(client: FlaskClient, data: bytes
 
     assert report.status_code == 200
     assert "This file cannot be imported." in report.text
-    assert 'value="store"' not in report.text
+    assert not Page(report).has("[value=store]")
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -149,8 +148,7 @@ def _owner(client: FlaskClient) -> str:
     """The name of the only rater, whose study has the run of `run_file`."""
     (token,) = tokens(drop(client, run_file()))
     client.post("/runs/import", data={"token": token, "action": "store"})
-    (name,) = re.findall(r'name="rater-\w+" value="([^"]*)"', drop_rated(client, rated()).text)
-    return str(name)
+    return Page(drop_rated(client, rated())).one("input[name^=rater-]")["value"]
 
 
 def test_quality_notes_and_outcomes_of_a_rated_csv_become_the_chosen_raters(
@@ -171,7 +169,7 @@ def test_quality_notes_and_outcomes_of_a_rated_csv_become_the_chosen_raters(
     assert client.get(f"/runs/import?token={token}").status_code == 404
     again = drop_rated(client, rated())
     assert "gave all of these verdicts here already. There is nothing to store." in again.text
-    assert 'value="store"' not in again.text
+    assert not Page(again).has("[value=store]")
     (token,) = tokens(drop_rated(client, rated(quality="2", notes="biasa")))
     decide(client, token, owner, confirm_="1")
     first = client.get(f"{run}/export.json").get_json()["queries"][0]
@@ -208,7 +206,7 @@ def test_a_rated_csv_of_no_run_here_cannot_be_imported(
     report = drop_rated(client, data)
 
     assert why in report.text
-    assert 'value="store"' not in report.text
+    assert not Page(report).has("[value=store]")
 
 
 OTHER = run_file(search_method="vector", timestamp="20260302_090000")
@@ -230,7 +228,7 @@ def test_a_second_run_of_the_questions_says_before_that_rating_becomes_blind(
     assert LEGEND in store(client, OTHER)
     third = run_file(search_method="api", timestamp="20260303_090000")
     assert LEGEND not in store(client, third)
-    assert 'href="/rate/"' in client.get("/").text
+    assert "/rate/" in Page(client.get("/")).links()
 
 
 def test_two_runs_dropped_together_say_so_and_two_files_of_one_session_do_not(
@@ -254,7 +252,7 @@ def test_the_owner_keeps_the_study_open_in_the_report(
         assert session.scalars(
             select(LogEntry.new).where(LogEntry.action == "set blind")
         ).all() == ["False"]
-    assert 'href="/rate/"' not in client.get("/").text
+    assert "/rate/" not in Page(client.get("/")).links()
 
 
 def test_the_first_import_asks_for_the_name_of_the_study_in_the_language_of_the_page(
@@ -263,7 +261,7 @@ def test_the_first_import_asks_for_the_name_of_the_study_in_the_language_of_the_
     """Whatever language the study was made in; the owner whom nobody named is called so too."""
     client.post("/language", data={"to": "id"})
     report = drop(client, run_file())
-    assert 'name="study_name" value="Studi saya"' in report.text
+    assert Page(report).one("[name=study_name]")["value"] == "Studi saya"
 
     form = {"token": tokens(report), "action": "store", "study_name": "Skripsi Ani"}
     client.post("/runs/import", data=form)
@@ -271,7 +269,7 @@ def test_the_first_import_asks_for_the_name_of_the_study_in_the_language_of_the_
     with web_database.reading() as session:
         assert session.scalars(select(Study.name)).all() == ["Skripsi Ani"]
         assert session.scalars(select(Rater.name)).all() == ["Pemilik"]
-    assert 'name="study_name"' not in drop(client, OTHER).text
+    assert not Page(drop(client, OTHER)).has("[name=study_name]")
 
 
 WAIT = 60

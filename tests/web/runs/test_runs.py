@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
-
 import pytest
 from flask.testing import FlaskClient
 from msgspec.structs import replace
 from sqlalchemy import select
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
 from webapp.config import resource
@@ -42,15 +40,15 @@ def test_the_owner_moves_a_run_in_the_list(client: FlaskClient, web_database: Da
     second = stored(web_database, [query(1, card("b"))], method="hybrid")
 
     def listed(address: str) -> list[str]:
-        return re.findall(r'<h2><a href="/runs/(\w+)"', client.get(address).text)
+        links = Page(client.get(address)).links(".run h2 a")
+        return [link.removeprefix("/runs/") for link in links]
 
     assert listed("/runs/") == [first, second]
     moved = client.post(f"/runs/{second}/move", data={"direction": "up"})
 
     assert (moved.status_code, moved.location) == (303, f"/runs/#run-{second}")
     assert listed("/runs/") == listed("/") == [second, first]
-    ticks = re.findall(r'name="runs" value="(\w+)"', client.get("/comparisons/").text)
-    assert ticks == [second, first]
+    assert Page(client.get("/comparisons/")).values("[name=runs]") == [second, first]
     assert client.post(f"/runs/{first}/move", data={"direction": "left"}).status_code == 400
 
 
@@ -61,12 +59,12 @@ def test_a_run_says_how_long_the_chatbot_took_where_its_file_does(
         replace(query(n, card("a")), extra={"latency_ms": took})
         for n, took in ((1, 2000), (2, 4000))
     ]
-    known = client.get(f"/runs/{stored(web_database, timed)}").text
+    known = Page(client.get(f"/runs/{stored(web_database, timed)}"))
     unknown = client.get(f"/runs/{stored(web_database, [query(1, card('a'), text='Other')])}").text
 
     assert "over 2 answers" in known
-    assert "<dd>3.0\xa0sec</dd>" in known  # P50 and mean of 2 and 4 seconds
-    assert "<dd>3.9\xa0sec</dd>" in known  # P95: 2 + 0.95 x 2
+    assert "3.0 sec" in known.texts("dd")  # P50 and mean of 2 and 4 seconds
+    assert "3.9 sec" in known.texts("dd")  # P95: 2 + 0.95 x 2
     assert "Response time" not in unknown
 
 
@@ -123,17 +121,17 @@ def test_the_sample_is_named_on_the_first_page_and_removed_by_a_confirmed_button
         samples.load(session, resource("seeds"), NOW)
         session.commit()
     own = stored(web_database, [query(1, card("a"))])
-    asked = client.get("/runs/sample").text
+    asked = Page(client.get("/runs/sample"))
 
-    assert 'href="/runs/sample"' in client.get("/").text
-    assert client.get("/runs/").text.count('class="run"') == 4
-    assert 'action="/runs/sample"' in asked
+    assert "/runs/sample" in Page(client.get("/")).links()
+    assert Page(client.get("/runs/")).count(".run") == 4
+    assert asked.has("form[action='/runs/sample']")
     assert "Blind rating, which the sample had switched off, is automatic again" in asked
     assert client.post("/runs/sample").location == "/"
-    page = client.get("/").text
-    assert page.count('class="run"') == 1
-    assert f"/runs/{own}/queries/1" in page
-    assert 'href="/runs/sample"' not in page
+    page = Page(client.get("/"))
+    assert page.count(".run") == 1
+    assert f"/runs/{own}/queries/1" in page.source
+    assert "/runs/sample" not in page.links()
     assert client.get("/runs/sample").location == "/"
     assert client.post("/sample").status_code == 404
     with web_database.reading() as session:
@@ -160,24 +158,15 @@ def rated(client: FlaskClient, database: Database) -> str:
     return run
 
 
-def table(page: str) -> list[list[str]]:
-    """The rows of the table of questions, tags left out."""
-    body = page.partition('class="figures of-questions wide"')[2].partition("</table>")[0]
-    rows = re.findall(r"<tr>(.*?)</tr>", body.partition("<tbody>")[2], re.DOTALL)
-    cells = (re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in rows)
-    return [[" ".join(re.sub("<[^>]*>", " ", cell).split()) for cell in row] for row in cells]
-
-
-def numbers(client: FlaskClient, run: str, sort: str, order: str) -> list[str]:
-    page = client.get(f"/runs/{run}?sort={sort}&order={order}").text
-    return [row[0] for row in table(page)]
+def table(client: FlaskClient, address: str) -> list[list[str]]:
+    return Page(client.get(address)).rows("table.of-questions tbody")
 
 
 def test_a_row_shows_what_the_rated_csv_holds(client: FlaskClient, web_database: Database) -> None:
     """What is not rated is blank, what has no value is a dash."""
     run = rated(client, web_database)
 
-    rows = {row[0]: row for row in table(client.get(f"/runs/{run}").text)}
+    rows = {row[0]: row for row in table(client, f"/runs/{run}")}
 
     # 2 results, 1 relevant at rank 2: precision 1/2, reciprocal rank 1/2.
     assert rows["1"][1:3] == ["Zeta", "Location location_ simple"]
@@ -214,37 +203,37 @@ def test_the_table_sorts_by_every_column_with_blanks_last(
 ) -> None:
     run = rated(client, web_database)
 
-    assert "".join(numbers(client, run, sort, "asc")) == rising
-    assert "".join(numbers(client, run, sort, "desc")) == falling
+    for order, expected in (("asc", rising), ("desc", falling)):
+        rows = table(client, f"/runs/{run}?sort={sort}&order={order}")
+        assert "".join(row[0] for row in rows) == expected
 
 
 def test_a_row_leads_to_its_question_and_in_a_blind_study_to_its_list(
     client: FlaskClient, web_database: Database
 ) -> None:
     run = rated(client, web_database)
-    page = client.get(f"/runs/{run}?rule=majority&sort=mrr&order=asc").text
+    page = Page(client.get(f"/runs/{run}?rule=majority&sort=mrr&order=asc"))
 
-    assert 'aria-sort="ascending"' in page
-    assert f"/runs/{run}?rule=majority&amp;sort=mrr&amp;order=desc#questions" in page
-    assert f"/runs/{run}?rule=majority&amp;sort=success&amp;order=asc#questions" in page
-    assert '<input type="hidden" name="sort" value="mrr">' in page
-    assert f'href="/runs/{run}/queries/1"' in page
+    assert page.count("[aria-sort=ascending]") == 1
+    assert f"/runs/{run}?rule=majority&sort=mrr&order=desc#questions" in page.links()
+    assert f"/runs/{run}?rule=majority&sort=success&order=asc#questions" in page.links()
+    assert page.values("[type=hidden][name=sort]") == ["mrr"]
+    assert f"/runs/{run}/queries/1" in page.links()
     with web_database.writing() as session:
         studies.open_or_make(session, None).blind = True  # type: ignore[arg-type]
         session.commit()
-    page = client.get(f"/runs/{run}?rule=majority").text
-    assert f'href="/runs/{run}/queries/1"' not in page
-    shown = client.get(f"/comparisons/questions/1?runs={run}&rule=majority")
-    assert f"/comparisons/questions/1?runs={run}&amp;rule=majority" in page
-    assert shown.status_code == 200
-    assert f'href="/runs/{run}?rule=majority#questions"' in shown.text
+    page = Page(client.get(f"/runs/{run}?rule=majority"))
+    assert f"/runs/{run}/queries/1" not in page.links()
+    listed = f"/comparisons/questions/1?runs={run}&rule=majority"
+    assert listed in page.links()
+    assert f"/runs/{run}?rule=majority#questions" in Page(client.get(listed)).links()
 
 
 @pytest.mark.parametrize("language", ["en", "id"])
 def test_every_figure_has_its_label_and_its_source(client: FlaskClient, language: str) -> None:
-    text = unescape(client.get("/measures/", headers={"Accept-Language": language}).text)
+    page = Page(client.get("/measures/", headers={"Accept-Language": language}))
 
     with speaking(language):
         for measure in (*MEASURES.values(), *COEFFICIENTS.values(), *COMPARISON_MEASURES.values()):
-            assert gettext(measure.label) in text
-            assert gettext(measure.source) in text
+            assert gettext(measure.label) in page
+            assert gettext(measure.source) in page

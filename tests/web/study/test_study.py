@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import re
 from hashlib import sha256
-from html import unescape
 
 import pytest
 from flask import Flask
@@ -13,6 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.rating.blind_raters import Robot
 from tests.services.runs.runs import card, click, query
 from tests.web.conftest import PART, stored
@@ -37,6 +36,7 @@ FORM = {
     "pool_depth": "",
     "repeat_percent": "5",
 }
+SWITCHES = "form:has([name=blind])"
 ASSIGNMENTS = "/study/assignments/"
 
 
@@ -63,21 +63,16 @@ def add(database: Database, name: str, *verdicts: Relevance) -> int:
 
 
 def test_a_new_study_shows_what_is_in_force(client: FlaskClient, web_database: Database) -> None:
-    page = client.get("/study/").text
+    page = Page(client.get("/study/"))
 
-    for shown in (
-        'name="blind" value="auto" checked',
-        'name="figures" value="progress" checked',
-        'name="repeat_percent" value="5"',
-        'name="overlap" value=""',
-    ):
-        assert shown in page
+    shown = {"blind": "auto", "figures": "progress", "repeat_percent": "5", "overlap": ""}
+    assert shown.items() <= page.fields(SWITCHES).items()
     with web_database.reading() as session:
         study = studies.current(session)
         assert study is not None
         secret = study.order_secret
-    assert f"same: {sha256(secret.encode()).hexdigest()}<" in page
-    assert secret not in page
+    assert f"same: {sha256(secret.encode()).hexdigest()}" in page
+    assert secret not in page.source
 
 
 def test_a_translated_name_is_not_stored(client: FlaskClient, web_database: Database) -> None:
@@ -163,32 +158,33 @@ def test_what_cannot_be_is_marked_and_nothing_is_stored_nor_lost(
 
     form = {"blind": "no", "overlap": "<b>"} | {field: value}
     answer = client.post("/study/", data=FORM | {"name": "Other"} | form)
+    page = Page(answer)
 
     assert answer.status_code == 422
-    assert f'id="{field}-error">{said}' in answer.text
-    assert field == "overlap" or 'value="&lt;b&gt;"' in answer.text
-    assert field == "blind" or 'name="blind" value="no" checked' in answer.text
+    assert page.one(f"#{field}-error").text == said
+    kept_fields = page.fields(SWITCHES)
+    assert field == "overlap" or kept_fields["overlap"] == "<b>"
+    assert field == "blind" or kept_fields["blind"] == "no"
     assert kept(web_database) == before
 
 
 def test_the_preview_is_a_part_or_a_page_and_runs_nothing(client: FlaskClient) -> None:
     hostile = "# Aturan <script>alert(1)</script>[x](javascript:alert(1))<img src=x onerror=a>"
     form = FORM | {"guidelines": hostile}
-    part = client.post("/study/guidelines", data=form, headers=PART).text
-    page = client.post("/study/guidelines", data=FORM | {"name": "Half typed"}).text
+    part = Page(client.post("/study/guidelines", data=form, headers=PART))
+    page = Page(client.post("/study/guidelines", data=FORM | {"name": "Half typed"}))
 
-    assert part.lstrip().startswith('<div id="preview"')
-    assert "<h4>Aturan" in part
-    assert not re.search(r"<script|<img|href=.javascript", part)
-    assert "<h4>Aturan</h4>" in page
-    assert 'value="Half typed"' in page
+    assert part.is_part
+    assert part.one("#preview h4").text.startswith("Aturan")
+    assert not part.has("script, img, [href^=javascript]")
+    assert page.texts("#preview h4") == ["Aturan"]
+    assert page.one("[name=name]")["value"] == "Half typed"
     assert "Aturan" not in client.get("/study/").text  # nothing was stored
     assert client.get("/study/guidelines").location == "/study/#guidelines-part"
     for code, word in (("id", "Tidak yakin"), ("en", "Cannot tell")):
         address = f"/study/guidelines?starter={code}"
-        part = client.post(address, data=FORM, headers=PART).text
-        assert part.index("# Aturan") < part.index(f"# {word}")
-        assert 'id="guidelines-part"' in part
+        part = Page(client.post(address, data=FORM, headers=PART)).one("#guidelines-part")
+        assert part.content.index("# Aturan") < part.content.index(f"# {word}")
     assert client.post("/study/guidelines?starter=../x", data=FORM).status_code == 400
 
 
@@ -201,7 +197,7 @@ def test_starter_guidelines_are_translated(client: FlaskClient, web_database: Da
         return ["What you judge" in page, "Yang dinilai" in page]
 
     english = studies.starters()["en"]
-    assert english in html.unescape(client.get("/study/").text)
+    assert english in Page(client.get("/study/")).fields(SWITCHES)["guidelines"]
     assert shown() == [True, False]
     client.post("/study/", data=FORM | {"blind": "yes", "guidelines": f"{english}\r\n"})
     client.post("/language", data={"to": "id"})
@@ -214,15 +210,8 @@ def test_starter_guidelines_are_translated(client: FlaskClient, web_database: Da
 
 def steps(client: FlaskClient) -> list[tuple[str, str, bool]]:
     """The steps on the owner's first page: address, text, whether it is done."""
-    found = client.get("/").text.partition('<ol class="steps">')[2].partition("</ol>")[0]
-    return [
-        (
-            re.findall(r'href="([^"]+)"', step)[0],
-            " ".join(re.sub(r"<[^>]+>", " ", step.partition(">")[2]).split()),
-            ' class="done"' in step,
-        )
-        for step in found.split("<li")[1:]
-    ]
+    found = Page(client.get("/")).all("ol.steps > li")
+    return [(step.links()[0], step.text, step.get("class") == "done") for step in found]
 
 
 def test_home_says_what_to_do(app: Flask, client: FlaskClient, web_database: Database) -> None:
@@ -245,16 +234,15 @@ def test_home_says_what_to_do(app: Flask, client: FlaskClient, web_database: Dat
     assert last[0] == "/comparisons/"
     assert "provisional" in last[1]
 
-    rater = invited(app, "Ani").get("/").text
+    rater = Page(invited(app, "Ani").get("/")).one("main")
     assert "Questions done: 0 of 1. Cards judged: 0." in rater
-    assert 'href="/rate/"' in rater
-    assert "api" not in rater.partition("<main")[2]
+    assert "/rate/" in rater.links()
+    assert "api" not in rater
 
 
-def lefts(page: str) -> list[str]:
+def lefts(page: Page) -> list[str]:
     """Return the last column of the questions."""
-    rows = page.split("questions-stand")[1]
-    return re.findall(r'data-label="Left">(\d+)<', rows)
+    return page.texts(".questions-stand [data-label=Left]")
 
 
 def test_questions_say_what_is_left(client: FlaskClient, web_database: Database) -> None:
@@ -262,12 +250,12 @@ def test_questions_say_what_is_left(client: FlaskClient, web_database: Database)
     stored(web_database, queries)
     add(web_database, "Ani <i>", Relevance.RELEVANT)
 
-    page = client.get("/study/standing").text
+    page = Page(client.get("/study/standing"))
     client.post("/study/", data=FORM | {"overlap": "1"})
-    alone = client.get("/study/standing").text
+    alone = Page(client.get("/study/standing"))
 
-    assert "Ani &lt;i&gt; <b>1</b>" in page
-    assert "<script>x" not in page
+    assert "Ani <i> 1" in page.texts(".questions-stand .by span")
+    assert "<script>x" not in page.source
     assert lefts(page) == ["3", "2"]  # of two raters: Ani lacks 1 of 2, the owner all of both
     assert lefts(alone) == ["1", "1"]  # question 1 is Ani's, question 2 is free
 
@@ -284,7 +272,7 @@ def _two_raters(client: FlaskClient, web_database: Database) -> str:
 @pytest.mark.parametrize(
     ("rule", "value", "words"),
     [
-        ("rater Ani & Co", "0.00", "Ani &amp; Co alone"),
+        ("rater Ani & Co", "0.00", "Ani & Co alone"),
         ("rater Pemilik", "1.00", "Pemilik alone"),
         ("majority", "-", "Majority of all raters"),
         ("adjudicated", "-", "Adjudicated, else the majority"),
@@ -294,12 +282,12 @@ def _two_raters(client: FlaskClient, web_database: Database) -> str:
 def test_a_runs_figures_follow_the_rule_in_the_address_and_name_it(
     client: FlaskClient, two_raters: str, rule: str, value: str, words: str
 ) -> None:
-    page = client.get(f"/runs/{two_raters}", query_string={"rule": rule}).text
-    first = page.split('popovertarget="about-mean_precision_at_5"')[1].split("</tr>")[0]
+    page = Page(client.get(f"/runs/{two_raters}", query_string={"rule": rule}))
+    row = page.one("tr:has([popovertarget=about-mean_precision_at_5])")
     found = client.get(f"/runs/{two_raters}/metrics.json", query_string={"rule": rule}).get_json()
 
-    assert f">{value}<" in first
-    assert f"<strong>{words}</strong>" in page
+    assert value in row.texts(".value, .none [aria-hidden]")
+    assert words in page.texts("strong")
     assert found["rule"] == (rule or "majority")
     figure = found["figures"]["mean_precision_at_5"]["value"]
     assert figure == (None if value == "-" else float(value))
@@ -307,17 +295,17 @@ def test_a_runs_figures_follow_the_rule_in_the_address_and_name_it(
 
 def test_exports_carry_the_rule_of_the_address(client: FlaskClient, two_raters: str) -> None:
     asked = {"part": "exports", "rule": "rater Ani & Co"}
-    page = client.get(f"/runs/{two_raters}", query_string=asked).text
-    links = re.findall(rf'href="(/runs/{two_raters}/[a-z]+\.[a-z]+\?[^"]*)"', page)
+    page = Page(client.get(f"/runs/{two_raters}", query_string=asked))
+    links = page.links(f"a[href^='/runs/{two_raters}/'][href*='.'][href*='?']")
 
-    assert len(links) == 9
+    assert len(links) == 10
     assert {link.partition("?")[2] for link in links} == {"rule=rater+Ani+%26+Co"}
     csv = client.get(next(link for link in links if "/export.csv" in link)).text
     assert csv.splitlines()[1].startswith("1,Question 1,location,1,0,,0.0000,0.0000,0.0000,0")
     for part in ("", "/metrics.json", "/export.csv"):
         answer = client.get(f"/runs/{two_raters}{part}?rule=best")
         assert answer.status_code == 400
-        assert "&#34;majority&#34;, &#34;adjudicated&#34;" in answer.text
+        assert '"majority", "adjudicated"' in Page(answer)
     assert client.get(f"/runs/{two_raters}/metrics.json?rule=rater+Nobody").status_code == 404
 
 
@@ -343,20 +331,17 @@ def named(database: Database) -> dict[int, str]:
 
 
 def test_assignments_are_stored(client: FlaskClient, web_database: Database, ani: int) -> None:
-    page = client.get(ASSIGNMENTS).text
-    assert f'name="questions-{ani}" value=""' in page
-    assert re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page) == [
-        ("All questions", "1-4"),
-        ("<code>area</code>", "1-2"),
-        ("<code>price</code>", "3-4"),
-    ]
+    page = Page(client.get(ASSIGNMENTS))
+    assert page.one(f"[name=questions-{ani}]")["value"] == ""
+    assert page.texts("dt") == ["All questions", "area", "price"]
+    assert page.texts("dd") == ["1-4", "1-2", "3-4"]
 
     answer = client.post(ASSIGNMENTS, data={f"questions-{ani}": "Price, 2"})
 
     assert (answer.status_code, answer.location) == (303, f"{ASSIGNMENTS}?saved=1")
     assert named(web_database) == {ani: "2-4"}
-    page = client.get(answer.location).text
-    assert f'name="questions-{ani}" value="2-4"' in page
+    page = Page(client.get(answer.location))
+    assert page.one(f"[name=questions-{ani}]")["value"] == "2-4"
     assert "gets 3 questions" in page
     with web_database.reading() as session:
         entry = session.scalars(select(LogEntry).where(LogEntry.action == "assign")).one()
@@ -374,9 +359,9 @@ def test_assignments_are_stored(client: FlaskClient, web_database: Database, ani
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("1, 9", "&#34;9&#34; is not among the questions there are: 1-4."),
-        ("4-1", "&#34;4-1&#34; runs backwards"),
-        ("<script>", "&#34;&lt;script&gt;&#34; is not a number"),
+        ("1, 9", '"9" is not among the questions there are: 1-4.'),
+        ("4-1", '"4-1" runs backwards'),
+        ("<script>", '"<script>" is not a number'),
         ("1," * 1500, "This text is too long."),
     ],
 )
@@ -387,8 +372,8 @@ def test_what_names_no_question_is_marked_and_nothing_is_stored(
     answer = client.post(ASSIGNMENTS, data=form)
 
     assert answer.status_code == 422
-    assert f'id="error-{ani}">{said}' in answer.text
-    assert f'name="questions-{ani - 1}" value="1"' in answer.text
+    assert Page(answer).one(f"#error-{ani}").text.startswith(said)
+    assert Page(answer).one(f"[name=questions-{ani - 1}]")["value"] == "1"
     assert named(web_database) == {}
 
 
@@ -400,12 +385,10 @@ def test_the_plan_shows_every_rater(client: FlaskClient, web_database: Database,
         tasks.next_task(session, rater, NOW)
         session.commit()
 
-    page = client.get("/study/standing").text
-    rows = re.findall(
-        r'data-cell="([^"]+)".*?data-cell="([^"]+)".*?<td[^>]*>(.*?)</td>', page, re.DOTALL
-    )
+    page = Page(client.get("/study/standing"))
+    rows = page.all(".plan tbody tr")
 
-    assert rows == [
+    assert [(*row.values("td", "data-cell"), row.texts("td")[-1]) for row in rows] == [
         ("planned", "not theirs", "1 of 2"),
         ("planned", "given", "2 of 2"),
         ("not theirs", "planned", "1 of 2"),
@@ -415,7 +398,7 @@ def test_the_plan_shows_every_rater(client: FlaskClient, web_database: Database,
     assert "Fewer raters than the overlap of 2 will judge: 1, 3." in page
     assert lefts(page) == ["1", "2", "1", "0"]
     set_study(web_database, blind=False)
-    assert 'id="plan"' not in client.get("/study/standing").text
+    assert not Page(client.get("/study/standing")).has("#plan")
 
 
 HIDDEN = "blind (names of run and method hidden)"
@@ -448,7 +431,9 @@ def rate_all(database: Database, *, since: int = 0) -> None:
 
 def said(client: FlaskClient, address: str) -> str:
     """Return the sentence of a page or a report on verdicts given blind, without the time."""
-    found = re.search(r"\d of 4 verdicts were given .*?\. ", unescape(client.get(address).text))
+    answer = client.get(address)
+    text = Page(answer).text if answer.mimetype == "text/html" else answer.text
+    found = re.search(r"\d of 4 verdicts were given .*?\. ", text)
     assert found is not None
     return re.sub(r"until [^.;]*", "until TIME", found[0])
 
