@@ -17,7 +17,7 @@ from questions import QUESTIONS, Question
 from verdicts import FINISHED, NEEDS, NOT_RELEVANT, RELEVANT, UNSURE, Need, judge, outcome, quality
 
 from webapp.importers.runs import property_cards
-from webapp.records import Card
+from webapp.kinds.property import Card
 from webapp.services.collecting.demo_chatbot import OUTRO
 
 Run = dict[str, Any]

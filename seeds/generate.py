@@ -26,7 +26,7 @@ from verdicts import RATER, half, rate
 
 from webapp.exporters.exports.run_folders import document
 from webapp.importers.runs import property_cards
-from webapp.records import Card
+from webapp.kinds.property import Card
 
 METHODS = ("hybrid", "api_only", "vector_only")
 
