@@ -110,9 +110,10 @@ def _read_run(ground: Ground, data: bytes) -> None:
 
 def _read_ratings(ground: Ground, data: bytes) -> None:
     def use(session: Session, study: Study) -> None:
-        opened = file_formats.opened(NAME, data)
-        if opened.format is not file_formats.RATINGS:
+        form = file_formats.recognised(NAME, data)
+        if form is not file_formats.RATINGS:
             return
+        opened = file_formats.opened(form, NAME, data)
         seen = ratings.examine(session, study, opened.read, NOW)
         report = ratings.store(session, study, opened.read, NOW, confirmed=True)
         session.flush()

@@ -11,15 +11,19 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, count, query, run, store
-from tests.web.runs.test_imports import run_file
+from tests.web.runs.test_imports import rated, run_file
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Result, Run, Upload
 from webapp.db.tables.study import Study
+from webapp.importers.runs.problems import ImportRefused
 from webapp.records import QueryState
 from webapp.services.judging import live_metrics
-from webapp.services.runs import imports, waiting_files
+from webapp.services.runs import file_formats, imports, waiting_files
+from webapp.services.runs.file_formats import RATED_CSV, RATINGS, RUN, FileFormat, OpenedFile
+from webapp.services.runs.imports import ImportReport
 from webapp.services.runs.waiting_files import UnknownUpload
 from webapp.services.workers import kinds
 
@@ -101,10 +105,10 @@ def test_a_file_waits_for_a_day_in_its_study_until_it_is_forgotten(
     other = Study(name="Other", created_at=NOW)
     session.add(other)
     session.flush()
-    old = waiting_files.keep(session, study, "old.json", b"\x00{}", NOW)
+    old = waiting_files.keep(session, study, "old.json", b"\x00{}", NOW).id
     later = NOW + timedelta(seconds=1)
-    just = waiting_files.keep(session, study, "just.json", b"", later)
-    elsewhere = waiting_files.keep(session, other, "run.json", b"", later)
+    just = waiting_files.keep(session, study, "just.json", b"", later).id
+    elsewhere = waiting_files.keep(session, other, "run.json", b"", later).id
     session.flush()
     assert waiting_files.find(session, study, old).data == b"\x00{}"
 
@@ -118,23 +122,61 @@ def test_a_file_waits_for_a_day_in_its_study_until_it_is_forgotten(
     assert count(session, Upload) == 2
 
 
-RATINGS = b'{"format": "relevansi offline ratings", "changes": [' + b'{"query_id": 1},' * 29 + b"]}"
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_the_questions_of_all_files_are_counted_as_they_are_read_once(
+    session: Session, study: Study
+) -> None:
+    files = [
+        waiting_files.keep(session, study, f"run_{n}.json", run_file(), NOW, RUN) for n in range(2)
+    ]
+    session.flush()
+    told: list[tuple[int, int]] = []
+
+    def tell(done: int, of: int) -> None:
+        told.append((done, of))
+
+    kinds.read_files(session, study, kinds.reading(files), tell)(session, study, NOW)
+    assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    session.flush()
+    session.expire_all()
+    told.clear()
+    finish = kinds.store_files(session, study, kinds.storing(files, {}), tell)
+
+    assert told == [(4, 4)]
+    assert len(finish(session, study, NOW)["runs"]) == 2
+    assert count(session, Upload) == 0
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_the_questions_of_all_files_are_counted_as_they_are_read(
-    session: Session, study: Study
+@pytest.mark.parametrize(
+    ("form", "data"),
+    [
+        (RUN, run_file(extra=10**29, llm=None)),
+        (RUN, b"[1, 2"),
+        (RATINGS, b'{"format": "relevansi offline ratings", "changes": []}'),
+        (RATINGS, ratings(run(query(1, card("a"))), change(1, 1, "relevance", "1", rank=1))),
+        (RATED_CSV, rated() + b"x,,,\n"),
+    ],
+)
+def test_what_was_read_of_a_file_waits_as_it_is(
+    session: Session, study: Study, form: FileFormat, data: bytes
 ) -> None:
-    tokens = [
-        waiting_files.keep(session, study, f"run_{n}.json", run_file(), NOW) for n in range(2)
-    ]
+    """A file that waited before files were read once is read when it is asked for."""
+    upload = waiting_files.keep(session, study, "test", data, NOW)
+    read = file_formats.opened(form, "test", data)
+    first = waiting_files.opened(upload)
+    waiting_files.put(upload, read)
     session.flush()
-    files = [waiting_files.find(session, study, token) for token in tokens]
-    told: list[tuple[int, int]] = []
+    session.expire_all()
 
-    finish = kinds.store_files(
-        session, study, kinds.storing(files, {}), lambda *now: told.append(now)
-    )
+    for found in (first, waiting_files.opened(upload)):
+        assert found.format is form
+        assert _comparable(found) == _comparable(read)
 
-    assert told == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
-    assert len(finish(session, study, NOW)["runs"]) == 2
+
+def _comparable(file: OpenedFile) -> object:
+    if isinstance(file.read, ImportRefused):
+        return file.read.problems
+    if isinstance(file.read, ImportReport):  # whose undecided questions are for looking only
+        return replace(file.read, undecided=len(file.read.undecided))
+    return file.read

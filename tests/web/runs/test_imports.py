@@ -19,7 +19,8 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import LongWork, Run, Upload
 from webapp.db.tables.study import Study
-from webapp.services.runs import imports, waiting_files
+from webapp.importers.runs import json_runs
+from webapp.services.runs import file_formats, imports, waiting_files
 from webapp.services.runs.file_formats import FileDecision
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
@@ -323,6 +324,34 @@ def test_a_large_import_is_left_and_found_again_with_its_report_and_then_its_run
     assert "Import of run_0.json, run_1.json</a>: stored" in listed
     assert "waits for your decision" not in listed
     assert "vector" in client.get(storing, follow_redirects=True).text
+
+
+@pytest.mark.parametrize("long_from", [2, 300])
+def test_a_file_is_recognised_and_read_once_however_often_it_is_looked_at(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch, long_from: int
+) -> None:
+    """On the page and in the background: by one POST, three looks and the storing."""
+    monkeypatch.setattr(waiting_files, "LONG_FROM", long_from)
+    calls: list[str] = []
+    for module, name in ((file_formats, "recognised"), (json_runs, "read")):
+        whole = getattr(module, name)
+
+        def counted(*given: Any, whole: Any = whole, name: str = name) -> Any:
+            calls.append(name)
+            return whole(*given)
+
+        monkeypatch.setattr(module, name, counted)
+    page = sent(client, files(run_file()))
+    assert workers(app).is_idle(WAIT)
+    for _ in range(2):
+        report = client.get(page, follow_redirects=True)
+    (token,) = tokens(report)
+    client.get(f"/runs/import?token={token}")
+    page = sent(client, {"token": token, "action": "store"})
+    assert workers(app).is_idle(WAIT)
+
+    assert "1 card" in client.get("/runs/").text
+    assert calls == ["recognised", "read"]
 
 
 @pytest.mark.usefixtures("long")

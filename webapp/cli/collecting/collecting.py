@@ -231,12 +231,12 @@ def _tell(collected: Collection, plan: CollectionPlan) -> None:
 
 
 def _import(collected: Collection) -> None:
-    from webapp.services.runs.file_formats import FileDecision
+    from webapp.services.runs.file_formats import RUN, FileDecision
     from webapp.services.runs.imports import ImportedRun
 
     decision = FileDecision(method=collected.run.search_method or "", llm=collected.run.llm or "")
     with database.opened() as opened:
-        outcome = importing.store_file(opened, collected.file, decision).report
+        outcome = importing.store_file(opened, collected.file, RUN, decision).report
     if not isinstance(outcome, ImportedRun):
         from webapp.importers.runs import problems
 

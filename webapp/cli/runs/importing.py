@@ -27,7 +27,14 @@ from webapp.services.exports import rated_imports
 from webapp.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
 from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
 from webapp.services.runs import file_formats, imports, reports, runs, samples
-from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RUN, FileDecision, StoredFile
+from webapp.services.runs.file_formats import (
+    FORMATS,
+    RATED_CSV,
+    RUN,
+    FileDecision,
+    FileFormat,
+    StoredFile,
+)
 from webapp.services.runs.imports import ImportedRun, ImportReport
 from webapp.services.study import studies
 
@@ -127,7 +134,7 @@ def _import_all(
             tell(done, len(formats))
             if formats[path] is RATED_CSV:
                 decision = replace(decision, confirm=overwrite)  # they come last
-            stored = store_file(opened, path, decision, newcomers, blind=blind)
+            stored = store_file(opened, path, formats[path], decision, newcomers, blind=blind)
             newcomers.update([stored.newcomer] if stored.newcomer else [])
             _sort(path, stored, found, is_named=path in paths)
             if stored.run_id:
@@ -190,23 +197,25 @@ def _name(path: Path) -> str:
 def store_file(
     opened: Database,
     path: Path,
+    form: FileFormat,
     decision: FileDecision,
     newcomers: Container[str] = (),
     *,
     blind: bool | None = None,
 ) -> StoredFile:
     """Store one file in a transaction of its own; `blind` sets how the study is rated."""
-    data = path.read_bytes()
-    is_run = file_formats.recognised(path.name, data) is RUN
-    file = file_formats.opened(_name(path) if is_run else path.name, data)
+    name = _name(path) if form is RUN else path.name
+    file = file_formats.opened(form, name, path.read_bytes())
     with opened.writing() as session:
         now = options.now()
         study = studies.open_or_make(session, now)
-        if is_run and file.read.read is not None:
+        if form is RUN and file.read.read is not None:
             if blind is not None:
                 switched = replace(studies.switches(study), blind=blind)
                 studies.set_switches(session, study, switched, now)
-            elif imports.turns_blind(session, study, [imports.examine(session, study, file.read)]):
+            elif imports.turns_blind(
+                session, study, [file_formats.look(session, study, file, None, now)]
+            ):
                 told = gettext(
                     "From now on this study is rated blind, because two of its runs have the same "
                     "questions: raters see neither run nor method, and judge each property once, "

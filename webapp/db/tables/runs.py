@@ -111,15 +111,22 @@ class Result(Base):
 
 
 class Upload(Base):
-    """A file dropped on the page, waiting for its owner's word after the import report."""
+    """A file dropped on the page, waiting for its owner's word after the import report.
+
+    A file to import has its ``format`` and about how many ``questions`` it has. Once it is read,
+    ``report`` is what the page shows of it, and ``data`` the answers that are stored of it.
+    """
 
     __tablename__ = "uploads"
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     study_id: Mapped[int] = reference("studies.id", index=True)
     name: Mapped[str] = mapped_column(Text)
-    data: Mapped[bytes] = mapped_column(LargeBinary)
+    data: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
     created_at: Mapped[datetime]
+    format: Mapped[str | None] = mapped_column(String(16))
+    questions: Mapped[int] = mapped_column(default=0, server_default="0")
+    report: Mapped[bytes | None] = mapped_column(LargeBinary)
 
 
 class LongWork(Base):

@@ -1,28 +1,32 @@
 """The formats of the files that can be imported, and the one way from a file to what is stored.
 
 A file is recognised and read once, then looked at beside the study, decided on by the owner, and
-stored. Another format is its functions and a line in ``FORMATS``.
+stored; on the page what was read waits in between. Another format is its functions and a line in
+``FORMATS``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from datetime import datetime
-from hashlib import sha256
+from io import BytesIO
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, json
+from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
 
-from webapp.db.engine import Kept
 from webapp.db.tables.study import Study
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs import ratings as rating_changes
+from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.problems import ImportRefused
-from webapp.records import Tell, nobody
+from webapp.importers.runs.ratings import OfflineRatings
+from webapp.kinds import from_row, to_row
+from webapp.records import Problem, ReadQuery, Tell, nobody
 from webapp.services.exports import rated_imports, ratings
 from webapp.services.runs import imports
-from webapp.services.runs.imports import Labels
+from webapp.services.runs.imports import ImportReport, Labels
 
 CHANGES_A_QUESTION = 10
 """So many changes of a rater are stored in the time of a question with its cards."""
@@ -48,36 +52,38 @@ class StoredFile(Struct, frozen=True):
 
 
 class FileFormat(Struct, frozen=True):
-    """How files of one format are recognised and read; the report's template has the ``name``.
+    """How files of one format are recognised and read, as ``kind``.
 
-    ``brief`` is what of one is kept for looking again, ``size`` about how many questions it has.
+    The report's template has the ``name``; ``size`` is about how many questions a file has.
     """
 
     name: str
+    kind: type
     sniff: Callable[[str, bytes], bool]
     read: Callable[[str, bytes, Tell], Any]
     size: Callable[[bytes], int]
-    brief: Callable[[Any], Any] = lambda read: read
 
 
 RATED_CSV = FileFormat(
     name="rated_csv",
+    kind=RatedFile,
     sniff=lambda name, data: name.lower().endswith(".csv") or csv_ratings.recognises(data),
     read=lambda name, data, _tell: csv_ratings.read(name, data),
     size=lambda data: data.count(b"\n"),
 )
 RATINGS = FileFormat(
     name="ratings",
+    kind=OfflineRatings,
     sniff=lambda _name, data: rating_changes.recognises(data),
     read=lambda name, data, _tell: rating_changes.read(name, data),
     size=lambda data: data.count(b'"query_id"') // CHANGES_A_QUESTION,
 )
 RUN = FileFormat(
     name="run",
+    kind=ImportReport,
     sniff=lambda _name, _data: True,
     read=imports.read,
     size=lambda data: data.count(b'"query_id"'),
-    brief=imports.without_answers,
 )
 FORMATS = (RATED_CSV, RATINGS, RUN)
 """Every format in the order of recognising; files are stored in the opposite order, runs first."""
@@ -95,28 +101,39 @@ def recognised(name: str, data: bytes) -> FileFormat:
     return next(each for each in FORMATS if each.sniff(name, data))
 
 
-def opened(name: str, data: bytes, tell: Tell = nobody) -> OpenedFile:
-    """Recognise and read a file; `tell` is called with how many questions are read."""
-    file_format = recognised(name, data)
+def opened(form: FileFormat, name: str, data: bytes, tell: Tell = nobody) -> OpenedFile:
+    """Read a file that is recognised; `tell` is called with how many questions are read."""
     try:
-        return OpenedFile(file_format, file_format.read(name, data, tell))
+        return OpenedFile(form, form.read(name, data, tell))
     except ImportRefused as refused:
-        return OpenedFile(file_format, refused)
+        return OpenedFile(form, refused)
 
 
-_OPENED: Kept[tuple[str, str], OpenedFile] = Kept(100)
-"""The files that were looked at, by name and SHA-256, in brief."""
+def packed(file: OpenedFile) -> tuple[bytes, bytes]:
+    """Return what was read of a file in two parts: its report, and the answers that it stores."""
+    # As JSON: an integer of a file may be too long for MessagePack.
+    if isinstance(file.read, ImportRefused):
+        return json.encode(file.read.problems), b""
+    if file.format is RUN and file.read.read is not None:
+        rows = ({**asdict(q), "cards": [*map(to_row, q.cards)]} for q in file.read.read.queries)
+        return json.encode(imports.without_answers(file.read)), b"\n".join(map(json.encode, rows))
+    return json.encode(file.read), b""
 
 
-def opened_in_brief(session: Session, name: str, data: bytes, tell: Tell = nobody) -> OpenedFile:
-    """Return a file for looking only; it is read once, however often it is asked for."""
-    key = name, sha256(data).hexdigest()
-    kept = _OPENED.get(session, key)
-    if kept is None:
-        whole = opened(name, data, tell)
-        kept = OpenedFile(whole.format, whole.format.brief(whole.read))
-        _OPENED.put(session, key, kept)
-    return kept
+def unpacked(form: FileFormat, report: bytes, answers: bytes = b"") -> OpenedFile:
+    """Return a file from what was ``packed``; without its answers it can be looked at only."""
+    read: Any = json.decode(report, type=form.kind | tuple[Problem, ...])
+    if isinstance(read, tuple):
+        return OpenedFile(form, ImportRefused(*read))
+    if answers:
+        read = replace(read, read=replace(read.read, queries=tuple(_queries(answers))))
+    return OpenedFile(form, read)
+
+
+def _queries(answers: bytes) -> Iterator[ReadQuery]:
+    for line in BytesIO(answers):  # one by one: all at once would be as many dictionaries
+        query = json.decode(line, type=ReadQuery)
+        yield replace(query, cards=tuple(map(from_row, query.cards)))
 
 
 def look(session: Session, study: Study, file: OpenedFile, rater: str | None, now: datetime) -> Any:

@@ -1,9 +1,12 @@
-"""The files that wait on the import page, stored together: runs first, then their ratings."""
+"""The files that wait on the import page, stored together: runs first, then their ratings.
+
+A file is read once: what was read of it waits in the place of its bytes.
+"""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from msgspec import Struct, field
@@ -14,8 +17,9 @@ from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.failures import Missing
 from webapp.i18n import mark
+from webapp.records import Tell, nobody
 from webapp.services.runs import file_formats
-from webapp.services.runs.file_formats import FORMATS, RUN, FileDecision, OpenedFile
+from webapp.services.runs.file_formats import FORMATS, RUN, FileDecision, FileFormat, OpenedFile
 
 KEPT_FOR = timedelta(days=1)
 
@@ -27,12 +31,37 @@ class UnknownUpload(Missing):
     remedy = mark("It was stored, given up, or kept for longer than a day. Choose the file again.")
 
 
-def keep(session: Session, study: Study, name: str, data: bytes, now: datetime) -> str:
-    """Return the token under which the file waits; clears away abandoned files."""
+def keep(
+    session: Session,
+    study: Study,
+    name: str,
+    data: bytes,
+    now: datetime,
+    form: FileFormat | None = None,
+) -> Upload:
+    """Return the file as it waits, to be imported as `form`; clears away abandoned files."""
     session.execute(delete(Upload).where(Upload.created_at < now - KEPT_FOR))
     token = secrets.token_hex(16)
-    session.add(Upload(id=token, study_id=study.id, name=name, data=data, created_at=now))
-    return token
+    upload = Upload(id=token, study_id=study.id, name=name, data=data, created_at=now)
+    if form is not None:
+        upload.format, upload.questions = form.name, form.size(data)
+    session.add(upload)
+    return upload
+
+
+def put(upload: Upload, read: OpenedFile) -> None:
+    """Let what was read of a file wait in its place."""
+    upload.format = read.format.name
+    upload.report, upload.data = file_formats.packed(read)
+
+
+def opened(upload: Upload, tell: Tell = nobody, *, whole: bool = True) -> OpenedFile:
+    """Return what was read of a waiting file, else read it; not `whole` is for looking only."""
+    form = next((each for each in FORMATS if each.name == upload.format), None)
+    if form is None or upload.report is None:
+        form = form or file_formats.recognised(upload.name, upload.data)
+        return file_formats.opened(form, upload.name, upload.data, tell)
+    return file_formats.unpacked(form, upload.report, upload.data if whole else b"")
 
 
 def find(session: Session, study: Study, token: str) -> Upload:
@@ -60,44 +89,33 @@ class StoredFiles(Struct):
     newcomers: set[str] = field(default_factory=set)
 
 
-def is_run(file: Upload) -> bool:
-    """Whether a file is read as a run."""
-    return file_formats.recognised(file.name, file.data) is RUN
-
-
-def questions(file: Upload) -> int:
-    """Return about how many questions a file has, without reading it."""
-    return file_formats.recognised(file.name, file.data).size(file.data)
-
-
-def is_long(files: Sequence[Upload]) -> bool:
-    """Whether these files together take long."""
-    return sum(map(questions, files)) >= LONG_FROM
+def is_long(questions: Iterable[int]) -> bool:
+    """Whether files with so many questions each take long together."""
+    return sum(questions) >= LONG_FROM
 
 
 def store(
     session: Session,
     study: Study,
-    files: Sequence[Upload],
+    files: Mapping[str, OpenedFile],
     decisions: Mapping[str, FileDecision],
     now: datetime,
-    *,
-    read: Mapping[str, OpenedFile] | None = None,
 ) -> StoredFiles:
-    """Store the waiting files and forget them; ratings without a rater who was shown are left."""
+    """Store waiting files, by their tokens, and forget them.
+
+    Ratings without a rater who was shown are left.
+    """
     done = StoredFiles()
-    formats = {file.id: file_formats.recognised(file.name, file.data) for file in files}
-    for file in sorted(files, key=lambda file: -FORMATS.index(formats[file.id])):
-        decision = decisions.get(file.id, FileDecision())
-        if formats[file.id] is not RUN and decision.rater is None:
-            done.left.append(file.id)
+    for token, file in sorted(files.items(), key=lambda one: -FORMATS.index(one[1].format)):
+        decision = decisions.get(token, FileDecision())
+        if file.format is not RUN and decision.rater is None:
+            done.left.append(token)
             continue
-        opened = (read or {}).get(file.id) or file_formats.opened(file.name, file.data)
-        stored = file_formats.store(session, study, opened, decision, done.newcomers, now)
+        stored = file_formats.store(session, study, file, decision, done.newcomers, now)
         done.newcomers.update([stored.newcomer] if stored.newcomer else [])
         done.runs.extend([stored.run_id] if stored.run_id and stored.is_done else [])
         if stored.is_done:
-            discard(session, file)
+            discard(session, find(session, study, token))
         else:
-            done.left.append(file.id)
+            done.left.append(token)
     return done

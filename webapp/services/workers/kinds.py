@@ -5,7 +5,7 @@ Reading brings the report of run files; storing and scoring store all of them in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from fractions import Fraction
@@ -26,7 +26,7 @@ from webapp.services.evaluations.embedders import EmbedderUnusable, VectorEmbedd
 from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.exports.exports import ExportedFile
-from webapp.services.runs import file_formats, reports, waiting_files
+from webapp.services.runs import reports, waiting_files
 from webapp.services.runs.file_formats import FileDecision, OpenedFile
 from webapp.services.workers.jobs import Finish, Make
 
@@ -44,42 +44,39 @@ def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> d
 
 def read_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
     """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
-    _read(session, study, wanted, tell, file_formats.opened_in_brief)
-    return lambda _session, _study, _now: {"runs": [], "left": wanted["tokens"], "stored": False}
+    read = _opened(session, study, wanted, tell)
 
+    def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
+        for token, file in read.items():
+            waiting_files.put(waiting_files.find(session, study, token), file)
+        return {"runs": [], "left": wanted["tokens"], "stored": False}
 
-def _whole(_session: Session, name: str, data: bytes, tell: Tell) -> OpenedFile:
-    return file_formats.opened(name, data, tell)
+    return finish
 
 
 def store_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
     """Return how the files are stored as was decided; raises ``UnknownUpload``."""
-    found = _read(session, study, wanted, tell, _whole)
+    read = _opened(session, study, wanted, tell)
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         decisions = {t: FileDecision(**given) for t, given in wanted["decisions"].items()}
-        waiting = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
-        done = waiting_files.store(session, study, waiting, decisions, now, read=found)
+        done = waiting_files.store(session, study, read, decisions, now)
         return {"runs": done.runs, "left": done.left, "stored": True}
 
     return finish
 
 
-def _read(
-    session: Session,
-    study: Study,
-    wanted: Mapping[str, Any],
-    tell: Tell,
-    reader: Callable[[Session, str, bytes, Tell], OpenedFile],
+def _opened(
+    session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell
 ) -> dict[str, OpenedFile]:
     files = [waiting_files.find(session, study, token) for token in wanted["tokens"]]
-    of, before = sum(map(waiting_files.questions, files)), 0
-    found: dict[str, OpenedFile] = {}
-    for file in filter(waiting_files.is_run, files):
-        found[file.id] = reader(session, file.name, file.data, _after(before, of, tell))
-        before += waiting_files.questions(file)
+    of, before = sum(file.questions for file in files), 0
+    read: dict[str, OpenedFile] = {}
+    for file in files:
+        read[file.id] = waiting_files.opened(file, _after(before, of, tell))
+        before += file.questions
     tell(of, of)
-    return found
+    return read
 
 
 def _after(before: int, of: int, tell: Tell) -> Tell:
@@ -112,7 +109,7 @@ def put_by(
     """Return what names the scoring of files, which wait as uploads until they are scored."""
 
     def kept(file: NamedBytes | None) -> str | None:
-        return waiting_files.keep(session, study, file.name, file.data, now) if file else None
+        return waiting_files.keep(session, study, file.name, file.data, now).id if file else None
 
     return {
         "files": [kept(file) for file in chosen],

@@ -254,9 +254,13 @@ def show_files() -> str:
 def upload() -> Response | tuple[str, int]:
     """Keep the chosen files while they are compared."""
     try:
-        tokens = imports.keep_chosen()
+        chosen = imports.chosen_files()
     except UnusableForm as unfit:
         return _files_page([], unfit.messages["files"]), 422
+    with access.writing() as (session, rater):
+        kept = [waiting_files.keep(session, rater.study, *file, access.now()) for file in chosen]
+        tokens = [file.id for file in kept]
+        session.commit()
     return redirect(url_for("rated_comparisons.show", file=tokens), 303)  # type: ignore[return-value]
 
 

@@ -109,32 +109,35 @@ def upload() -> Response:
     if form.token.data:
         return _decide(form)
     try:
-        tokens = keep_chosen()
+        chosen = chosen_files()
     except UnusableForm as unfit:
         return _answer([], unfit.messages["files"], 422)
-    with access.reading() as (session, rater):
-        files = _files(session, rater.study, tokens)
-        run_files = [file for file in files if waiting_files.is_run(file)]
-        reading = kinds.reading(files) if waiting_files.is_long(run_files) else None
-    if reading:
+    formats = [file_formats.recognised(*file) for file in chosen]
+    sizes = (form.size(data) for form, (_, data) in zip(formats, chosen, strict=True))
+    is_long = waiting_files.is_long(sizes)
+    read = [] if is_long else [*map(file_formats.opened, formats, *zip(*chosen, strict=True))]
+    with access.writing() as (session, rater):
+        files = [
+            waiting_files.keep(session, rater.study, *file, access.now(), form)
+            for file, form in zip(chosen, formats, strict=True)
+        ]
+        for file, found in zip(files, read, strict=False):
+            waiting_files.put(file, found)
+        reading = kinds.reading(files)
+        session.commit()
+    if is_long:
         return led_to(kinds.READING, reading)
-    return redirect(url_for("imports.show", token=tokens), 303)  # type: ignore[return-value]
+    return redirect(url_for("imports.show", token=reading["tokens"]), 303)  # type: ignore[return-value]
 
 
-def keep_chosen() -> list[str]:
-    """Keep the chosen files and return their names while they wait; raises ``UnusableForm``."""
+def chosen_files() -> list[tuple[str, bytes]]:
+    """Return the names and the bytes of the chosen files; raises ``UnusableForm``."""
     chosen = [file for file in request.files.getlist("files") if file.filename]
     if not chosen:
         raise UnusableForm({"files": gettext("Please choose a file first.")})
     if len(chosen) > MOST_FILES:
         raise UnusableForm({"files": gettext("These are too many files at once.")})
-    with access.writing() as (session, rater):
-        tokens = [
-            waiting_files.keep(session, rater.study, file.filename or "", file.read(), access.now())
-            for file in chosen
-        ]
-        session.commit()
-    return tokens
+    return [(file.filename or "", file.read()) for file in chosen]
 
 
 def _decide(form: WaitingForm) -> Response:
@@ -146,12 +149,13 @@ def _decide(form: WaitingForm) -> Response:
     stored = StoredFiles()
     with access.writing() as (session, rater):
         files = _files(session, rater.study, tokens)
-        is_long = is_stored and waiting_files.is_long(files)
+        is_long = is_stored and waiting_files.is_long(file.questions for file in files)
         storing = kinds.storing(files, decisions)
         if is_stored:
             _set_up(session, rater, form)
         if is_stored and not is_long:
-            stored = waiting_files.store(session, rater.study, files, decisions, access.now())
+            read = {file.id: waiting_files.opened(file) for file in files}
+            stored = waiting_files.store(session, rater.study, read, decisions, access.now())
         elif not is_stored:
             for file in files:
                 waiting_files.discard(session, file)
@@ -194,7 +198,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     file = waiting_files.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
     people = [one.name for one in studies.raters(session, study) if one.removed_at is None]
-    opened = file_formats.opened_in_brief(session, file.name, file.data)
+    opened = waiting_files.opened(file, whole=False)
     if opened.format is RATED_CSV and rater is None and len(people) == 1:
         rater = people[0]
     report = file_formats.look(session, study, opened, rater, access.now())
