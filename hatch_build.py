@@ -105,11 +105,11 @@ def is_current(root: Path, wanted: Vendored = PAGES) -> bool:
 
 
 def compile_translations(root: Path) -> None:
-    """Write the ``messages.mo`` of every language beside its ``messages.po``."""
+    """Write every catalogue as gettext reads it, ``messages.mo`` beside ``messages.po``."""
     sys.path.insert(0, str(root))  # a build in an environment of its own does not look there
     from webapp.i18n import compiled
 
-    for source in (root / "webapp" / "translations").glob("*/messages.po"):
+    for source in (root / "webapp" / "translations").glob("*/*.po"):
         compiled(source)
 
 

@@ -29,6 +29,7 @@ from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
+from webapp.i18n import speak_of
 from webapp.services.people import sign_in
 from webapp.services.study import studies
 
@@ -166,6 +167,12 @@ def _hidden_loop(request: pytest.FixtureRequest) -> Iterator[None]:
     events._set_running_loop(None)
     yield
     events._set_running_loop(loop)
+
+
+@pytest.fixture(autouse=True)
+def _usual_words() -> None:
+    """A study of another test may have been of items with words of their own."""
+    speak_of("")
 
 
 @pytest.fixture(name="session")

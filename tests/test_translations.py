@@ -180,7 +180,7 @@ def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
     demo_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So a further language is one catalogue."""
-    monkeypatch.setattr(i18n, "_catalogue", lambda _code: Bracketed())
+    monkeypatch.setattr(i18n, "_catalogue", lambda *_code: Bracketed())
     # Else the names that a new study has would stay bracketed for later tests.
     monkeypatch.setattr(studies, "_first_names", studies._first_names.__wrapped__)
     file = Path(shutil.copy(demo_file, tmp_path / "demo.sqlite"))

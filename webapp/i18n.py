@@ -2,7 +2,8 @@
 
 Message ids are English. Every other language is a ``messages.po`` in a folder of its code under
 ``translations/``, and nothing else; gettext reads the ``messages.mo`` beside it, which the build
-compiles. The language in force is a context variable: the edges set it, every layer reads it.
+compiles. A kind of items may have words of its own for some messages, in ``KIND.po``. The language
+in force and the kind are context variables: the edges set them, every layer reads them.
 """
 
 from __future__ import annotations
@@ -32,8 +33,16 @@ LANGUAGES = found_in(TRANSLATIONS)
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)
 
 
+_kind: ContextVar[str] = ContextVar("kind", default="")
+
+
 def language() -> str:
     return _language.get()
+
+
+def speak_of(kind: str) -> None:
+    """Put the words of a kind of items in force in this context, where it has its own."""
+    _kind.set(kind)
 
 
 def speak(code: str) -> Token[str]:
@@ -81,7 +90,7 @@ def mark(message: str) -> str:
 
 def gettext(message: str, **values: object) -> str:
     """`message` in the language in force, its ``%(name)s`` places filled from `values`."""
-    translated = _catalogue(language()).gettext(message) if message else ""
+    translated = _catalogue(language(), _kind.get()).gettext(message) if message else ""
     return translated % values if values else translated
 
 
@@ -90,14 +99,22 @@ def ngettext(singular: str, plural: str, n: int, **values: object) -> str:
     from babel.numbers import format_decimal  # which --help need not pay
 
     shown = str(n) if abs(n) < 1000 else format_decimal(n, locale=language())
-    return _catalogue(language()).ngettext(singular, plural, n) % {"n": shown, **values}
+    return _catalogue(language(), _kind.get()).ngettext(singular, plural, n) % {
+        "n": shown,
+        **values,
+    }
 
 
 @cache
-def _catalogue(code: str) -> NullTranslations:
-    if code == SOURCE_LANGUAGE:
-        return NullTranslations()
-    return GNUTranslations(BytesIO(_current(TRANSLATIONS / code / "messages.po")))
+def _catalogue(code: str, kind: str = "") -> NullTranslations:
+    """The catalogue of a language, and over it the one that a kind of items has of its own."""
+    source = TRANSLATIONS / code / f"{kind or 'messages'}.po"
+    if not (source.exists() or source.with_suffix(".mo").exists()):
+        return _catalogue(code) if kind else NullTranslations()
+    found = GNUTranslations(BytesIO(_current(source)))
+    if kind:
+        found.add_fallback(_catalogue(code))
+    return found
 
 
 def _current(source: Path) -> bytes:

@@ -145,16 +145,23 @@ class Item(Struct, frozen=True):
 
     ``kind`` tags stored cards, the kind's template and its words. ``columns`` are the fields in
     exports, in order, ``labels`` the fields of a run that name its system. ``states_more``: files
-    say more of an item than its fields, which is shown under it.
+    say more of an item than its fields, which is shown under it. ``of_one_run`` are the fields that
+    a result keeps for itself, the others being kept once for all runs; ``None`` means all fields.
     """
 
     kind: ClassVar[str]
     columns: ClassVar[tuple[str, ...]]
     labels: ClassVar[tuple[str, ...]] = ("search_method",)
     states_more: ClassVar[bool] = False
+    of_one_run: ClassVar[tuple[str, ...] | None] = None
 
     title: str = ""
     url: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in one line of a list."""
+        return self.title
 
     @property
     def identity(self) -> str:

@@ -5,7 +5,7 @@ A kind is a subclass of ``Item`` in a module here, and a template ``templates/ki
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from msgspec.structs import asdict
@@ -27,7 +27,13 @@ def from_row(stored: Mapping[str, Any]) -> Item:
     return of(stored)(**{name: value for name, value in stored.items() if name != "kind"})
 
 
-def to_row(card: Item) -> dict[str, Any]:
-    """Return what is stored of an item: the fields that have a value."""
+def to_row(card: Item, only: Container[str] | None = None) -> dict[str, Any]:
+    """Return what is stored of an item: the fields that have a value, all or `only` these."""
     named = {} if card.kind == Card.kind else {"kind": card.kind}
-    return named | {name: value for name, value in asdict(card).items() if value is not None}
+    stated = asdict(card).items()
+    return named | {k: v for k, v in stated if v is not None and (only is None or k in only)}
+
+
+def shown(own: Mapping[str, Any], shared: Mapping[str, Any] | None) -> Item:
+    """Return the item of a result: its `own` row, and what is `shared` by all runs that list it."""
+    return from_row(own if of(own).of_one_run is None else {**(shared or {}), **own})

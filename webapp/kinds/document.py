@@ -37,7 +37,7 @@ class Document(Item, frozen=True):
 
     kind: ClassVar[str] = "document"
     columns: ClassVar[tuple[str, ...]] = ("doc_id", "title", "url", "text", "meta", "score")
-    of_one_run: ClassVar[tuple[str, ...]] = ("score", "position")
+    of_one_run: ClassVar[tuple[str, ...] | None] = ("score", "position")
 
     text: str = ""
     doc_id: str | None = None
@@ -45,6 +45,12 @@ class Document(Item, frozen=True):
     passage: str | None = None
     score: float | None = None
     position: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Its title, else the beginning of its text, else its address or its id."""
+        words = " ".join(self.text[:200].split())[:100]
+        return self.title or words or self.url or self.doc_id or "-"
 
     @property
     def identity(self) -> str:

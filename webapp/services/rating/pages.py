@@ -193,6 +193,7 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
     cards: tuple[JudgedCard, ...]
     empty_outcome: EmptyOutcome | None
     show_pictures: bool
+    marks_words: bool
     cannot_tell: CannotTell
     filter: QueryFilter
     categories: tuple[str, ...]
@@ -301,9 +302,9 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
 
 
 _AS_READ = (
-    *("question", "category", "context_dependent", "show_pictures", "cannot_tell", "run_id"),
-    *("search_method", "llm", "query_id", "asked_at", "response", "error", "claimed_count"),
-    "allow_bulk",
+    *("question", "category", "context_dependent", "show_pictures", "marks_words", "cannot_tell"),
+    *("run_id", "search_method", "llm", "query_id", "asked_at", "response", "error"),
+    *("claimed_count", "allow_bulk"),
 )
 """The columns of a question that are fields of the page."""
 
@@ -325,7 +326,7 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
             *(Query.response, Query.error, Query.claimed_count, Run.search_method, Run.llm),
             *(Question.text.label("question"), Question.category, Question.context_dependent),
             *(Question.position.label("asked_at"), Study.allow_bulk),
-            *(Study.show_pictures, Study.suggest_quality, Study.cannot_tell),
+            *(Study.show_pictures, Study.suggest_quality, Study.cannot_tell, Study.marks_words),
             *(QueryRating.quality.label("grade"), QueryRating.notes),
             *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
             _first(all_of_run.where(within.id <= Query.id)).label("position"),
@@ -541,6 +542,7 @@ def blind_page(
         figure=shares.pooled_figure(session, rater) if sees_figures else None,
         figures=_figures(task, summaries) if sees_figures else (),
         show_pictures=task.show_pictures,
+        marks_words=task.marks_words,
         cannot_tell=task.cannot_tell,
         guidelines=studies.guidelines(rater.study),
         filter=wanted,

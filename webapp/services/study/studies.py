@@ -15,7 +15,16 @@ from webapp.db.engine import one_at_a_time
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
-from webapp.i18n import LANGUAGES, SOURCE_LANGUAGE, gettext, language, mark, speaking, texts_of
+from webapp.i18n import (
+    LANGUAGES,
+    SOURCE_LANGUAGE,
+    gettext,
+    language,
+    mark,
+    speak_of,
+    speaking,
+    texts_of,
+)
 from webapp.records import CannotTell
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.verdicts import Scope
@@ -25,8 +34,11 @@ OWNER_NAME = mark("Owner")
 
 
 def current(session: Session) -> Study | None:
-    """Return the study that is open: the first one; ``None`` in a new database."""
-    return session.scalars(select(Study).order_by(Study.id).limit(1)).first()
+    """Return the study that is open, and speak of its items; ``None`` in a new database."""
+    study = session.scalars(select(Study).order_by(Study.id).limit(1)).first()
+    if study is not None:
+        speak_of(study.kind)
+    return study
 
 
 def shown_name(study: Study) -> str:
