@@ -34,6 +34,8 @@ class Relevance(StrEnum):
 VERDICTS: Mapping[str, Relevance | None] = {"": None} | {str(one): one for one in Relevance}
 CannotTell = Literal["not_relevant", "left_out"]
 """The part of "cannot tell" in a study's precisions: in the denominator, or left out."""
+Number = int | Literal["unsure"] | None
+"""A verdict as exports write it and figures take it: its grade, "unsure", none if unjudged."""
 
 
 class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
@@ -76,7 +78,7 @@ class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
     def accepts(self, text: str) -> bool:
         return text in self.verdicts
 
-    def number(self, text: str | None) -> int | str | None:
+    def number(self, text: str | None) -> Number:
         """A verdict as exports write it: a grade, "unsure", or ``None`` while unjudged.
 
         Raises ``ValueError`` for a text that the scale has not.
@@ -85,7 +87,7 @@ class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
             return None
         if not self.accepts(text):
             raise ValueError(f"{text!r} is not a verdict on a scale of 0 to {self.top}")
-        return text if text == Relevance.UNSURE else int(text)
+        return "unsure" if text == Relevance.UNSURE else int(text)
 
     def grade(self, text: str | None) -> int | None:
         """The grade, ``None`` for "unsure" and while unjudged; raises as ``number`` does."""

@@ -32,6 +32,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from webapp.metrics.judging.queries import (
     QUERY_FIGURES,
@@ -217,16 +218,36 @@ def figures(totals: Totals) -> dict[str, Figure]:
 
 def _mean_figure(totals: Totals, column: str) -> Figure:
     so_far, low, high = (totals.sums[column + end] for end in ("", "_lower", "_upper"))
-    lower, upper = _mean(low), _mean(high)
     rated = totals.n_complete == totals.n_counted and column != "response_quality"
     left_open = rated and max(low.n, high.n) and not so_far.n  # the counts leave it open
+    found = figure_of_sums(so_far, low, high)
+    return replace(found, why_open=Undefined.LEFT_OPEN) if left_open else found
+
+
+def mean_figure(spans: Iterable[Span]) -> Figure:
+    """The mean of a ranking figure over the questions that have a value, so far or complete.
+
+    The bounds are as of the others; a figure without bounds has a mean without.
+
+    >>> found = mean_figure([Span(0.5, 0.5, 1.0), Span(None, None, None), Span(0.0, 0.0, 0.0)])
+    >>> found.value, found.lower, found.upper, found.n
+    (0.25, 0.25, 0.5, 2)
+    """
+    columns = zip(*spans, strict=True)
+    present = ([value for value in column if value is not None] for column in columns)
+    sums = [Sum(fsum(values), len(values)) for values in present]
+    return figure_of_sums(*sums) if sums else figure_of_sums(Sum(), Sum(), Sum())
+
+
+def figure_of_sums(so_far: Sum, low: Sum, high: Sum) -> Figure:
+    """The mean of a figure from the sums of its values, lower and upper bounds."""
+    lower, upper = _mean(low), _mean(high)
     return Figure(
         value=_mean(so_far),
         lower=upper if lower is None else lower,
         upper=lower if upper is None else upper,
         n=so_far.n,
-        why_open=Undefined.LEFT_OPEN if left_open else Undefined.INCOMPLETE,
-        of=max(low.n, high.n),
+        of=max(so_far.n, low.n, high.n),
     )
 
 

@@ -11,8 +11,11 @@ from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from webapp.i18n import mark
+from webapp.i18n import gettext, mark
+from webapp.metrics.judging.graded import ranking_figure
+from webapp.records import Scale
 
 Unit = Literal[
     "ratio",
@@ -72,7 +75,8 @@ class Measure(Struct, frozen=True):
     figure of a query that it averages, one of ``QUERY_FIGURES``, or ``None``.
     ``denominator`` says what the headline figure is a share or mean of; it is empty for a
     column that is not a figure, as ``formula`` and ``source`` may be. ``reading`` says how to
-    read the number, where a reader needs that.
+    read the number, where a reader needs that. ``binary``: it depends on the grade from which
+    a study calls a result relevant.
     """
 
     name: str
@@ -85,6 +89,7 @@ class Measure(Struct, frozen=True):
     edge_cases: tuple[str, ...] = ()
     source: str = ""
     reading: str = ""
+    binary: bool = False
 
 
 def explained(
@@ -136,6 +141,7 @@ _FIGURES = (
         name="mean_precision_at_5",
         query_name="precision_at_5",
         label=mark("Precision@5"),
+        binary=True,
         meaning=mark("How much of what is shown first is relevant."),
         formula=mark("relevant / counted within ranks 1 to min(5, n)"),
         denominator=COMPLETE_WITH_RESULTS,
@@ -156,6 +162,7 @@ _FIGURES = (
         name="mean_overall_precision",
         query_name="overall_precision",
         label=mark("Overall precision"),
+        binary=True,
         meaning=mark("How much of all that is shown is relevant."),
         formula=mark("relevant / counted over all n results"),
         denominator=COMPLETE_WITH_RESULTS,
@@ -170,6 +177,7 @@ _FIGURES = (
         name="mrr",
         query_name="reciprocal_rank",
         label=mark("MRR"),
+        binary=True,
         meaning=mark("How early the first relevant result comes."),
         formula=mark("1 / rank of the first relevant result, over the whole list"),
         denominator=COMPLETE_WITH_RESULTS,
@@ -190,6 +198,7 @@ _FIGURES = (
         name="mrr_answerable",
         query_name="answerable_reciprocal_rank",
         label=mark("MRR with false negatives"),
+        binary=True,
         meaning=mark("MRR in which an empty list that should have had results counts as 0."),
         formula=mark("1 / rank of the first relevant result; 0 for a false negative"),
         denominator=mark("questions with results whose rating is complete, and false negatives"),
@@ -205,6 +214,7 @@ _FIGURES = (
         name="success_rate",
         query_name="success",
         label=mark("Success rate"),
+        binary=True,
         meaning=mark("How many questions got at least one relevant result."),
         formula=mark(
             "questions with at least 1 relevant result or a correct empty list / questions"
@@ -274,6 +284,7 @@ _OTHERS = (
         name="trec_precision_at_5",
         query_name=None,
         label="P@5 (trec_eval)",
+        binary=True,
         meaning=mark("Precision@5 as trec_eval computes it: always divided by 5."),
         formula=mark("relevant within the first 5 ranks / 5"),
         denominator=COMPLETE_WITH_RESULTS,
@@ -313,6 +324,142 @@ _OTHERS = (
     ),
     Measure("notes", None, mark("Notes"), mark("What the rater wrote about the answer."), "text"),
 )
+
+_BOUNDED = mark(
+    "An unjudged result has no gain so far. The bounds are what the value can still become while "
+    "the results shown are judged."
+)
+_UNBOUNDED = mark(
+    "An unjudged result has no gain and is not in R. No bounds are given, since a further verdict "
+    "changes what is divided by too: Judged@k tells how much of it is known."
+)
+_DIVIDED_BY_R = (
+    mark(
+        "No value where R, the relevant among all judged items of the question, is 0. ir-measures "
+        "and trec_eval have 0 there: add (trec_eval) to the name for that."
+    ),
+    _UNBOUNDED,
+)
+
+
+def _ranking(
+    label: str,
+    meaning: str,
+    formula: str,
+    *edge_cases: str,
+    source: str = MANNING,
+    unit: Unit = "ratio",
+) -> Measure:
+    of = mark("the questions that have a value")
+    name = label.removesuffix("@k")
+    measure = explained(name, label, meaning, formula, of, *edge_cases, source=source, unit=unit)
+    return replace(measure, binary=name not in {"nDCG", "ERR", "Judged"})
+
+
+RANKING = by_name(
+    _ranking(
+        "P@k",
+        mark("How much of the first k results is relevant."),
+        mark("relevant within ranks 1 to k / min(n, k)"),
+        _BOUNDED,
+        mark("No value for an empty list."),
+        mark("ir-measures divides by k however short the list is: that is P@k (trec_eval)."),
+    ),
+    _ranking(
+        "success",
+        mark("Whether any result is relevant; success@k looks at the first k only."),
+        mark("1 with a relevant result, else 0"),
+        _BOUNDED,
+        mark("0 for an empty list. Equal to Success@k of ir-measures."),
+        source=VOORHEES_2002,
+    ),
+    _ranking(
+        "RR",
+        mark("How early the first relevant result comes; RR@k looks at the first k only."),
+        mark("1 / rank of the first relevant result"),
+        _BOUNDED,
+        mark("0 when no result is relevant, and for an empty list."),
+        mark("ir-measures breaks ties by falling document names in RR, by rising ones in RR@k."),
+        source=f"{VOORHEES_1999} {CRASWELL}",
+    ),
+    _ranking(
+        "nDCG@k",
+        mark("How close the first k results come to the best order of all judged items."),
+        mark(
+            "sum of gain / log2(rank + 1) over that of the pool sorted by grade, both cut at k; "
+            "the gain is the grade, with (exponential) 2^grade - 1"
+        ),
+        _UNBOUNDED,
+        mark("No value where no judged item has a grade above 0; nDCG@k (trec_eval) is 0 there."),
+        mark("nDCG@k (exponential) is the nDCG of gdeval."),
+        source="Järvelin & Kekäläinen (2002), ACM TOIS 20(4), 422-446. Burges et al. (2005), ICML.",
+    ),
+    _ranking(
+        "ERR@k",
+        mark("How early a reader is satisfied, where better grades satisfy more readers."),
+        mark("sum of R_i / i x product of (1 - R_j) over the ranks above; R = (2^grade - 1) / 2^g"),
+        _BOUNDED,
+        mark("g is the highest grade of the study; gdeval has 4. 0 for an empty list."),
+        source="Chapelle, Metzler, Zhang & Grinspan (2009), CIKM, 621-630.",
+    ),
+    _ranking(
+        "RBP",
+        mark("How much of what a patient reader looks at is relevant; RBP(p) sets the patience."),
+        mark("(1 - p) x sum of p^(rank - 1) over the relevant ranks, p = 0.8"),
+        mark("The upper bound adds the residual: the weights of all ranks that nobody judged."),
+        mark("ir-measures computes it only with a further package (cwl-eval)."),
+        source="Moffat & Zobel (2008), ACM TOIS 27(1), 2:1-2:27.",
+    ),
+    _ranking(
+        "Judged@k",
+        mark("How much of the first k results is judged: what other figures rest on."),
+        mark("judged within ranks 1 to k / min(n, k)"),
+        mark("No value for an empty list."),
+        mark("A result marked cannot tell is judged; qrels leave it out, so ir-measures has less."),
+        source="Sakai (2007), SIGIR, 71-78.",
+    ),
+    _ranking(
+        "relevant@k",
+        mark("How many of the first k results are relevant: the numerator of recall@k."),
+        mark("relevant within ranks 1 to k"),
+        _BOUNDED,
+        unit="count",
+    ),
+    _ranking(
+        "recall@k",
+        mark("How many of the relevant items are among the first k results."),
+        mark("relevant within ranks 1 to k / R"),
+        *_DIVIDED_BY_R,
+    ),
+    _ranking(
+        "R-precision",
+        mark("Precision at the rank by which all relevant items could have been listed."),
+        mark("relevant within ranks 1 to R / R"),
+        *_DIVIDED_BY_R,
+    ),
+    _ranking(
+        "AP",
+        mark("How early all the relevant items come; its mean is known as MAP."),
+        mark("sum of the precisions at the ranks of relevant results / R"),
+        *_DIVIDED_BY_R,
+    ),
+    _ranking(
+        "bpref",
+        mark("How seldom results judged not relevant stand above relevant ones."),
+        mark("1/R x sum of 1 - min(not relevant above, R) / min(not relevant in the pool, R)"),
+        *_DIVIDED_BY_R,
+        source="Buckley & Voorhees (2004), SIGIR, 25-32.",
+    ),
+    _ranking(
+        "infAP",
+        mark("An estimate of AP from a pool that is judged in part."),
+        mark("1/R x sum of expected precisions: judged results above speak for unjudged ones"),
+        *_DIVIDED_BY_R,
+        mark("Equal to ir-measures where the qrels name unjudged items of the pool with -1."),
+        source="Yilmaz & Aslam (2006), CIKM, 102-111.",
+    ),
+)
+"""The ranking figures of ``graded``, by their families."""
 
 HEADLINE_ADVICE = (
     ReadTogether(
@@ -367,6 +514,7 @@ GROUPS = (
     MeasureGroup(
         "columns", mark("Other figures, and columns of the rated CSV"), by_name(*_OTHERS), place=2
     ),
+    MeasureGroup("ranking", mark("Ranking figures by name"), RANKING, place=2),
 )
 
 
@@ -380,3 +528,26 @@ def measure_of(name: str) -> Measure:
     """
     by_query_name = {m.query_name: m for m in MEASURES.values() if m.query_name}
     return MEASURES[name] if name in MEASURES else by_query_name[name]
+
+
+def ranking_measure(name: str) -> Measure:
+    """The measure that explains a ranking figure, under its own name.
+
+    Raises ``graded.UnknownFigure``.
+
+    >>> ranking_measure("ndcg@10").label, ranking_measure("ndcg@10").binary
+    ('nDCG@10', False)
+    """
+    figure = ranking_figure(name)
+    return replace(RANKING[figure.family], name=figure.name, label=figure.name)
+
+
+def label_on(measure: Measure, scale: Scale) -> str:
+    """The label of `measure` in the language in force, with the grade that it starts from.
+
+    The grade is named in a graded study, at the figures that know relevant or not only.
+    """
+    label, grade = gettext(measure.label), scale.relevant_from
+    if scale.top == 1 or not measure.binary:
+        return label
+    return gettext("%(figure)s (from grade %(grade)s)", figure=label, grade=grade)
