@@ -63,15 +63,17 @@ def writing_ratios(way: str) -> Iterator[None]:
 def figure(value: float | None, unit: str = RATIO) -> str:
     """Return a figure with two decimals; undefined is "-", never 0.
 
-    >>> figure(0.9375), figure(None)
-    ('0,94', '-')
+    >>> figure(0.9375), figure(None), figure(-0.25, "coefficient"), figure(-0.001, "coefficient")
+    ('0,94', '-', '−0,25', '0,00')
     >>> with writing_ratios(PERCENT):
     ...     figure(0.9375), figure(4.25, "grade 0-5")
     ('94%', '4,25')
     """
     if value is None:
         return UNDEFINED
-    return f"{_hundredfold(value, 2)}%" if _in_percent(unit) else decimals(value, 2)
+    if _in_percent(unit):
+        return f"{_hundredfold(value, 2)}%"
+    return _signed(value, unit) if value < 0 else decimals(value, 2)
 
 
 def four(value: Fraction | float | None, unit: str = RATIO) -> str:

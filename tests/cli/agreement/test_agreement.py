@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from openpyxl import load_workbook
 
 from tests.cli.relevansi import document, relevansi
 from tests.conftest import NOW
@@ -77,7 +78,18 @@ def test_the_tables_say_why_a_figure_is_missing(instance: Path, tmp_path: Path) 
     assert "Ani – Budi" in text
     assert "0.75" in text
     assert "This figure is for exactly two raters." in text
-    assert "Cannot tell: 1 of 10 judgments." in text
+    assert "1 of 2" in text  # Citra could not tell
+
+
+def test_every_format_is_of_the_same_tables(instance: Path, tmp_path: Path) -> None:
+    page = relevansi(instance, "agreement", "--format", "markdown").stdout
+    book = tmp_path / "agreement.xlsx"
+    relevansi(instance, "agreement", "--format", "xlsx", "-o", book)
+
+    assert "Ani – Budi" in page
+    values = [cell for sheet in load_workbook(book) for row in sheet.values for cell in row]
+    assert "Ani – Budi" in values
+    assert 0.75 in values  # unrounded, as a number
 
 
 QUESTIONS = Path(__file__).parents[3] / "seeds/questions.json"

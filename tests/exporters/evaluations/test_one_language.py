@@ -12,7 +12,8 @@ from tests.exporters.one_language import foreign, text_of
 from tests.services.evaluations import scored_files
 from tests.services.gold.gold_files import gold_bytes, v2_file
 from webapp import labels
-from webapp.cli.evaluations.scoring import constraints_table, report_table
+from webapp.cli.evaluations.scoring import constraints_table
+from webapp.cli.frame.output import document_text
 from webapp.exporters.evaluations import score_documents
 from webapp.exporters.evaluations.score_documents import WaitingRows
 from webapp.exporters.frame.tables import Document
@@ -51,7 +52,7 @@ SCORES = {
 
 PRINTED: Mapping[str, Callable[[Document], bytes | str]] = {
     **score_documents.WRITERS,
-    "table": report_table,
+    "table": partial(document_text, width=100),
 }
 
 REPORTS: Mapping[str, Callable[[], bytes | str]] = {

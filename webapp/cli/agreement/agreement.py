@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
 from msgspec.structs import asdict
 
-from webapp import notation
 from webapp.cli.frame import options
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import formats
-from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json
+from webapp.cli.frame.output import (
+    TerminalTable,
+    document_text,
+    printed,
+    say,
+    write,
+    write_json,
+)
 from webapp.exporters.agreement import report as words
-from webapp.exporters.agreement.report import Line
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import problems
-from webapp.metrics.agreement.agreement import EXPLANATIONS, Coefficient
-from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients
-from webapp.metrics.agreement.report import AgreementReport, ConflictReport, KindAgreement
+from webapp.metrics.agreement.report import ConflictReport
 from webapp.services.agreement import agreement
 from webapp.services.agreement.agreement import MANUAL_FILE, RUN_FILE, HandJudgedRun, JudgedRun
 
+WIDTH = 120
+
 
 @click.command("agreement")
-@formats("table", "json")
+@formats("table", *words.FORMATS)
 def agreement_command(file_format: str, output: Path | None) -> None:
     """Show how far the study's raters agree, with one another and with themselves.
 
@@ -46,81 +50,11 @@ def agreement_command(file_format: str, output: Path | None) -> None:
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is
     with options.reading() as (session, study), progress.steps() as tell:
         report = agreement.report(session, study, tell=tell)
-    if file_format == "json":
-        write_json(words.agreement_json(report), output)
+    if file_format == "table":
+        write(document_text(words.document(report), width=WIDTH), output)
     else:
-        write(agreement_tables(report), output)
-
-
-def agreement_tables(report: AgreementReport) -> bytes:
-    """Every breakdown as a table, then why what is undefined has no value."""
-    return printed(_agreement(report), width=120)
-
-
-def _agreement(report: AgreementReport) -> Iterator[TerminalTable | str]:
-    shown: list[Line] = []
-    for kind in report.kinds:
-        title, groups = gettext(KIND_LABELS[kind.kind]), words.lines(kind)
-        yield _summary(title, kind)
-        yield _table(
-            title, groups["overall"] + groups["pairs"], groups["categories"], groups["time"]
-        )
-        shown += chain(*groups.values())
-    if report.repeats:
-        repeats = [
-            (f"{own.rater}, {gettext(KIND_LABELS[own.kind])}", "", own.agreement)
-            for own in report.repeats
-        ]
-        yield _table(gettext("Raters with themselves (hidden repeats)"), repeats)
-        shown += repeats
-    reasons = {one.why_undefined for *_, group in shown for one in coefficients(group).values()}
-    yield from sorted(f"-: {gettext(EXPLANATIONS[why])}" for why in reasons if why is not None)
-    yield gettext(
-        "In brackets: %(percent)s%% intervals (%(method)s, %(resamples)s resamples, "
-        "seed %(seed)s).",
-        percent=round(100 * report.bootstrap.confidence),
-        method=gettext("percentile bootstrap over items"),
-        resamples=notation.number(report.bootstrap.resamples),
-        seed=report.bootstrap.seed,
-    )
-
-
-def _summary(title: str, kind: KindAgreement) -> str:
-    said = [
-        f"{title}:",
-        ngettext("%(n)s item judged,", "%(n)s items judged,", kind.n_items),
-        gettext("%(n)s decided by two raters or more.", n=kind.n_shared),
-    ]
-    if kind.cannot_tell is not None and kind.cannot_tell.n_judged:
-        said.append(
-            gettext(
-                "Cannot tell: %(n)s of %(of)s judgments.",
-                n=kind.cannot_tell.n_cannot_tell,
-                of=kind.cannot_tell.n_judged,
-            )
-        )
-    return " ".join(said)
-
-
-def _table(title: str, *parts: Sequence[Line]) -> TerminalTable:
-    table = TerminalTable(title)
-    table.left("")
-    table.right("n", *(gettext(measure.label) for measure in COEFFICIENTS.values()))
-    for part in filter(None, parts):
-        table.section()
-        for name, _, found in part:
-            table.row(name, str(found.raw.n), *map(_cell, coefficients(found).values()))
-    return table
-
-
-def _cell(found: Coefficient) -> str | tuple[str, str]:
-    if found.value is None:
-        return "-"
-    value = notation.decimals(found.value, 3)
-    if found.lower is None or found.upper is None:
-        return value
-    bounds = (notation.decimals(bound, 2) for bound in (found.lower, found.upper))
-    return value, f"({' .. '.join(bounds)})"
+        today = options.now().astimezone().date()
+        write(words.FORMATS[file_format].render(report, today), output)
 
 
 @click.command("conflicts")

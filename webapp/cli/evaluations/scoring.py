@@ -13,10 +13,17 @@ import click
 
 from webapp import labels, notation
 from webapp.cli.frame.options import FILE, formats
-from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json, write_pieces
+from webapp.cli.frame.output import (
+    TerminalTable,
+    document_text,
+    printed,
+    say,
+    write,
+    write_json,
+    write_pieces,
+)
 from webapp.exporters.evaluations import score_documents as documents
 from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows, csv_file, json_file
-from webapp.exporters.frame.tables import Document
 from webapp.exporters.gold.constraint_reports import constraints_json
 from webapp.i18n import gettext, mark
 from webapp.importers.evaluations import expected_json
@@ -112,22 +119,8 @@ def constraints_table(report: ConstraintReport) -> bytes:
     return printed((counts, figures, matrix, categories, note), width=WIDTH)
 
 
-def report_table(report: Document) -> bytes:
-    """A report of scores: its tables, and below them its sentences."""
-    parts: list[TerminalTable | str] = []
-    for section in report.sections:
-        for found in section.tables:
-            table = _new(*(column.heading for column in found.columns), title=found.title)
-            for row in found.rows:
-                table.row(*(cell.text for cell in row))
-            parts += [table, *found.notes]
-        if section.sentences:
-            parts += [f"{section.title}:", *(f"* {said}" for said in section.sentences)]
-    return printed(parts, width=WIDTH)
-
-
-def _new(first: str, *others: str, title: str = "") -> TerminalTable:
-    table = TerminalTable(title)
+def _new(first: str, *others: str) -> TerminalTable:
+    table = TerminalTable()
     table.left(first)
     table.right(*others)
     return table
@@ -174,7 +167,8 @@ def _write(
     """Write all items, the summary as a table for the terminal, or a report."""
     if file_format not in ITEM_FORMATS:
         report = documents.report(kind, name, head, figures)
-        write(documents.WRITERS.get(file_format, report_table)(report), output)
+        writer = documents.WRITERS.get(file_format)
+        write(writer(report) if writer else document_text(report, width=WIDTH), output)
         return
     pieces = csv_file(COLUMNS[kind], rows) if file_format == "csv" else json_file(head, rows)
     if output is None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.text import Text
 
+    from webapp.exporters.frame.tables import Document, Section
 
 INSTEAD = "\N{REPLACEMENT CHARACTER}"
 _BREAKS = str.maketrans("\n\t", "  ")
@@ -138,6 +139,27 @@ def printed(parts: Iterable[TerminalTable | str], *, width: int | None = None) -
         for part in parts:
             console.print(_text([part]) if isinstance(part, str) else part.table)
     return captured.get().encode("utf-8", "surrogateescape")
+
+
+def document_text(found: Document, *, width: int) -> bytes:
+    """Return each section of a document: its sentences, then its tables with their notes."""
+    parts: list[TerminalTable | str] = []
+    for section in found.sections:
+        if section.sentences:
+            parts += [f"{section.title}:", *(f"* {said}" for said in section.sentences)]
+        parts += section_tables(section)
+    return printed(parts, width=width)
+
+
+def section_tables(section: Section) -> Iterator[TerminalTable | str]:
+    for made in section.tables:
+        table = TerminalTable(made.title)
+        for column in made.columns:
+            (table.right if column.numeric else table.left)(column.heading)
+        for row in made.rows:
+            table.row(*(cell.lines or cell.text for cell in row))
+        yield table
+        yield from made.notes
 
 
 def _text(lines: Sequence[str]) -> Text:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from sqlalchemy.orm import Session
 
 from webapp.cli.frame import options
-from webapp.cli.frame.output import TerminalTable, printed, say, write, write_json
+from webapp.cli.frame.output import printed, say, section_tables, write, write_json
 from webapp.i18n import gettext
 from webapp.metrics.comparisons.significance import Resampling
 
@@ -96,15 +96,7 @@ def plan_command(  # noqa: PLR0913 (a parameter for each option)
 
 
 def _print(section: Section, *further: str) -> None:
-    parts: list[TerminalTable | str] = [*section.sentences, *further]
-    for made in section.tables:
-        table = TerminalTable(made.title)
-        for column in made.columns:
-            (table.right if column.numeric else table.left)(column.heading)
-        for row in made.rows:
-            table.row(*(cell.lines or cell.text for cell in row))
-        parts += [table, *made.notes]
-    write(printed(parts, width=WIDTH), None)
+    write(printed([*section.sentences, *further, *section_tables(section)], width=WIDTH), None)
 
 
 @click.command("sample")

@@ -1,54 +1,249 @@
-"""Agreement in a study in words, and as one JSON document."""
+"""Agreement in a study as a document, and as one JSON document."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from msgspec.structs import asdict
 
 from webapp import labels, notation
-from webapp.i18n import gettext
-from webapp.metrics.agreement.agreement import Agreement
-from webapp.metrics.agreement.registry import coefficients
-from webapp.metrics.agreement.report import AgreementReport, CannotTell, KindAgreement
+from webapp.exporters.comparisons.files import formats
+from webapp.exporters.frame.tables import (
+    Cell,
+    Column,
+    Document,
+    Section,
+    Table,
+    stacked,
+    whole_number,
+    word,
+)
+from webapp.i18n import gettext, ngettext
+from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient, Scale
+from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients
+from webapp.metrics.agreement.report import AgreementReport, CannotTell, ItemKind, KindAgreement
+from webapp.metrics.comparisons.significance import Bootstrap
+from webapp.printable import json_escaped
 
-Line = tuple[str, str, Agreement]
-"""A group of raters or items, what it is in small, and how far they agree."""
+COHEN = "cohen_kappa"
 
 
-def lines(found: KindAgreement) -> dict[str, list[Line]]:
-    """Return the lines of the tables of one kind; "time" is empty where it would be one part."""
-    parts = found.over_time if len(found.over_time) > 1 else ()
-    return {
-        "overall": [(gettext("All raters"), "", found.overall)],
-        "pairs": [(" – ".join(pair), "", one) for pair, one in found.pairs.items()],
-        "categories": [
-            (labels.category(name), "", one) for name, (_, one) in found.categories.items()
-        ],
-        "time": [
+def document(report: AgreementReport, on: date | None = None) -> Document:
+    """Return `report` as a document, dated `on`: a section for each kind of items it has."""
+    names = gettext("Raters: %(names)s.", names=", ".join(report.raters))
+    day = [f"{notation.day(on)}."] if on else []
+    sections = [*map(_of_kind, report.kinds), *_repeats(report)]
+    if any(section.tables for section in sections):
+        sections.append(Section("notes", gettext("Notes"), tuple(_notes(report)), ()))
+    title = gettext("Inter-rater agreement")
+    return Document(title, " ".join((*day, names)), tuple(sections))
+
+
+def overall(
+    name: str, title: str, found: Agreement, wanted: Collection[str] = tuple(COEFFICIENTS)
+) -> Table:
+    """Return the `wanted` coefficients of one group, a row for each."""
+    chosen = {key: one for key, one in coefficients(found).items() if key in wanted}
+    return Table(
+        name,
+        title,
+        (Column(gettext("Figure")), _column(gettext("Value")), Column("n", numeric=True)),
+        tuple(
+            (word(gettext(COEFFICIENTS[key].label)), _cell(key, one), whole_number(one.n))
+            for key, one in chosen.items()
+        ),
+        tuple(_reasons(chosen.values())),
+    )
+
+
+def by_group(
+    name: str,
+    title: str,
+    headings: Iterable[str],
+    groups: Iterable[tuple[tuple[str, ...], Agreement]],
+    note: str,
+    wanted: Collection[str] = tuple(COEFFICIENTS),
+) -> Table:
+    """Return the `wanted` coefficients of several groups, a row for each, named by `headings`."""
+    rows = [(names, found, coefficients(found)) for names, found in groups]
+    return Table(
+        name,
+        title,
+        (
+            *map(Column, headings),
+            *(_column(gettext(COEFFICIENTS[one].label)) for one in wanted),
+            Column("n", numeric=True),
+        ),
+        tuple(
             (
-                gettext("Part %(part)s of %(of)s", part=part, of=len(parts)),
-                notation.period(*times),
-                one,
+                *map(word, names),
+                *(_cell(one, figures[one]) for one in wanted),
+                whole_number(found.raw.n),
             )
-            for part, (*times, _, one) in enumerate(parts, start=1)
-        ],
-    }
+            for names, found, figures in rows
+        ),
+        (note, *_reasons(figures[one] for *_, figures in rows for one in wanted)),
+    )
 
 
-def written(value: float | None, unit: str = "coefficient") -> str:
-    """Return a share, or a coefficient, which may be negative; undefined is "-"."""
-    if value is None:
-        return notation.UNDEFINED
-    size, nothing = (notation.figure(one, unit) for one in (abs(value), 0.0))
-    return f"{notation.MINUS}{size}" if value < 0 and size != nothing else size
+def intervals(bootstrap: Bootstrap) -> str:
+    return gettext(
+        "Intervals: %(percent)s%% percentile bootstrap over items, %(resamples)s resamples, "
+        "seed %(seed)s. An item alone has none.",
+        percent=round(100 * bootstrap.confidence),
+        resamples=notation.number(bootstrap.resamples),
+        seed=bootstrap.seed,
+    )
 
 
-def bounds(low: float | None, high: float | None, unit: str = "coefficient") -> str:
-    """Return the ends of an interval in words; empty without them."""
-    if low is None or high is None:
-        return ""
-    return gettext("%(low)s to %(high)s", low=written(low, unit), high=written(high, unit))
+def _of_kind(found: KindAgreement) -> Section:
+    name, title = found.kind.value, gettext(KIND_LABELS[found.kind])
+    if len(found.raters) < 2:
+        lacks = gettext(
+            "Nothing of this kind has been judged yet. Figures appear here once two raters have "
+            "judged the same thing."
+        )
+        if found.n_items:
+            lacks = gettext("So far one rater alone has judged here. Agreement needs at least two.")
+        return Section(name, title, (lacks,), ())
+    judged = ngettext("%(n)s item has a judgment", "%(n)s items have a judgment", found.n_items)
+    shared = ngettext(
+        "%(n)s was decided by two raters or more",
+        "%(n)s were decided by two raters or more",
+        found.n_shared,
+    )
+    names = gettext("Raters: %(names)s.", names=", ".join(found.raters))
+    return Section(name, title, (f"{judged}, {shared}.", names), tuple(_tables(found)))
+
+
+def _tables(found: KindAgreement) -> Iterator[Table]:
+    grouped = [name for name in COEFFICIENTS if name != COHEN or len(found.raters) == 2]
+    yield overall(f"{found.kind}_overall", gettext("All raters"), found.overall)
+    if found.cannot_tell_by:
+        yield _cannot_tell_table(found.cannot_tell_by)
+    if len(found.raters) > 2:
+        yield by_group(
+            f"{found.kind}_pairs",
+            gettext("Per pair of raters"),
+            (gettext("Raters"),),
+            (((" – ".join(pair),), one) for pair, one in found.pairs.items()),
+            gettext("n counts the items that both decided."),
+        )
+    yield by_group(
+        "categories",
+        gettext("By category"),
+        (gettext("Category"),),
+        (((labels.category(name),), one) for name, (_, one) in found.categories.items()),
+        gettext("All raters; n counts the items of the category that two raters or more decided."),
+        grouped,
+    )
+    if (of := len(found.over_time)) > 1:
+        yield by_group(
+            f"{found.kind}_time",
+            gettext("Over time"),
+            (gettext("Part"), gettext("Time")),
+            (
+                ((gettext("Part %(part)s of %(of)s", part=n, of=of), notation.period(*times)), one)
+                for n, (*times, _, one) in enumerate(found.over_time, start=1)
+            ),
+            gettext(
+                "The items in the order in which anybody first judged them, cut into parts of "
+                "equal size; n counts those that two raters or more decided."
+            ),
+            grouped,
+        )
+
+
+def _cannot_tell_table(by_rater: Mapping[str, CannotTell]) -> Table:
+    return Table(
+        f"{ItemKind.CARDS}_cannot_tell",
+        gettext("Cannot tell"),
+        (
+            Column(gettext("Rater")),
+            Column(
+                gettext("Cannot tell"),
+                numeric=True,
+                parts=(gettext("Value"), "n", gettext("Judgments")),
+            ),
+        ),
+        tuple(
+            (
+                word(rater),
+                stacked(
+                    (
+                        notation.percent(round(said.rate or 0, 3)),
+                        gettext(
+                            "%(n)s of %(of)s",
+                            n=notation.number(said.n_cannot_tell),
+                            of=notation.number(said.n_judged),
+                        ),
+                    ),
+                    (said.rate, said.n_cannot_tell, said.n_judged),
+                ),
+            )
+            for rater, said in by_rater.items()
+        ),
+        (gettext("It counts as missing in every figure; this is how often it was chosen."),),
+    )
+
+
+def _repeats(report: AgreementReport) -> Iterator[Section]:
+    if not report.repeats:
+        return
+    title = gettext("Raters with themselves")
+    told = gettext(
+        "Hidden repeats: some questions are asked twice, unannounced. The second verdict on a card "
+        "is compared with the first and never replaces it; n counts the cards that were decided "
+        "both times."
+    )
+    table = by_group(
+        "repeats",
+        title,
+        (gettext("Rater"), gettext("What is compared"), gettext("Answered")),
+        (
+            (
+                (
+                    own.rater,
+                    gettext(KIND_LABELS[own.kind]),
+                    gettext("%(n)s of %(of)s", n=own.answered, of=own.asked),
+                ),
+                own.agreement,
+            )
+            for own in report.repeats
+        ),
+        told,
+    )
+    yield Section("repeats", title, (), (table,))
+
+
+def _notes(report: AgreementReport) -> Iterator[str]:
+    yield intervals(report.bootstrap)
+    if any(one.kind.scale is Scale.ORDINAL and len(one.raters) > 1 for one in report.kinds):
+        yield gettext(
+            "Quality 0-5 is an order: Krippendorff's alpha weighs how far two grades are apart, "
+            "the other figures ask for equal grades."
+        )
+
+
+def _column(heading: str) -> Column:
+    parts = (gettext("Value"), gettext("Lower"), gettext("Upper"))
+    return Column(heading, numeric=True, parts=parts)
+
+
+def _cell(name: str, found: Coefficient) -> Cell:
+    unit = COEFFICIENTS[name].unit
+    value, values = notation.figure(found.value, unit), (found.value, found.lower, found.upper)
+    if found.lower is None:
+        return stacked((value,), values)
+    return stacked((value, notation.interval(found.lower, found.upper, unit)), values)
+
+
+def _reasons(found: Iterable[Coefficient]) -> list[str]:
+    reasons = {one.why_undefined for one in found}
+    return [f"-: {gettext(EXPLANATIONS[why])}" for why in EXPLANATIONS if why in reasons]
 
 
 def contradicts_itself(run: str, query: int, property_id: str) -> str:
@@ -78,6 +273,12 @@ def agreement_json(report: AgreementReport) -> dict[str, Any]:
             for own in report.repeats
         ],
     }
+
+
+def agreement_bytes(report: AgreementReport) -> bytes:
+    """Return ``agreement_json`` as a file, its figures unrounded."""
+    text = json.dumps(agreement_json(report), ensure_ascii=False, indent=1)
+    return f"{json_escaped(text)}\n".encode()
 
 
 def _kind(found: KindAgreement) -> dict[str, Any]:
@@ -118,3 +319,7 @@ def _cannot_tell(said: CannotTell) -> dict[str, Any]:
 
 def _figures(found: Agreement) -> dict[str, Any]:
     return {name: asdict(one) for name, one in coefficients(found).items()}
+
+
+FORMATS = formats(document, agreement_bytes)
+"""Every format of the agreement by the name that the command line gives it."""

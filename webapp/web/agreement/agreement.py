@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from flask import Blueprint, Response, render_template, request
+from werkzeug.exceptions import NotFound
 
 from webapp.exporters.agreement import report as words
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
-from webapp.metrics.agreement.agreement import EXPLANATIONS
-from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients
+from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS
 from webapp.metrics.agreement.report import ItemKind
 from webapp.services.agreement import agreement
 from webapp.services.agreement.agreement import (
@@ -22,12 +22,10 @@ from webapp.services.agreement.agreement import (
 )
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import LONGEST_LABEL, LineField, UnusableForm
-from webapp.web.rating.figures import reasons_of
+from webapp.web.frame.htmx import attached
 
 blueprint = Blueprint("agreement", __name__)
 conflicts = Blueprint("conflicts", __name__, url_prefix="/conflicts")
-
-COHEN = "cohen_kappa"
 
 SLOTS = (1, 2, 3)
 """Runs that can be chosen file by file; a folder may hold more."""
@@ -40,48 +38,33 @@ def show() -> str:
     kind = ItemKind(wanted) if wanted in list(ItemKind) else ItemKind.CARDS
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study, kinds=[kind])
-    found = report.kinds[0]
     return render_template(
         "agreement/page.html",
         kinds={kind: gettext(name) for kind, name in KIND_LABELS.items()},
-        found=found,
-        lines=words.lines(found),
-        grouped=[name for name in COEFFICIENTS if name != COHEN or len(found.raters) == 2],
-        repeats=[
-            (
-                own.rater,
-                gettext(
-                    "%(answered)s of %(asked)s answered", answered=own.answered, asked=own.asked
-                ),
-                own.agreement,
-            )
-            for own in report.repeats
-        ],
-        bootstrap=report.bootstrap,
-        **written_coefficients(COEFFICIENTS),
+        chosen=kind,
+        document=words.document(report),
+        formats=words.FORMATS,
+        **about_coefficients(COEFFICIENTS),
     )
 
 
-def written_coefficients(wanted: Iterable[str]) -> dict[str, Any]:
-    """Return what the tables of coefficients read beside their lines: the columns, in words."""
-    return {
-        "wanted": tuple(wanted),
-        "measures": tuple(COEFFICIENTS[name] for name in wanted),
-        "coefficients_of": coefficients,
-        "written": words.written,
-        "bounds": words.bounds,
-        "reasons": reasons_of(EXPLANATIONS),
-    }
+def about_coefficients(wanted: Iterable[str]) -> dict[str, Any]:
+    """Return what explains the coefficients in the tables of a page, by what they are called."""
+    measures = tuple(COEFFICIENTS[name] for name in wanted)
+    about = {gettext(one.label): one.name for one in measures}
+    return {"measures": measures, "about": about, "reasons": {}}
 
 
-@blueprint.get("/agreement.json")
-def document() -> Response:
-    """Return the numbers of all pages and of ``relevansi agreement`` as JSON."""
-    from flask import jsonify
-
+@blueprint.get("/agreement.<end>")
+def take_away(end: str) -> Response:
+    """Return the agreement on all kinds of items as ``relevansi agreement`` does."""
+    made = next((one for one in words.FORMATS.values() if one.extension == end), None)
+    if made is None:
+        raise NotFound
     with access.reading() as (session, rater):
         report = agreement.report(session, rater.study)
-    return jsonify(words.agreement_json(report))
+    today = access.now().astimezone().date()
+    return attached(made.render(report, today), made.media_type, f"agreement.{end}")
 
 
 @conflicts.get("/", endpoint="show")

@@ -11,7 +11,6 @@ from flask import Blueprint, Response, jsonify, redirect, render_template, reque
 from wtforms import BooleanField, Form
 
 from webapp import notation
-from webapp.exporters.agreement.report import bounds, written
 from webapp.exporters.evaluations import score_documents
 from webapp.exporters.evaluations.score_documents import COLUMNS, WaitingRows
 from webapp.i18n import gettext, mark
@@ -386,7 +385,9 @@ def _verdicts(found: Mapping[str, Any]) -> tuple[Any, ...]:
 def _cell(found: Any, why: str | None) -> tuple[str, str, str]:
     """A figure in words, its interval, and the name of the reason where it has no value."""
     if isinstance(found, Mapping):
-        return written(found["value"]), bounds(found["lower"], found["upper"]), why or ""
+        lower, upper = found["lower"], found["upper"]
+        bounds = "" if lower is None else notation.interval(lower, upper, "coefficient")
+        return notation.figure(found["value"], "coefficient"), bounds, why or ""
     return notation.figure(found), "", why or ""
 
 

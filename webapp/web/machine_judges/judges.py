@@ -20,6 +20,7 @@ from wtforms import Form
 from webapp import notation
 from webapp.chatbot.client import public_address
 from webapp.config import JudgeEndpoint
+from webapp.exporters.agreement import report as words
 from webapp.i18n import gettext, language, mark
 from webapp.metrics.agreement.registry import COEFFICIENTS
 from webapp.records import Relevance
@@ -37,7 +38,7 @@ from webapp.services.machine_judges.judges import FEWEST_SHARED, NotConfigured, 
 from webapp.services.machine_judges.prompts import LANGUAGES, LONGEST_PROMPT, UnfitPrompt
 from webapp.services.people.raters import LONGEST_NAME, NameTaken
 from webapp.services.study import studies
-from webapp.web.agreement.agreement import written_coefficients
+from webapp.web.agreement.agreement import about_coefficients
 from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
     ChoiceField,
@@ -341,12 +342,21 @@ def show_beside(judge_id: int) -> str:
             (said, tuple(found.table.get((said, people), 0) for people in Relevance))
             for said in Relevance
         ),
-        people=[(name, "", one) for name, one in found.people],
+        overall=words.overall("overall", gettext("Agreement"), found.agreement, WANTED),
+        people=words.by_group(
+            "people",
+            gettext("Beside each person"),
+            (gettext("Rater"),),
+            (((name,), one) for name, one in found.people),
+            gettext("n counts the items that both decided."),
+            WANTED,
+        ),
+        intervals=words.intervals(found.bootstrap),
         apart=apart[:FIRST_SHOWN],
         apart_too=apart[FIRST_SHOWN:],
         others=others[:MOST_SHOWN],
         hidden=max(0, len(others) - MOST_SHOWN),
-        **written_coefficients(WANTED),
+        **about_coefficients(WANTED),
     )
 
 
