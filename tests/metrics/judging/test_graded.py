@@ -137,6 +137,7 @@ BY_HAND: list[tuple[str, RankedGrades, float | None, float | None, float | None]
     ("infAP", ranked(".1"), (1 + 1 / 2) / 2, None, None),  # nothing judged above: one half
     ("infAP", ranked("U1"), (1 + 1 / 2) / 2, None, None),
     ("infAP", ranked("1", tail=".1"), (1 + (1 + 1.00001 / 1.00002) / 3) / 2, None, None),
+    ("infAP", ranked("1", tail="U1"), (1 + (1 + 2 * 1.00001 / 1.00002) / 3) / 2, None, None),
 ]
 
 
