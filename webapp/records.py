@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from msgspec import Struct, convert, field, to_builtins
@@ -75,6 +76,11 @@ class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
     def relevant(self) -> frozenset[str]:
         return frozenset(map(str, range(self.relevant_from, self.top + 1)))
 
+    @property
+    def relevances(self) -> Mapping[str | None, Relevance | None]:
+        """Each verdict as it is stored, read at the threshold; none and "" are unjudged."""
+        return _relevances(self)
+
     def accepts(self, text: str) -> bool:
         return text in self.verdicts
 
@@ -106,6 +112,11 @@ class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
 
 
 BINARY = Scale()
+
+
+@lru_cache
+def _relevances(scale: Scale) -> Mapping[str | None, Relevance | None]:
+    return {text: scale.binary(text) for text in (None, "", *scale.verdicts)}
 
 
 class EmptyOutcome(StrEnum):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.kinds import from_row
-from webapp.records import EmptyOutcome, Item, Relevance
+from webapp.records import EmptyOutcome, Item, Relevance, Scale
 from webapp.services.judging import verdicts
 from webapp.services.rating import pages, pool
 from webapp.services.rating.pages import EarlierTurn
@@ -221,8 +220,9 @@ def adjudicate(
 ) -> None:
     """Settle a dispute, or settle it anew; the log keeps who, when and the earlier verdict."""
     thing, before = _locked(session, rater.study, thing_id)
-    fit: type[StrEnum] = EmptyOutcome if thing.property_id is None else Relevance
-    if verdict not in list(fit):
+    graded = Scale.stored(rater.study.scale).verdicts
+    fit = list(EmptyOutcome) if thing.property_id is None else graded
+    if verdict not in fit:
         raise UnfitVerdict(verdict)
     if not reason.strip():
         raise ReasonMissing

@@ -39,7 +39,7 @@ from webapp.db.tables.runs import Query
 from webapp.db.tables.study import Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
-from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Scale
 from webapp.services.backups import moving
 
 OTHER_BACKUP = mark("Restore another backup.")
@@ -128,7 +128,7 @@ MOST_ABOUT = 2**20
 MOST_TIMES_PACKED = 100
 SMALL = 64 * 2**20
 """Bytes a backup may always unpack to; a larger one to a multiple of its packed size."""
-_VERDICTS = {None, *map(str, Relevance), *map(str, EmptyOutcome)}
+_VERDICTS = {None, *Scale(top=4).verdicts, *map(str, EmptyOutcome)}
 _STATES = set(map(str, QueryState))
 VALUES: Mapping[InstrumentedAttribute[Any], set[Any]] = {
     Judgment.verdict: _VERDICTS,

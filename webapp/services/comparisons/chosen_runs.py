@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
 from webapp import labels
 from webapp.db.tables.judging import StoredSummary
@@ -16,10 +16,10 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Refused
 from webapp.i18n import gettext, mark
-from webapp.kinds import from_row
+from webapp.kinds import shown as shown_item
 from webapp.metrics.comparisons.differences import ComparedQuery
 from webapp.metrics.judging.queries import summarise
-from webapp.records import Item, QueryState, Relevance
+from webapp.records import Item, QueryState
 from webapp.services.judging import verdicts
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.runs import reports, runs
@@ -196,7 +196,7 @@ class Side(Struct, frozen=True):
     answer: ComparedQuery | None = None
     response: str = ""
     notes: str = ""
-    results: tuple[tuple[int, Item, Relevance | None, list[tuple[str, int]]], ...] = ()
+    results: tuple[tuple[int, Item, str | None, list[tuple[str, int]]], ...] = ()
 
 
 class ComparedQuestion(Struct, frozen=True):
@@ -239,6 +239,7 @@ def find(
     ranks: dict[int, list[tuple[str, int]]] = {}
     shown: dict[str, list[Result]] = {run: [] for run in names}
     results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
+    results = results.options(joinedload(Result.judged_thing))
     for result, run in session.execute(results):
         ranks.setdefault(result.judged_thing_id, []).append((names[run], result.rank))
         shown[run].append(result)
@@ -256,8 +257,8 @@ def find(
             results=tuple(
                 (
                     result.rank,
-                    from_row(result.card),
-                    said.relevance(result.judged_thing_id),
+                    shown_item(result.card, result.judged_thing.card),
+                    said.by_thing.get(result.judged_thing_id),
                     [e for e in ranks[result.judged_thing_id] if e[0] != names[run]],
                 )
                 for result in shown[run]

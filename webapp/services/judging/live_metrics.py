@@ -33,7 +33,7 @@ from webapp.db.tables.study import Question, Study
 from webapp.metrics.judging.figures import COLUMNS, COUNTS, Sum, Totals, columns
 from webapp.metrics.judging.queries import QUERY_FIGURES, QueryJudgments, Span, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
-from webapp.records import VERDICTS, CannotTell, EmptyOutcome, QueryState
+from webapp.records import CannotTell, EmptyOutcome, QueryState, Scale
 from webapp.services.judging import changes, verdicts
 from webapp.services.judging.verdicts import AskedQuery, Scope
 from webapp.services.study.question_sets import is_put_to_raters
@@ -108,12 +108,10 @@ def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
             of_empty.verdict.label("outcome"),
             QueryRating.quality,
             listed.scalar_subquery().label("listed"),
-            select(Study.cannot_tell)
-            .join(Rater)
-            .where(Rater.id == rater_id)
-            .scalar_subquery()
-            .label("cannot_tell"),
+            *(Study.cannot_tell, Study.scale),
         )
+        .join(Run, Run.id == Query.run_id)
+        .join(Study, Study.id == Run.study_id)
         .outerjoin(
             of_empty,
             and_(of_empty.judged_thing_id == Query.emptiness_id, of_empty.rater_id == rater_id),
@@ -130,9 +128,10 @@ def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
     listed = sorted([(int(rank), thing, verdict) for rank, thing, verdict in told])
     unsaid = {thing for _, thing, verdict in listed if not verdict}
     open_emptiness = query.emptiness_id is not None and query.outcome is None
+    relevances = Scale.stored(query.scale).relevances
     said = QueryJudgments(
         state=QueryState(query.state),
-        verdicts=tuple([VERDICTS[verdict] for _, _, verdict in listed]),
+        verdicts=tuple([relevances[verdict] for _, _, verdict in listed]),
         empty_outcome=EmptyOutcome(query.outcome) if query.outcome else None,
         quality=query.quality,
     )

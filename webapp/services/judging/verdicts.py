@@ -34,14 +34,12 @@ from webapp.db.engine import tables
 from webapp.db.tables.judging import Adjudication, Event, Judgment, QueryRating
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.study import Study
 from webapp.metrics.judging.queries import QueryJudgments
-from webapp.records import Blindness, EmptyOutcome, GivenOn, QueryState, Relevance
+from webapp.records import BINARY, Blindness, EmptyOutcome, GivenOn, QueryState, Relevance, Scale
 
 Scope = ColumnElement[bool]
 """Which queries are meant, as a condition on ``Query``."""
-
-_RELEVANCE: Mapping[str | None, Relevance | None] = {None: None, **{str(r): r for r in Relevance}}
-"""Each verdict on a card as it is stored; ``None`` while the card is unjudged."""
 
 
 class AskedQuery(Struct, frozen=True):
@@ -56,14 +54,19 @@ class AskedQuery(Struct, frozen=True):
 
 
 class Verdicts(Struct, frozen=True):
-    """The verdicts under one rule, by judged thing, with quality and notes by query."""
+    """The verdicts under one rule, by judged thing, with quality and notes by query.
+
+    A verdict is a text of the study's `scale`, or an ``EmptyOutcome``.
+    """
 
     by_thing: Mapping[int, str] = field(default_factory=dict)
     quality: Mapping[int, float] = field(default_factory=dict)
     notes: Mapping[int, str] = field(default_factory=dict)
+    scale: Scale = BINARY
 
     def relevance(self, thing: int) -> Relevance | None:
-        return _RELEVANCE[self.by_thing.get(thing)]
+        """Return the verdict on a card, read at the threshold of the scale."""
+        return self.scale.relevances[self.by_thing.get(thing)]
 
     def outcome(self, emptiness: int | None) -> EmptyOutcome | None:
         verdict = self.by_thing.get(emptiness) if emptiness is not None else None
@@ -130,6 +133,7 @@ def most(said: Sequence[tuple[str, Verdicts]]) -> Verdicts:
         by_thing={thing: verdict for thing, verdict in merged.items() if verdict is not None},
         quality={key: float(median(given)) for key, given in grades.items()},
         notes={key: _signed(texts) for key, texts in notes.items()},
+        scale=said[0][1].scale if said else BINARY,
     )
 
 
@@ -195,8 +199,10 @@ def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[i
             qualities[rater_id][key] = quality
         if text:
             notes[rater_id][key] = text
+    of_study = select(Study.scale).join(Rater).where(Rater.id.in_(rater_ids)).limit(1)
+    scale = Scale.stored(tables(session).scalar(of_study))
     return {
-        rater_id: Verdicts(verdicts[rater_id], qualities[rater_id], notes[rater_id])
+        rater_id: Verdicts(verdicts[rater_id], qualities[rater_id], notes[rater_id], scale)
         for rater_id in rater_ids
     }
 

@@ -14,7 +14,7 @@ from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
-from webapp.kinds import from_row
+from webapp.kinds import shown
 from webapp.kinds.property import CardParticulars
 from webapp.records import QueryState
 from webapp.services.judging.judged_things import identity_of
@@ -90,7 +90,7 @@ def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineC
     return tuple(
         OfflineCard(
             number=result.rank,
-            card=from_row(result.card),
+            card=shown(result.card, result.judged_thing.card),
             thing=numbers[result.judged_thing_id],
             identity=identity_of(result),
             repeats=tuple(r for r in ranks[result.judged_thing_id] if r != result.rank),

@@ -28,7 +28,7 @@ from webapp.metrics.planning.settled import (
     PooledLists,
     SettledOrders,
 )
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import EmptyOutcome, QueryState, Relevance, Scale
 from webapp.services.planning import samples
 from webapp.services.runs.reports import ADJUDICATED, Rule
 from webapp.services.study import assignments, studies
@@ -40,14 +40,21 @@ if TYPE_CHECKING:
 
     from webapp.metrics.planning.settled import Codes
 
-STATES: Mapping[str, int] = {
+_STATES: Mapping[Relevance | None, int] = {
     Relevance.NOT_RELEVANT: NOT_RELEVANT,
     Relevance.RELEVANT: RELEVANT,
     Relevance.UNSURE: CANNOT_TELL,
-    EmptyOutcome.FALSE_NEGATIVE: NOT_RELEVANT,
-    EmptyOutcome.CORRECT_EMPTY: RELEVANT,
+    None: OPEN,
 }
-"""The state that a verdict gives to its item."""
+
+
+def states(study: Study) -> Mapping[str | None, int]:
+    """Return the state that each verdict gives to its item, grades read at the threshold."""
+    of_cards = {v: _STATES[said] for v, said in Scale.stored(study.scale).relevances.items()}
+    return of_cards | {
+        EmptyOutcome.FALSE_NEGATIVE: NOT_RELEVANT,
+        EmptyOutcome.CORRECT_EMPTY: RELEVANT,
+    }
 
 
 def settled_orders(
@@ -57,7 +64,7 @@ def settled_orders(
     import numpy as np
 
     pooled = _pooled(session, [run.id for run in runs], unasked(session, study.id))
-    given = _given(session, pooled)
+    given = _given(session, study, pooled)
     if rule.rater is not None:
         states = given.get(rule.rater.id, pooled.pristine)
         states = np.where(states == OPEN, pooled.pristine, states)
@@ -175,13 +182,14 @@ def _merged(
     said[no - yes > left] = NOT_RELEVANT
     if is_adjudicated:
         decided = select(Adjudication.judged_thing_id, Adjudication.verdict)
+        state_of = states(study)
         for thing, verdict in session.execute(decided):
             if thing < pooled.places.size and pooled.places[thing] >= 0:
-                said[pooled.places[thing]] = STATES[verdict]
+                said[pooled.places[thing]] = state_of[verdict]
     return said
 
 
-def _given(session: Session, pooled: _Pooled) -> dict[int, Codes]:
+def _given(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
     """Return the verdicts of each rater who gave any as states; ``OPEN`` where none is.
 
     They come in one row for each rater and kind of verdict.
@@ -195,6 +203,7 @@ def _given(session: Session, pooled: _Pooled) -> dict[int, Codes]:
         .group_by(Judgment.rater_id, Judgment.verdict)
     )
     found: dict[int, Codes] = {}
+    state_of = states(study)
     for rater_id, verdict, listed in rows:
         assert verdict is not None
         judged = np.fromstring(listed, dtype=np.int64, sep=" ")
@@ -202,7 +211,7 @@ def _given(session: Session, pooled: _Pooled) -> dict[int, Codes]:
         places = places[places >= 0]
         if places.size:
             nothing = np.full(pooled.pristine.size, OPEN, dtype=np.int8)
-            found.setdefault(rater_id, nothing)[places] = STATES[verdict]
+            found.setdefault(rater_id, nothing)[places] = state_of[verdict]
     return found
 
 

@@ -48,11 +48,11 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import prices, property_cards
-from webapp.kinds import from_row
+from webapp.kinds import from_row, shown
 from webapp.kinds.property import EMOJI
 from webapp.metrics.judging.queries import QueryJudgments, counted, suggested_quality, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
-from webapp.records import VERDICTS, CannotTell, EmptyOutcome, Item, QueryState, Relevance
+from webapp.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.live_metrics import Standing
@@ -94,9 +94,9 @@ _Version = tuple[int, str | None, int | None]  # question, run where it matters,
 
 
 class EarlierVerdict(Struct, frozen=True):
-    """The rater's verdict on the same property with other content, and what differs."""
+    """The rater's verdict on the same item with other content, and what differs."""
 
-    relevance: Relevance
+    relevance: str
     card: Item
     now: Item
     differing: tuple[str, ...]
@@ -147,8 +147,7 @@ def said_before(
         for other, verdict, at in judged:
             if other.id != thing.id and (own is None or at < own):
                 before, now = from_row(other.card or {}), from_row(thing.card or {})
-                relevance, differing = Relevance(verdict), before.differences(now)
-                found[thing.id] = EarlierVerdict(relevance, before, now, differing)
+                found[thing.id] = EarlierVerdict(verdict, before, now, before.differences(now))
     return found
 
 
@@ -160,7 +159,7 @@ _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=S
 
 
 class JudgedCard(Struct, frozen=True):
-    """One card with the rater's verdict on it; ``listing`` names its property.
+    """One card with the rater's verdict on it, of the study's scale; ``listing`` names its item.
 
     ``key`` names it in clicks. ``repeats`` are the other ranks that show the same thing.
     """
@@ -169,7 +168,7 @@ class JudgedCard(Struct, frozen=True):
     key: str
     listing: int | None
     card: Item
-    relevance: Relevance | None
+    relevance: str | None
     repeats: tuple[int, ...] = ()
     earlier: EarlierVerdict | None = None
     has_prices: bool = False
@@ -194,6 +193,7 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
     empty_outcome: EmptyOutcome | None
     show_pictures: bool
     marks_words: bool
+    scale: Scale
     cannot_tell: CannotTell
     filter: QueryFilter
     categories: tuple[str, ...]
@@ -258,6 +258,7 @@ def rating_page(
         earlier_turns=of_question(session, run_id, asked.question_id),
         cards=_cards(session, rater, asked.id),
         empty_outcome=summary.empty_outcome,
+        scale=Scale.stored(asked.scale),
         filter=wanted,
         categories=_categories(session, run_id),
         state=summary.state,
@@ -327,6 +328,7 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
             *(Question.text.label("question"), Question.category, Question.context_dependent),
             *(Question.position.label("asked_at"), Study.allow_bulk),
             *(Study.show_pictures, Study.suggest_quality, Study.cannot_tell, Study.marks_words),
+            Study.scale,
             *(QueryRating.quality.label("grade"), QueryRating.notes),
             *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
             _first(all_of_run.where(within.id <= Query.id)).label("position"),
@@ -378,8 +380,8 @@ def _cards(session: Session, rater: Rater, query_key: int) -> tuple[JudgedCard, 
             number=rank,
             key=str(rank),
             listing=thing.property_id,
-            card=from_row(card),
-            relevance=Relevance(verdict) if verdict else None,
+            card=shown(card, thing.card),
+            relevance=verdict,
             repeats=tuple(other for other in ranks[thing.id] if other != rank),
             earlier=earlier.get(thing.id),
             has_prices=has_prices,
@@ -396,7 +398,7 @@ def _found_elsewhere(session: Session, rater: Rater, query: Row[Any]) -> bool:
             JudgedThing.question_id == query.question_id,
             JudgedThing.run_id.is_(None),
             Judgment.rater_id == rater.id,
-            Judgment.verdict == str(Relevance.RELEVANT),
+            Judgment.verdict.in_(Scale.stored(query.scale).relevant),
         )
     )
     return session.scalar(relevant.limit(1)) is not None
@@ -503,6 +505,7 @@ def blind_page(
 ) -> BlindPage:
     task = tasks.read(session, rater, task_id)
     things = tasks.asked_things(session, task)
+    scale = Scale.stored(task.scale)
     said = [thing.verdict for thing in things if thing.property_id is not None]
     empty = next((thing for thing in things if thing.property_id is None), None)
     outcome = EmptyOutcome(empty.verdict) if empty and empty.verdict else None
@@ -534,7 +537,8 @@ def blind_page(
         asks_cards=bool(said),
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
-        contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY and Relevance.RELEVANT in said,
+        contradicts_itself=outcome is EmptyOutcome.CORRECT_EMPTY
+        and not scale.relevant.isdisjoint(said),
         answers=answers if stage in {TaskStage.ANSWERS, TaskStage.DONE} else (),
         place=tasks.place(session, rater, share, so_far, task.id, wanted),
         is_put_off=task.postponed_at is not None and stage is not TaskStage.DONE,
@@ -543,6 +547,7 @@ def blind_page(
         figures=_figures(task, summaries) if sees_figures else (),
         show_pictures=task.show_pictures,
         marks_words=task.marks_words,
+        scale=scale,
         cannot_tell=task.cannot_tell,
         guidelines=studies.guidelines(rater.study),
         filter=wanted,
@@ -570,7 +575,7 @@ def _task_cards(
             number=number,
             listing=thing.property_id,
             card=from_row(thing.card).uniform(asked),
-            relevance=VERDICTS[thing.verdict or ""],
+            relevance=thing.verdict,
             earlier=earlier.get(thing.id),
             has_prices=has_prices,
         )
@@ -690,11 +695,12 @@ def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
     listed: dict[int, list[Row[Any]]] = defaultdict(list)
     for row in tables(session).execute(_said_again(), {"task_id": task.id}).all():
         listed[row.id].append(row)
+    relevances = Scale.stored(task.scale).relevances
     for answer, rows in listed.items():
         first = rows[0]
         said = QueryJudgments(
             state=QueryState(first.state),
-            verdicts=tuple(VERDICTS[row.verdict or ""] for row in rows if row.rank is not None),
+            verdicts=tuple(relevances[row.verdict] for row in rows if row.rank is not None),
             empty_outcome=EmptyOutcome(first.outcome) if first.outcome else None,
             quality=first.quality,
         )

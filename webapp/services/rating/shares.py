@@ -48,7 +48,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.metrics.judging.queries import counted
-from webapp.records import VERDICTS, QueryState, Relevance
+from webapp.records import QueryState, Relevance, Scale
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.changes import Changes
 from webapp.services.rating import asked_again, pool
@@ -442,8 +442,9 @@ def pooled_figure(session: Session, rater: Rater) -> tuple[int, int, float | Non
     again = select(Repeat.verdict).join(JudgedThing).join(Task).where(Task.rater_id == rater.id)
     is_card = JudgedThing.property_id.is_not(None)
     verdicts = session.scalars(first.where(is_card).union_all(again.where(is_card)))
+    relevances = Scale.stored(rater.study.scale).relevances
     said = counted(
-        [VERDICTS[verdict or ""] for verdict in verdicts], cannot_tell=rater.study.cannot_tell
+        [relevances[verdict] for verdict in verdicts], cannot_tell=rater.study.cannot_tell
     )
     relevant = said.count(Relevance.RELEVANT)
     of = relevant + said.count(Relevance.NOT_RELEVANT)
