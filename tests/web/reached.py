@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.exceptions import HTTPException
 
+from tests.page import Page
 from tests.web.conftest import in_english
 
 CLICKS = 5  # the pages of few studies are under More
-LINK = re.compile(r"""(?:href|method="get" action)="(/[^"#]*)""")
 
 
 def as_rater(demo: Flask) -> FlaskClient:
@@ -41,8 +39,10 @@ def reached(client: FlaskClient, begin: str) -> dict[str, str]:
             opened.add(part)
             found.setdefault(endpoint, address)
             if clicks < CLICKS and "." not in path:
-                page = client.get(address, follow_redirects=True)
-                assert page.status_code == 200, address
-                following += map(unescape, LINK.findall(page.text))
+                answer = client.get(address, follow_redirects=True)
+                assert answer.status_code == 200, address
+                page = Page(answer)
+                following += page.links("[href^='/']")
+                following += page.values("form[method=get][action^='/']", "action")
         level = following
     return found

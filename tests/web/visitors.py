@@ -8,6 +8,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.conftest import NOW
+from tests.page import Page
 from webapp.db.engine import Database
 from webapp.services.people import raters, sign_in
 from webapp.services.study import studies
@@ -59,11 +60,11 @@ def assert_told_apart(app: Flask, *pages: tuple[FlaskClient, str]) -> None:
     for client, address in pages:
         answer = client.get(address)
         key = answer.headers[access.RATER]
-        assert f'data-rater="{key}"' in answer.text
+        assert Page(answer)["data-rater"] == key
         assert re.fullmatch("[0-9a-f]{16}", key)
         keys.add(key)
     stranger = browser(app).get("/sign-in")
 
     assert len(keys) == len(pages)
-    assert 'data-rater=""' in stranger.text
+    assert Page(stranger)["data-rater"] == ""
     assert access.RATER not in stranger.headers

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-import re
 from typing import Any
 
 from flask.testing import FlaskClient
@@ -28,10 +27,6 @@ def scored(client: FlaskClient, kind: str, data: bytes | None = None) -> str:
 def judge(client: FlaskClient, item: str, part: str, value: object, **headers: str) -> TestResponse:
     form = {"part": part, "value": value}
     return client.post(f"{item}/judgment", data=form, headers=headers or None)
-
-
-def text(page: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
 def rows(database: Database, table: type[Any]) -> int:

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
+from tests.page import Page
 from tests.services.evaluations.embeddings import serving
 from tests.services.evaluations.scored_files import WITHOUT_COSINES
-from tests.web.evaluations.scored import rows, send, text
+from tests.web.evaluations.scored import rows, send
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation
 
@@ -19,9 +20,9 @@ def configure(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
 def test_cosines_come_from_words_where_no_endpoint_is_configured(client: FlaskClient) -> None:
     lexical = send(client, "answers", WITHOUT_COSINES, embedder="lexical")
 
-    page = text(client.get(lexical.headers["Location"]).text)
+    page = Page(client.get(lexical.headers["Location"]))
     assert "Cosines: lexical (TF-IDF); tau_sim 0.3." in page
-    assert 'value="endpoint"' not in client.get("/evaluations/").text
+    assert not Page(client.get("/evaluations/")).has("[value=endpoint]")
 
 
 def test_the_configured_endpoint_makes_the_cosines_and_its_key_is_never_shown(
@@ -30,14 +31,14 @@ def test_the_configured_endpoint_makes_the_cosines_and_its_key_is_never_shown(
     with serving() as (url, asked):
         configure(monkeypatch, url)
         address = send(client, "answers", WITHOUT_COSINES, embedder="endpoint").headers["Location"]
-    page, item = client.get(address).text, client.get(f"{address}/items/1").text
+    page, item = Page(client.get(address)), Page(client.get(f"{address}/items/1"))
 
     # the endpoint gives every text of the sample the same vector: each cosine is 1
-    assert f"Cosines: tiny ({url}/embeddings); tau_sim 0.6." in text(page)
-    assert "✓ Supported cosine 1.00" in text(item)
+    assert f"Cosines: tiny ({url}/embeddings); tau_sim 0.6." in page
+    assert "✓ Supported cosine 1.00" in item
     assert {key for _, key, _ in asked} == {"Bearer a secret key"}
     assert len(asked) == 2  # q1 and q3; the claim of q2 cites what is not there
-    for shown in (page, item, client.get("/evaluations/").text):
+    for shown in (page.source, item.source, client.get("/evaluations/").text):
         assert "a secret key" not in shown
 
 
@@ -50,5 +51,5 @@ def test_an_endpoint_that_gives_no_vectors_is_told_and_nothing_is_stored(
 
     assert answer.status_code == 422
     assert f"{url}/embeddings" in answer.text
-    assert 'value="endpoint" selected' in answer.text  # as it was chosen, to try again
+    assert Page(answer).has("[value=endpoint][selected]")  # as it was chosen, to try again
     assert rows(web_database, Evaluation) == 0

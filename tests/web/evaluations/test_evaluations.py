@@ -9,8 +9,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.cli.relevansi import relevansi
+from tests.page import Page
 from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET, document, lines
-from tests.web.evaluations.scored import DATA, judge, rows, scored, send, text
+from tests.web.evaluations.scored import DATA, judge, rows, scored, send
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment
 
@@ -38,11 +39,11 @@ def test_a_page_has_the_report_of_the_command_line_and_explains_its_figures(
     }
     more, options = sent[kind]
     base = send(client, kind, (tmp_path / "some.jsonl").read_bytes(), **more).headers["Location"]
-    page = client.get(base).text
+    page = Page(client.get(base))
 
     written = {"report.md": "markdown", "report.tex": "latex"}
     for name in ("report.md", "report.tex", "scores.csv", "scores.json"):
-        assert f"{base}/{name}" in page
+        assert f"{base}/{name}" in page.links()
         file_format = written.get(name, name.rpartition(".")[2])
         command = ("score", kind, tmp_path / "some.jsonl", "--format", file_format)
         theirs = relevansi(tmp_path, *command, *options)
@@ -50,10 +51,10 @@ def test_a_page_has_the_report_of_the_command_line_and_explains_its_figures(
     report = client.get(f"{base}/report.md").text
     for row in re.findall(r"^\| (.*) \|$", report, re.MULTILINE):
         if "---" not in row:
-            assert " ".join(row.split(" | ")) in text(page)
+            assert " ".join(row.split(" | ")) in page
     about = {"answers": "avg_overlap", "chunks": "iou", "json-v2": "eval_score_avg"}[kind]
-    assert f'popovertarget="about-{about}"' in page
-    assert f'id="about-{about}"' in page
+    assert page.has(f"[popovertarget=about-{about}]")
+    assert page.has(f"#about-{about}")
     assert ("Only the first 2 of 3 rows were scored." in page) == (kind == "answers")
 
 
@@ -61,9 +62,9 @@ def test_a_score_to_100_is_no_percentage(client: FlaskClient) -> None:
     base = scored(client, "json-v2")
     client.post("/ratios", data={"to": "percent"})
 
-    page = text(client.get(base).text)
-    assert "Mean score 45.0000 " in page  # (90 + 0) / 2
-    assert "Schema pass rate 50.00% " in page
+    page = Page(client.get(base))
+    assert "Mean score 45.0000" in page  # (90 + 0) / 2
+    assert "Schema pass rate 50.00%" in page
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_the_same_file_again_leads_to_what_was_kept(client: FlaskClient) -> None
 def test_deleting_says_what_goes_first(client: FlaskClient, web_database: Database) -> None:
     base = scored(client, "answers")
     judge(client, f"{base}/items/1", "0", 1)
-    question = text(client.get(f"{base}/delete").text)
+    question = Page(client.get(f"{base}/delete"))
 
     assert "3 items with their scores" in question
     assert "1 judgment or grade by people" in question
@@ -170,4 +171,4 @@ def test_hostile_texts_are_text(client: FlaskClient, kind: str) -> None:
     for address in ("", "/items", "/items/1", "/people", "/delete"):
         page = client.get(base + address).text
         assert "<script>alert" not in page
-    assert "&lt;script&gt;alert" in client.get(f"{base}/items/1").text
+    assert HOSTILE in Page(client.get(f"{base}/items/1"))

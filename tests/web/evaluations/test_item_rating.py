@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import re
-
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
+from tests.page import Page
 from tests.services.evaluations.scored_files import (
     ANSWERS,
     CHUNKS,
@@ -17,7 +16,7 @@ from tests.services.evaluations.scored_files import (
 )
 from tests.web import visitors
 from tests.web.conftest import PART
-from tests.web.evaluations.scored import send, text
+from tests.web.evaluations.scored import send
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem, ItemEvent, ItemJudgment
 from webapp.db.tables.people import LogEntry, Rater
@@ -106,21 +105,21 @@ def test_what_is_next_leads_a_rater_to_the_items_and_says_how_far_they_are(
     owner: FlaskClient, ani: FlaskClient
 ) -> None:
     base = opened(owner, "answers")
-    start = ani.get("/", follow_redirects=True).text
+    start = Page(ani.get("/", follow_redirects=True))
 
-    assert '<a href="/items/">Items</a>' in start
-    assert "Cited answers 1 0 of 3 items judged Begin" in text(start)
+    assert start.link("Items") == "/items/"
+    assert "Cited answers 1 0 of 3 items judged Begin" in start
     assert ani.get(f"{base}/").headers["Location"] == f"{base}/1"
     judge_all(ani, base, "answers", 1)
-    assert "1 of 3 items judged Continue" in text(ani.get("/rate/").text)
+    assert "1 of 3 items judged Continue" in Page(ani.get("/rate/"))
     assert ani.get(f"{base}/").headers["Location"] == f"{base}/2"
     judge_all(ani, base, "answers", 3)
-    page = ani.get(f"{base}/3").text
-    assert "2 of 3 items judged" in text(page)
-    assert f'data-jump aria-keyshortcuts="g" href="{base}/2"' in page  # round to what was left
+    page = Page(ani.get(f"{base}/3"))
+    assert "2 of 3 items judged" in page
+    assert page.links("[data-jump][aria-keyshortcuts=g]") == [f"{base}/2"]  # what was left
     judge_all(ani, base, "answers", 2)
     assert ani.get(f"{base}/").headers["Location"] == "/items/"
-    assert "3 of 3 items judged ✓ Look again" in text(ani.get("/items/").text)
+    assert "3 of 3 items judged ✓ Look again" in Page(ani.get("/items/"))
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -159,12 +158,11 @@ def test_what_a_rater_needs_to_judge_is_there(owner: FlaskClient, ani: FlaskClie
     answers, chunks = opened(owner, "answers"), opened(owner, "chunks")
     fields = opened(owner, "json-v2")
 
-    first = text(ani.get(f"{answers}/1").text)
+    first, third = Page(ani.get(f"{answers}/1")), Page(ani.get(f"{fields}/1"))
     assert "Gold answer Ada tiga kamar" in first
     assert "Ada tiga kamar [CIT:d1]. d1 Rumah tiga kamar di Cemara" in first
-    assert "d9 not among the contexts" in text(ani.get(f"{answers}/2").text)
-    assert "Expected answer rumah di cemara" in text(ani.get(f"{chunks}/1").text)
-    third = text(ani.get(f"{fields}/1").text)
+    assert "d9 not among the contexts" in Page(ani.get(f"{answers}/2"))
+    assert "Expected answer rumah di cemara" in Page(ani.get(f"{chunks}/1"))
     assert "Main topic Expected rumah Given apartemen" in third
     assert "References a.md: “tiga kamar”" in third
     assert "a.md Ada tiga kamar." in third
@@ -178,12 +176,12 @@ def test_a_word_is_kept_shown_taken_back_and_undone_without_a_script(
     answer = ani.post(f"{base}/1/judgment", data={"part": "1", "value": "0"})
 
     assert answer.headers["Location"] == f"{base}/1#part-1"
-    assert re.search(r'id="say-1-0" [^>]*aria-pressed="true"', ani.get(f"{base}/1").text)
+    assert Page(ani.get(f"{base}/1")).values("[aria-pressed=true]", "id") == ["say-1-0"]
     judge(ani, base, 2, "grade", 5)
     undone = ani.post(f"{base}/undo")
     assert undone.headers["Location"] == f"{base}/2"
     assert ani.post(f"{base}/undo").headers["Location"] == f"{base}/1"
-    assert 'aria-pressed="true"' not in ani.get(f"{base}/1").text
+    assert not Page(ani.get(f"{base}/1")).has("[aria-pressed=true]")
     assert ani.post(f"{base}/undo").headers["Location"] == f"{base}/"  # nothing is left
     with web_database.reading() as session:
         assert len(session.scalars(select(ItemEvent)).all()) == 4
@@ -197,7 +195,7 @@ def test_each_rater_has_their_own_word_and_people_beside_the_machine_can_be_told
     theirs = base.replace("/items/", "/evaluations/")
     judge_all(ani, base, "answers", 1, 1)  # machine: supported, no citation, don't know
     judge(budi, base, 1, "0", 0)
-    assert "0 of 3 items judged" in text(budi.get(f"{base}/1").text)
+    assert "0 of 3 items judged" in Page(budi.get(f"{base}/1"))
 
     with web_database.reading() as session:
         number = {one.name: one.id for one in session.scalars(select(Rater))}
@@ -209,9 +207,9 @@ def test_each_rater_has_their_own_word_and_people_beside_the_machine_can_be_told
     alone = only.get_json()
     assert alone["raters"] == 1
     assert (alone["verdicts"]["both"], alone["verdicts"]["people_only"]) == (1, 1)
-    page = owner.get(f"{theirs}/people?rater={number['Budi']}").text
-    assert re.search(r'aria-current="page" dir="auto">Budi', page)
+    page = Page(owner.get(f"{theirs}/people?rater={number['Budi']}"))
+    assert page.texts("main [aria-current=page]")[-1].startswith("Budi")
     assert "All raters" in page
     assert "The owner sees what the machine says" not in page
-    assert "Ani 1 of 3" in text(owner.get(theirs).text)
+    assert "Ani 1 of 3" in Page(owner.get(theirs))
     assert owner.get(f"{people}?rater=999").get_json() == merged

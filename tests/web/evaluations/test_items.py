@@ -4,32 +4,33 @@ import re
 
 from flask.testing import FlaskClient
 
+from tests.page import Page
 from tests.web.conftest import PART
-from tests.web.evaluations.scored import judge, scored, text
+from tests.web.evaluations.scored import judge, scored
 
 
 def test_sentences_are_told_apart_by_word_and_sign_beside_their_context(
     client: FlaskClient,
 ) -> None:
-    item = text(client.get(scored(client, "answers") + "/items/1").text)
+    base = scored(client, "answers")
+    item, second = (Page(client.get(f"{base}/items/{n}")) for n in (1, 2))
 
     assert "✓ Supported cosine 0.80 Ada tiga kamar [CIT:d1]. d1 Rumah tiga kamar di" in item
     assert "✗ No citation cosine 0.10 Harganya murah." in item
-    assert "– Says “I don&#39;t know” Tidak tahu." in item
-    second = text(client.get(scored(client, "answers").partition("?")[0] + "/items/2").text)
+    assert "– Says “I don't know” Tidak tahu." in item
     assert "✗ Cites what is not among the contexts" in second
 
 
 def test_words_in_common_and_missed_are_marked_and_surplus_is_listed(client: FlaskClient) -> None:
-    page = client.get(scored(client, "chunks") + "/items/1").text
+    page = Page(client.get(scored(client, "chunks") + "/items/1"))
 
-    assert page.count('<mark class="common">rumah</mark>') == 2  # expected and the chunk
-    assert '<mark class="missed">cemara</mark>' in page
+    assert page.texts("mark.common").count("rumah") == 2  # expected and the chunk
+    assert "cemara" in page.texts("mark.missed")
     assert "besar · kolam · renang" in page
 
 
 def test_fields_stand_side_by_side_with_their_points_and_why(client: FlaskClient) -> None:
-    page = text(client.get(scored(client, "json-v2") + "/items/1").text)
+    page = Page(client.get(scored(client, "json-v2") + "/items/1"))
 
     assert "✓ Target audience 10 of 10 points One text contains the other." in page
     assert "✗ Main topic 0 of 10 points Jaccard of character pairs 0.00, below 0.72." in page
@@ -49,21 +50,25 @@ def test_a_failed_output_says_why_and_is_shown_as_it_came(client: FlaskClient) -
 def test_a_word_is_stored_shown_and_taken_back_without_a_script(client: FlaskClient) -> None:
     item = scored(client, "answers") + "/items/1"
     answer = judge(client, item, "1", 1)
-    page = client.get(item).text
+    page = Page(client.get(item))
 
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"{item}#part-1"
-    assert 'id="say-1-1" name="value" value="" aria-pressed="true"' in page
+    assert page.values("[aria-pressed=true]", "id") == ["say-1-1"]
+    assert page.one("#say-1-1")["value"] == ""
     assert "The machine says otherwise" in page
     judge(client, item, "1", "")
-    assert judge(client, item, "0", 0, **PART).text.lstrip().startswith('<div id="item">')
+    part = Page(judge(client, item, "0", 0, **PART))
+    assert part.is_part
+    assert part.has("#item")
     judge(client, item, "0", "")
-    assert 'aria-pressed="true"' not in client.get(item).text
+    assert not Page(client.get(item)).has("[aria-pressed=true]")
     judge(client, item, "grade", 4)
-    assert 'id="grade-4" name="value" value="" aria-pressed="true"' in client.get(item).text
+    pressed = Page(client.get(item)).one("[aria-pressed=true]")
+    assert (pressed["id"], pressed["value"]) == ("grade-4", "")
     undone = client.post(f"{item}/undo")
     assert undone.headers["Location"] == item
-    assert 'aria-pressed="true"' not in client.get(item).text
+    assert not Page(client.get(item)).has("[aria-pressed=true]")
 
 
 def test_items_can_be_narrowed_to_those_that_failed_or_divide(client: FlaskClient) -> None:
@@ -87,12 +92,12 @@ def test_people_are_put_beside_the_machine(client: FlaskClient) -> None:
     for position, grade in [(1, 3), (2, 0), (3, 5)]:
         judge(client, f"{base}/items/{position}", "grade", grade)
 
-    page = text(client.get(f"{base}/people").text)
+    page = Page(client.get(f"{base}/people"))
 
     # machine ✓ ✗ ✗ ✓ against people ✓ ✓ ✗ ✗: agreed 2 of 4, kappa 0
     assert "Machine ✓ 1 1 Machine ✗ 1 1" in page
-    assert re.search(r"All 4 0\.50 0\.00 .*?0\.50 0\.50", page)
+    assert re.search(r"All 4 0\.50 0\.00 .*?0\.50 0\.50", page.text)
     # overlap 0.5, 0, 1 against 3, 0, 5; fewer than 5 have no interval
-    assert re.search(r"Supported claims \(overlap\) 3 1\.00 .*? 1\.00", page)
+    assert re.search(r"Supported claims \(overlap\) 3 1\.00 .*? 1\.00", page.text)
     assert "1 of 2 parts differ · grade 3 of 5, Supported claims (overlap) 0.50" in page
-    assert "✓ 2 ✗ 0 grade 3 " in text(client.get(f"{base}/items").text)
+    assert "✓ 2 ✗ 0 grade 3 " in Page(client.get(f"{base}/items"))

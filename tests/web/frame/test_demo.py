@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 
 import pytest
 from flask import Flask
+from werkzeug.test import TestResponse
 
+from tests.page import Page
 from tests.web.conftest import in_english
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
@@ -47,9 +48,8 @@ def test_no_page_of_the_menus_is_empty_and_each_says_that_it_is_the_demo(
     assert n_empty >= 8
 
 
-def _sentences(page: object) -> set[str]:
-    main = re.search("<main.*?</main>", page.text, re.DOTALL)  # type: ignore[attr-defined]
-    assert main is not None
-    bare = re.sub("<form.*?</form>", "", main[0], flags=re.DOTALL)
-    text = " ".join(unescape(re.sub("<[^>]+>", " ", bare)).split())
-    return {found.strip() for found in EMPTY.findall(text)}
+def _sentences(answer: TestResponse) -> set[str]:
+    main = Page(answer).one("main")
+    for form in main.all("form"):
+        form.element.drop_tree()
+    return {found.strip() for found in EMPTY.findall(main.text)}

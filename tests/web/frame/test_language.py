@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 
 from tests.importers.runs.cards import cards
+from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.web.conftest import stored
 from webapp.db.engine import Database
@@ -33,17 +34,17 @@ from webapp.notation import full_price, period, price
 def test_the_browser_chooses(app: Flask, accepted: str, expected: str) -> None:
     answer = app.test_client().get("/", headers={"Accept-Language": accepted})
 
-    assert f'<html lang="{expected}"' in answer.text
+    assert Page(answer)["lang"] == expected
 
 
 def test_the_readers_choice_outlasts_the_browsers_and_ends_with_its_request(
     client: FlaskClient,
 ) -> None:
-    assert '<html lang="en"' in client.get("/").text
+    assert Page(client.get("/"))["lang"] == "en"
     assert language() == "id"
     client.post("/language", data={"to": "id"})
 
-    assert '<html lang="id"' in client.get("/").text
+    assert Page(client.get("/"))["lang"] == "id"
 
 
 @pytest.mark.parametrize(

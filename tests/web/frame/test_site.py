@@ -14,11 +14,12 @@ from flask import Flask, url_for
 from flask.testing import FlaskClient
 from jinja2 import DictLoader, Environment, UndefinedError
 
-from tests.web import places, visitors
+from tests.page import Page
+from tests.web import visitors
 from tests.web.conftest import PART
 from webapp.config import resource
 from webapp.db.engine import Database
-from webapp.web.features import KEPT_FILES, MENUS
+from webapp.web.features import KEPT_FILES, MENUS, current
 from webapp.web.frame import htmx
 from webapp.web.frame.access import RATER
 from webapp.web.frame.setup import CompiledTemplates
@@ -64,7 +65,8 @@ MARKED = [
 
 @pytest.mark.parametrize(("menu", "endpoint", "marked"), MARKED)
 def test_a_page_is_marked_in_a_menu(menu: str, endpoint: str | None, marked: str | None) -> None:
-    assert places.marked(menu, endpoint) == ([marked] if marked else [])
+    entry = current(menu, endpoint)
+    assert (entry and entry.endpoint) == marked
 
 
 def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_group(
@@ -76,8 +78,7 @@ def test_every_page_of_the_study_is_a_link_on_the_pages_of_its_group(
             beside = entries if not shown.pages or shown is group else MENUS[shown.pages]
             with app.test_request_context():
                 address, *links = [url_for(one.endpoint) for one in (shown, *beside)]
-            page = client.get(address).text
-            assert [link for link in links if f'href="{link}"' not in page] == []
+            assert set(links) <= set(Page(client.get(address)).links())
 
 
 def test_the_address_of_a_static_file_moves_with_its_content(
@@ -183,7 +184,7 @@ def test_the_page_for_a_missing_network_speaks_to_nobody_in_particular(
 ) -> None:
     answer = client.get(f"/offline/{language}")
 
-    assert f'lang="{language}"' in answer.text
+    assert Page(answer)["lang"] == language
     assert "data-rater" not in answer.text
     assert RATER not in answer.headers
     assert "Database" not in answer.text
@@ -324,5 +325,5 @@ def test_only_a_request_that_swaps_the_answer_wants_a_part(
         assert htmx.wants_part() == part
     refused = {"event_id": "one", "quality": "9"}
     answer = client.post(f"/runs/{run_id}/queries/1/rating", data=refused, headers=headers)
-    assert ("<html" in answer.text) != part
+    assert Page(answer).is_part == part
     assert "HX-Request-Type" in str(answer.vary)

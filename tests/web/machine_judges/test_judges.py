@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from tests.chatbot import bots
 from tests.chatbot.bots import Bot
+from tests.page import Page
 from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, query
 from tests.web.conftest import PART, in_english, made_once, stored
@@ -37,11 +38,8 @@ def run_of_nine(database: Database) -> str:
 
 def make(client: FlaskClient, name: str = "Mesin") -> str:
     """Make a judge with our own prompt; return the address of its page."""
-    form = client.get(f"{HERE}/new?language=en").text
-    prompt = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", form, re.DOTALL)
-    assert prompt is not None
-    plain = prompt[1].replace("&#34;", '"').replace("&#39;", "'").replace("&amp;", "&")
-    answer = client.post(f"{HERE}/", data={"name": name, "language": "en", "prompt": plain})
+    form = Page(client.get(f"{HERE}/new?language=en"))
+    answer = form.submit(client, "form.new-judge", name=name)
     assert answer.status_code == 303, answer.text
     return str(answer.headers["Location"])
 
@@ -84,17 +82,17 @@ def _run(web_database: Database) -> str:
 
 def test_the_cost_is_shown_before_a_second_explicit_start(client: FlaskClient, bot: Bot) -> None:
     address = make(client)
-    first = client.get(address).text
+    first = Page(client.get(address))
     asked = {"prompt_price": "1000", "completion_price": "2000", "currency": "USD",
              "most_calls": "", "most_tokens": "", "at_once": "2"}  # fmt: skip
-    agreed = client.get(address, query_string=asked).text
+    agreed = Page(client.get(address, query_string=asked))
 
     assert "27 cards are left" in first
     assert "divided by 4" in first
-    assert 'action="/study/machine-judges/2/start"' not in first
-    assert re.search(r"Start: judge 27 cards, about [\d.]+ USD", agreed)
-    assert 'name="prompt_price" value="1000"' in agreed
-    assert "no limit is set" in agreed.casefold()
+    assert not first.has(f"form[action='{address}/start']")
+    assert re.search(r"Start: judge 27 cards, about [\d.]+ USD", agreed.text)
+    assert {*agreed.values("[name=prompt_price]")} == {"1000"}
+    assert "no limit is set" in agreed.text.casefold()
     assert bot.asked == []
 
 
@@ -131,16 +129,16 @@ def test_a_judge_works_on_while_pages_are_shown_and_tells_what_it_used(
         data={"prompt_price": "1,5", "completion_price": "2", "currency": "USD", "at_once": "3"},
     )
     finish(app)
-    page, part = client.get(address).text, client.get(address, headers=PART)
+    page, part = Page(client.get(address)), client.get(address, headers=PART)
 
     assert len(bot.asked) == N
     assert "27 of 27 cards judged" in page
     assert "It has judged every card of the study." in page
     assert f"{N * 300:,} + {N * 20:,} tokens" in page
-    assert re.search(r"tokens · 0\.0132 USD", page)  # 8,100 x 1.5 + 540 x 2, a million
+    assert "tokens · 0.0132 USD" in page  # 8,100 x 1.5 + 540 x 2, a million
     assert part.headers["HX-Refresh"] == "true"  # what comes next is below the part
     assert part.text == ""
-    assert "every 2s" not in page
+    assert "every 2s" not in page.source
     assert "The latest session has ended" not in page
     assert "27 judgments" in client.get("/raters/").text
 
@@ -157,15 +155,15 @@ def test_a_judge_can_be_stopped_and_started_again_for_the_rest(
     client.post(f"{address}/start", data={"at_once": "1"})
     assert bot.waiting.wait(WAIT)
     running = client.get(address).text
-    part = client.get(address, headers=PART).text
+    part = Page(client.get(address, headers=PART))
     client.post(f"{address}/stop")
     bot.behaviours = (machines.always("relevant"),)
     bot.released.set()
     finish(app)
 
     assert "At work now." in running
-    assert 'hx-trigger="every 2s"' in part
-    assert part.lstrip().startswith("<section")
+    assert part.one("section")["hx-trigger"] == "every 2s"
+    assert part.is_part
     assert "The latest session has ended" not in running
     assert "Start: judge" not in running
     assert "stopped by you" in client.get(address).text
@@ -218,14 +216,14 @@ def test_why_it_stopped_by_itself_is_told_in_words(
     address = make(client)
     client.post(f"{address}/start", data={"at_once": "5"})
     finish(app)
-    page = client.get(address).text
+    page = Page(client.get(address))
 
     assert "stops by itself after 5 cards in a row without a usable answer" in page
     assert len(bot.asked) == 5
     assert "5 without a usable answer" in page
     assert "It stopped by itself." in page
     assert "The endpoint refused the call." in page
-    assert "401 no such key &lt;b&gt;" in page
+    assert "401 no such key <b>" in page
     assert "No verdict was made up for these." in page
 
 
@@ -253,14 +251,14 @@ def test_figures_are_in_use_once_the_owner_has_seen_the_agreement_and_said_so(
     assert "There is no card yet that both" in client.get(f"{address}/agreement").text
     assert client.post(f"{address}/release").status_code == 409
     rate_all(client, run, wrong=2)
-    page = client.get(f"{address}/agreement").text
+    page = Page(client.get(f"{address}/agreement"))
     client.post(f"{address}/release")
 
     assert "Both decided 27 cards" in page
-    assert page.index("Where they differ") < page.index("P1A") < page.index("P2A")
+    assert re.search("Where they differ.*P1A.*P2A", page.text)
     assert "Its figures are in use since" in client.get(f"{address}/agreement").text
-    shown = client.get(f"/runs/{run}", query_string={"rule": "machine Mesin"}).text
-    assert '<option value="machine Mesin" selected>Mesin (machine) alone</option>' in shown
+    shown = Page(client.get(f"/runs/{run}", query_string={"rule": "machine Mesin"}))
+    assert shown.texts("option[value='machine Mesin'][selected]") == ["Mesin (machine) alone"]
     client.post(f"{address}/withdraw")
     assert "Mesin" not in client.get(f"/runs/{run}").text
     assert client.get(f"{address}/withdraw").headers["Location"] == f"{address}/agreement"
@@ -272,11 +270,10 @@ def test_a_machine_is_marked_among_raters_and_nobody_is_one(
 ) -> None:
     make(client)
     client.post("/password", data={"password": "long enough", "again": "long enough"})
-    page = client.get("/raters/").text
-    line = page[page.index(">Mesin ") :].partition("</li>")[0]
+    (line,) = (one for one in Page(client.get("/raters/")).all(".rater-line") if "Mesin" in one)
 
-    assert '<span class="hint">machine</span>' in line
-    assert "/invitations" not in line
+    assert line.texts("h2 .hint") == ["machine"]
+    assert not line.has("form[action$='/invitations']")
     assert "Mesin" not in client.get("/study/standing").text
     with web_database.reading() as session:
         machine = session.scalar(select(Rater.id).where(Rater.is_machine))

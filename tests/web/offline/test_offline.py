@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-from html import unescape
 from io import BytesIO
 from typing import Any
 
@@ -14,6 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.exports.offline_files import change, ratings
 from tests.services.rating.particulars import v2_answer
 from tests.services.runs.runs import card, query, run
@@ -41,10 +41,10 @@ DATA = ratings(
 )
 
 
-def page(client: FlaskClient, run_id: str) -> str:
+def page(client: FlaskClient, run_id: str) -> Page:
     answer = client.get(f"/runs/{run_id}/offline.html")
     assert answer.status_code == 200
-    return answer.text
+    return Page(answer)
 
 
 def test_it_counts_cannot_tell_as_the_study_does(
@@ -55,14 +55,13 @@ def test_it_counts_cannot_tell_as_the_study_does(
 
     set_study(web_database, cannot_tell="left_out")
 
-    text = page(client, run_id)
-    assert described(text)["cannot_tell"] == "left_out"
-    assert labels.CANNOT_TELL["left_out"] in unescape(text)
+    after = page(client, run_id)
+    assert described(after)["cannot_tell"] == "left_out"
+    assert labels.CANNOT_TELL["left_out"] in after
 
 
-def described(text: str) -> dict[str, Any]:
-    (data,) = re.findall(r'<script type="application/json" id="run">(.*?)</script>', text)
-    found: dict[str, Any] = json.loads(data)
+def described(page: Page) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(page.one("script#run[type='application/json']").content)
     return found
 
 
@@ -75,21 +74,19 @@ def test_the_page_is_one_file_that_may_load_nothing_and_run_its_own_scripts_alon
     client: FlaskClient, run_id: str
 ) -> None:
     answer = client.get(f"/runs/{run_id}/offline.html")
-    text, script = answer.text, offline_page.bundle()
+    shown, script = Page(answer), offline_page.bundle()
 
     assert "attachment; filename=rate_hybrid.html" in answer.headers["Content-Disposition"]
-    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    policy = shown.one("meta[http-equiv=Content-Security-Policy]")["content"]
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-    assert not re.search(r"<(?:link|img|iframe|object|embed|video|audio)\b|\ssrc=", text)
-    inside = re.findall(
-        r"<(?:style|script|script type=\"module\")>(.*?)</(?:style|script)>", text, re.DOTALL
-    )
+    assert not shown.has("link, img, iframe, object, embed, video, audio, [src]")
+    inside = [part.content for part in shown.all("style, script:not(#run)")]
     assert len(inside) == 3
     for part in inside:
         digest = base64.b64encode(hashlib.sha256(part.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
-    assert script in text
+    assert script in inside[-1]
     assert not re.search(r"^\s*(?:import|export)\b", script, re.MULTILINE)
     assert "</script" not in script
 
@@ -97,12 +94,12 @@ def test_the_page_is_one_file_that_may_load_nothing_and_run_its_own_scripts_alon
 def test_it_says_nothing_of_what_was_rated_here(
     client: FlaskClient, run_id: str, web_database: Database
 ) -> None:
-    before = page(client, run_id)
+    before = page(client, run_id).source
     drop_and_store(client)
 
     with web_database.reading() as session:
         assert session.scalars(select(Judgment)).first() is not None
-    assert page(client, run_id) == before
+    assert page(client, run_id).source == before
 
 
 def test_both_languages_are_inside_each_with_its_decimal_sign_and_the_cut_off(
@@ -110,12 +107,13 @@ def test_both_languages_are_inside_each_with_its_decimal_sign_and_the_cut_off(
 ) -> None:
     """The line after the fifth card is only where more than five cards are listed."""
     long, short = (query(n, *(card(f"{n}{at}") for at in range(10 // n))) for n in (1, 2))
-    text = page(client, stored(web_database, [long, short]))
+    shown = page(client, stored(web_database, [long, short]))
 
-    found = re.findall(r'<template lang="(\w+)" dir="ltr">|data-decimal="(.)"', text)
-    assert [one or sign for one, sign in found] == ["id", ",", "en", "."]
+    parts = shown.all("template[lang][dir=ltr]")
+    found = [(part["lang"], part.one("[data-decimal]")["data-decimal"]) for part in parts]
+    assert found == [("id", ","), ("en", ".")]
     for words in ("counts the cards above this line", "menghitung kartu di atas garis ini"):
-        assert text.count(f"Precision@5 {words}") == 1
+        assert shown.text.count(f"Precision@5 {words}") == 1
 
 
 def test_repeated_cards_share_a_verdict(client: FlaskClient, run_id: str) -> None:
@@ -130,20 +128,20 @@ def test_a_question_has_its_facts_its_note_and_only_sampled_ones_are_there(
 ) -> None:
     run = imported(client, v2_answer(), "results.json").split("?")[0]
     set_study(web_database, show_record=True)
-    (field,) = re.findall(r'name="(note-\d+)"', client.get("/study/notes/").text)
+    (field,) = Page(client.get("/study/notes/")).values("[name^=note-]", "name")
     client.post("/study/notes/", data={field: "A carport\r\ncounts."})
-    text = client.get(f"{run}/offline.html").text
+    whole = Page(client.get(f"{run}/offline.html"))
 
-    assert "Dekat Sun Plaza (300 m)" in text
-    assert "Known to the record only" in text
-    assert "A carport\ncounts." in text
+    assert "Dekat Sun Plaza (300 m)" in whole
+    assert "Known to the record only" in whole
+    assert "A carport\ncounts." in whole.one("template[lang=en] .owner-note p").content
 
     queries = [query(n, card(f"api{n}"), text=f"Question {n}") for n in range(1, 7)]
     sampled = stored(web_database, queries)
     client.post("/study/planning/2/sample", data={"kind": "fixed", "size": "2"})
-    text = page(client, sampled)
-    assert "4 questions are not asked" in text
-    assert text.count('<template id="prose-') == 2
+    shown = page(client, sampled)
+    assert "4 questions are not asked" in shown
+    assert shown.count("template[id^=prose-]") == 2
 
 
 def test_in_a_blind_study_the_page_names_neither_run_nor_method(
@@ -158,7 +156,7 @@ def test_in_a_blind_study_the_page_names_neither_run_nor_method(
         session.commit()
     answer = client.get(f"/runs/{secret}/offline.html")
 
-    assert described(answer.text)["blind"]
+    assert described(Page(answer))["blind"]
     shown = answer.text + answer.headers["Content-Disposition"]
     for name in (secret, "secretmethod", "secretllm", "20260126", sha256, source):
         assert name not in shown
@@ -195,16 +193,13 @@ def test_hostile_texts_stay_texts(app: Flask, name: str) -> None:
     calm = offline_page.page(app.jinja_env, hostile("a")).decode()
     text = offline_page.page(app.jinja_env, hostile(HOSTILE[name])).decode()
 
-    for acting in (r"<script", r"<style", r"<template", r"<svg", r"<img", r"<iframe", r"<hx-"):
-        assert len(re.findall(acting, text)) == len(re.findall(acting, calm))
-    assert not re.search(
-        r"<[^>]*\son\w+=[^>]*>",
-        re.sub(
-            r'"[^"]*"', '""', text.partition("<body>")[2].partition('<script type="module">')[0]
-        ),
-    )
-    assert not re.search(r'href="(?:javascript|data):', text)
-    assert described(text)["queries"][0]["question"] == HOSTILE[name]
+    for acting in ("<script", "<style", "<template", "<svg", "<img", "<iframe", "<hx-"):
+        assert text.count(acting) == calm.count(acting)
+    shown = Page(text)
+    attributes = {name for one in shown.all("*") for name in one.element.attrib}
+    assert not [name for name in attributes if name.startswith("on")]
+    assert not shown.has("[href^='javascript:'], [href^='data:']")
+    assert described(shown)["queries"][0]["question"] == HOSTILE[name]
 
 
 def drop_and_store(client: FlaskClient, rater: str = "Ani", data: bytes = DATA) -> Any:
@@ -224,7 +219,7 @@ def test_ratings_are_told_before_they_are_stored_under_the_name_that_was_confirm
 ) -> None:
     report = drop(client, DATA)
     assert run_id in report.text
-    assert 'value="Ani"' in report.text
+    assert Page(report).one("input[name^=rater-]")["value"] == "Ani"
     with web_database.reading() as session:
         assert session.scalars(select(Event)).all() == []
 
@@ -270,21 +265,21 @@ def test_a_file_in_an_existing_name_changes_nothing_until_it_is_ticked(
 ) -> None:
     drop_and_store(client)
     before = verdicts(web_database)
-    report = drop(client, OTHER)
+    dropped = drop(client, OTHER)
+    report = Page(dropped)
 
-    assert "Ani is a rater of this study already. 3 changes in the file are new" in report.text
-    rows = re.findall(r'<th scope="row">([^<]*)</th>((?:<td class="value">\d+</td>)*)', report.text)
-    assert {label: re.findall(r"\d+", cells) for label, cells in rows} == {
-        "Judged cards": ["1", "1", "0"],
-        "Empty lists": ["0", "0", "0"],
-        "Quality grades": ["0", "0", "1"],
-        "Notes": ["0", "0", "0"],
-    }
-    assert "1 judgment would become that of the file" in report.text
-    assert re.search(r"<b>Question 1</b> A: here Relevant, in the file Not relevant", report.text)
-    assert "These are ratings by Ani: store them in that name" in report.text
+    assert "Ani is a rater of this study already. 3 changes in the file are new" in report
+    assert report.rows("table.figures tbody") == [
+        ["Judged cards", "1", "1", "0"],
+        ["Empty lists", "0", "0", "0"],
+        ["Quality grades", "0", "0", "1"],
+        ["Notes", "0", "0", "0"],
+    ]
+    assert "1 judgment would become that of the file" in report
+    assert "Question 1 A: here Relevant, in the file Not relevant" in report
+    assert "These are ratings by Ani: store them in that name" in report
 
-    (token,) = tokens(report)
+    (token,) = tokens(dropped)
     asked = store(client, token, "Ani")
     assert "These files are not stored yet." in asked.text
     assert tokens(asked) == [token]

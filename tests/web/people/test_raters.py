@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
 
 import pytest
 from flask import Flask
@@ -12,14 +10,13 @@ from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.web import visitors
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
 from webapp.services.people import raters
 from webapp.services.study import studies
-
-LINK = re.compile(r"http://localhost(/join/[\w-]{32})")
 
 
 @pytest.fixture(name="owner")
@@ -45,24 +42,19 @@ def test_an_invitation_is_shown_once_and_withdrawn(app: Flask, owner: FlaskClien
     answer = owner.post("/raters/", data={"name": "Ani", "by": "link", "days": "7"})
     assert answer.status_code == 303
 
-    page = owner.get("/raters/").text
-    link, code = LINK.search(page), re.search(r"<svg.*?</svg>", page, re.DOTALL)
-    assert link is not None
-    assert code is not None
-    assert code[0].startswith('<svg role="img"')
-    assert not re.search(r"style=|href|url\(|<script|<image", code[0])
-    assert visitors.browser(app).post(link[1]).status_code == 303
-    page = owner.get("/raters/").text
-    assert not LINK.search(page)
-    withdraw = re.search(r'action="(/raters/invitations/\d+/withdraw)"', page)
-    another = re.search(r'action="(/raters/\d+/invitations)"', page)
-    assert withdraw is not None
-    assert another is not None
-    assert owner.post(withdraw[1]).status_code == 303
-    assert visitors.browser(app).post(link[1]).status_code == 404
+    page = Page(owner.get("/raters/"))
+    link, code = page.one(".address").text, page.one("#link svg")
+    assert link.startswith("http://localhost/join/")
+    assert code["role"] == "img"
+    assert not code.has("[style], [href], script, image, [fill^=url]")
+    assert visitors.browser(app).post(link).status_code == 303
+    page = Page(owner.get("/raters/"))
+    assert not page.has(".address")
+    assert page.submit(owner, "form.invitation").status_code == 303
+    assert visitors.browser(app).post(link).status_code == 404
     assert owner.post("/raters/invitations/99/withdraw").status_code == 404
-    owner.post(another[1])
-    assert LINK.search(owner.get("/raters/").text)
+    page.submit(owner, "form[action$='/invitations']")
+    assert Page(owner.get("/raters/")).has(".address")
 
 
 def test_a_link_is_for_the_address_the_owner_used(app: Flask, owner: FlaskClient) -> None:
@@ -101,7 +93,7 @@ def test_an_unfit_name_is_told(owner: FlaskClient, ani: int, name: str, message:
 
     assert answer.status_code == 422
     assert message in answer.text
-    assert 'aria-describedby="name-error"' in answer.text
+    assert Page(answer).has("[aria-describedby=name-error]")
 
 
 def test_a_rater_is_renamed(owner: FlaskClient, web_database: Database, ani: int) -> None:
@@ -131,7 +123,7 @@ def test_removing_says_what_goes_and_what_stays(
         events.judge(session, rater, run_id, 1, 1, Relevance.RELEVANT, click("a1"))
         session.commit()
     assert "Judgments include those in evaluations" in owner.get("/raters/").text
-    page = html.unescape(owner.get(f"/raters/{ani}/remove").text)
+    page = Page(owner.get(f"/raters/{ani}/remove"))
     assert "What stays and still counts: 1 judgment, 0 grades and notes" in page
     assert "the log of every click of theirs (1 entry)" in page
 
@@ -139,7 +131,7 @@ def test_removing_says_what_goes_and_what_stays(
     assert judgments_of(web_database, ani) == 1
     assert "removed" in owner.get("/raters/").text
     owner.post(f"/raters/{ani}/restore")
-    assert f'action="/raters/{ani}/name"' in owner.get("/raters/").text
+    assert Page(owner.get("/raters/")).has(f"form[action='/raters/{ani}/name']")
     owner.post(f"/raters/{ani}/remove", data={"judgments": "delete"})
 
     assert judgments_of(web_database, ani) == 0
@@ -157,20 +149,20 @@ def judgments_of(database: Database, rater_id: int) -> int:
 
 def test_changes_are_listed_filtered_and_undone(client: FlaskClient, run_id: str) -> None:
     """Two clicks on cards, one by a device that says so, and a note that a sheet would run."""
-    assert 'class="narrowing"' not in client.get("/history/").text  # no filters over nothing
+    assert not Page(client.get("/history/")).has(".narrowing")  # no filters over nothing
     for rank, sent in ((1, {}), (2, {"device": "phone", "sequence": "2"})):
         address = f"/runs/{run_id}/queries/1/results/{rank}/judgment"
         client.post(address, data={"relevance": str(2 - rank)} | sent)
     client.post(f"/runs/{run_id}/queries/1/rating", data={"notes": "=cmd <script>"})
 
-    page = client.get("/history/").text
-    assert page.count('class="event"') == 3
-    assert "=cmd &lt;script&gt;" in page
-    assert page.count("device phone, no. 2") == 1
-    notes = client.get("/history/?change=notes").text
-    assert notes.count('class="event"') == 1
-    assert '<option value="notes" selected>' in notes
-    assert 'class="event' not in client.get("/history/?change=quality").text
+    page = Page(client.get("/history/"))
+    assert page.count(".event") == 3
+    assert "=cmd <script>" in page
+    assert page.text.count("device phone, no. 2") == 1
+    notes = Page(client.get("/history/?change=notes"))
+    assert notes.count(".event") == 1
+    assert notes.has("option[value=notes][selected]")
+    assert not Page(client.get("/history/?change=quality")).has(".event")
     assert client.get("/history/?change=x&rater=y&question=z&before=w").status_code == 200
     as_csv, as_lines = client.get("/history/events.csv"), client.get("/history/events.jsonl")
     assert "attachment" in as_csv.headers["Content-Disposition"]
@@ -178,9 +170,9 @@ def test_changes_are_listed_filtered_and_undone(client: FlaskClient, run_id: str
     lines = [json.loads(line) for line in as_lines.text.splitlines()]
     assert [line["new"] for line in lines] == ["1", "0", "=cmd <script>"]
 
-    form = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)">', page))
+    form = page.fields("form.standing")
     assert client.post("/history/undo").status_code == 400
     for _again in range(2):
         assert client.post("/history/undo", data=form).status_code == 303
     assert client.post("/history/undo", data={"latest": form["latest"]}).status_code == 409
-    assert client.get("/history/").text.count('<li class="event') == 4
+    assert Page(client.get("/history/")).count(".event") == 4

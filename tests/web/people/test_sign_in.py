@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import update
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.web import visitors
 from tests.web.visitors import PASSWORD, browser, invite, invited, lock, owner
 from webapp.config import secret_key
@@ -28,10 +28,9 @@ from webapp.web.people import sign_in as web_sign_in
 NEW = {"password": PASSWORD, "again": PASSWORD}
 
 
-def person(client: FlaskClient) -> str | None:
+def person(client: FlaskClient) -> str:
     """Return whose name stands in the header."""
-    found = re.search(r'class="rater".*?</span>(?:<span>)?([^<]*)<', client.get("/sign-in").text)
-    return found[1] if found else None
+    return Page(client.get("/sign-in")).one(".rater").text.removeprefix("Rater: ")
 
 
 def guess(app: Flask, times: int, password: str = "wrong", *, elsewhere: bool = False) -> list[int]:
@@ -76,7 +75,7 @@ class TestOnOneLaptop:
             ani = raters.add(session, study, "Ani", NOW).id
             mine = raters.owner(session, study).id
             session.commit()
-        assert 'href="/sign-in"' in client.get("/").text
+        assert "/sign-in" in Page(client.get("/")).links()
         for rater, status in (("", 400), ("x", 400), ("99", 404)):
             assert client.post("/sign-in/as", data={"rater": rater}).status_code == status
 
@@ -120,12 +119,12 @@ class TestTheFirstPassword:
         proxied.environ_base["HTTP_X_FORWARDED_FOR"] = "192.0.2.7"
 
         for asking in (client, proxied):
-            assert 'type="password"' not in asking.get("/sign-in").text
+            assert not Page(asking.get("/sign-in")).has("[type=password]")
             assert asking.post("/sign-in/first", data=NEW).status_code == 403
             assert asking.post("/sign-in/first?setup=x", data=NEW).status_code == 403
         here = browser(app)
-        assert 'action="/sign-in/first"' in here.get("/sign-in").text
-        answer = here.post("/sign-in/first", data={**NEW, "next": "/runs/"})
+        form = Page(here.get("/sign-in"))
+        answer = form.submit(here, "form[action='/sign-in/first']", **NEW, next="/runs/")
         assert answer.headers["Location"] == "/runs/"
         assert here.get("/runs/").status_code == 200
 
@@ -136,9 +135,9 @@ class TestTheFirstPassword:
         client = browser(app, elsewhere=True)
         assert client.get("/sign-in?setup=x").status_code == 403
 
-        page = client.get(f"/sign-in?setup={key}").text
-        assert f'action="/sign-in/first?setup={key}"' in page
-        assert client.post(f"/sign-in/first?setup={key}", data=NEW).status_code == 303
+        page = Page(client.get(f"/sign-in?setup={key}"))
+        form = f"form[action='/sign-in/first?setup={key}']"
+        assert page.submit(client, form, **NEW).status_code == 303
 
         assert client.get("/runs/").status_code == 200
         again = browser(app, elsewhere=True).post(f"/sign-in/first?setup={key}", data=NEW)
@@ -169,10 +168,10 @@ class TestTheOwner:
 
         led = client.get("/runs/?x=1").headers["Location"]
         assert led == "/sign-in?next=/runs/?x%3D1"
-        assert 'value="/runs/?x=1"' in client.get(led).text
+        assert Page(client.get(led)).one("[name=next]")["value"] == "/runs/?x=1"
         wrong = client.post("/sign-in", data={"password": "wrong"})
         assert wrong.status_code == 422
-        assert 'id="password-error"' in wrong.text
+        assert Page(wrong).has("#password-error")
         assert "Set-Cookie" not in wrong.headers
         answer = client.post("/sign-in", data={"password": PASSWORD, "next": "/runs/?x=1"})
 
@@ -255,10 +254,10 @@ class TestAnInvitedRater:
         clients = [browser(app, elsewhere=elsewhere) for elsewhere in (False, True)]
         for client in clients:
             page = client.get(path)
-            assert "Ani &lt;b&gt;&amp;" in page.text
+            assert "Ani <b>&" in Page(page)
             assert "Set-Cookie" not in page.headers  # a preview of the link signs nobody in
             assert client.post(path).headers["Location"] == "/rate/"
-            assert person(client) == "Ani &lt;b&gt;&amp;"
+            assert person(client) == "Ani <b>&"
         first, other = clients
         thief = thief_of(first)
         first.post("/sign-out")

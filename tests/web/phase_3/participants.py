@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
+from typing import Any
 
 from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
+from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
 from tests.demo import study_of
+from tests.page import Page
 from tests.services.phase_3.participants import SETTINGS
 from tests.web import visitors
 from tests.web.conftest import in_english
@@ -35,17 +37,15 @@ def opened(database: Database, endpoint: str, **settings: object) -> str:
     return f"/take-part/{token}"
 
 
-def consent_form(page: str) -> dict[str, str]:
-    """Return what the page of consent sends when its reader agrees."""
-    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page))
-    return {name: fields[name] for name in ("consent", "personal", "pseudonym")}
+def consent_form(page: TestResponse) -> dict[str, Any]:
+    """Return what the page of consent sends when its reader agrees, or comes back."""
+    return Page(page).fields("form:has([name=decision])") | {"decision": "yes"}
 
 
 def taking_part(app: Flask, link: str, *, elsewhere: bool = False) -> FlaskClient:
     """Return a browser whose user agreed to take part."""
     client = visitors.browser(app, elsewhere=elsewhere)
-    answer = client.post(link, data=consent_form(client.get(link).text) | {"decision": "yes"})
-    assert answer.status_code == 303, answer.text
+    agree(client, link)
     return client
 
 
@@ -55,9 +55,6 @@ def ask(app: Flask, client: FlaskClient, question: str, **more: str) -> str:
     assert answer.status_code == 303, answer.text
     assert workers(app).is_idle(WAIT)
     return answer.headers["Location"]
-
-
-CARRIED = re.compile(r'name="(consent|personal|offered|pseudonym)" value="([^"]*)"')
 
 
 def as_participant(demo: Flask) -> FlaskClient:
@@ -78,5 +75,4 @@ def personal_link(demo: Flask) -> str:
 
 def agree(client: FlaskClient, address: str) -> None:
     """Consent to take part, by a link."""
-    carried = dict(CARRIED.findall(client.get(address).text))
-    assert client.post(address, data={**carried, "decision": "yes"}).location == "/ask/"
+    assert client.post(address, data=consent_form(client.get(address))).location == "/ask/"

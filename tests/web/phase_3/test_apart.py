@@ -10,6 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.phase_3.participants import asked, opened, taking_part
 from tests.services.runs.runs import click
 from tests.web import visitors
@@ -120,8 +121,8 @@ def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, r
 
 
 def test_pages_for_everybody_lead_a_participant_to_their_own(participant: FlaskClient) -> None:
-    lost, help_page = participant.get("/nothing").text, participant.get("/help/").text
+    lost, help_page = Page(participant.get("/nothing")), Page(participant.get("/help/"))
 
-    assert 'href="/ask/"' in lost
-    assert 'href="/runs/"' not in lost
-    assert 'href="/help/participants"' in help_page.partition("<footer")[2]
+    assert "/ask/" in lost.links()
+    assert "/runs/" not in lost.links()
+    assert "/help/participants" in help_page.links("footer a")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 
 import pytest
 from flask import Flask
@@ -12,6 +11,7 @@ from flask.testing import FlaskClient
 
 from tests.chatbot import bots
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.phase_3.participants import opened, taking_part
 from tests.services.phase_3.test_findings import closing, rated
 from tests.web import visitors
@@ -52,16 +52,15 @@ def test_what_the_owner_decides_is_kept(client: FlaskClient, web_database: Datab
 
     found = settings(web_database)
     assert (found.is_open, found.most_questions, found.at_once) == (True, 7, 3)
-    page = client.get("/study/users/").text
-    assert 'value="http://127.0.0.1:8810/chat"' in page
-    texts = dict(re.findall(r'name="(consent_\w+)"[^>]*>\n(.*?)</textarea>', page, re.DOTALL))
-    assert "voluntary" in texts["consent_en"]
+    page = Page(client.get("/study/users/"))
+    assert page.one("[name=endpoint]")["value"] == FORM["endpoint"]
+    assert "voluntary" in page.one("[name=consent_en]")
     for _twice in range(2):
         client.post("/study/users/consent", data={"consent_id": "Setuju", "consent_en": "Agree"})
     assert "Version 2 is in force." in client.get("/study/users/").text
     answer = client.post("/study/users/consent", data={"consent_id": "", "consent_en": "Typed"})
     assert answer.status_code == 422
-    assert ">\nTyped</textarea>" in answer.text
+    assert Page(answer).one("[name=consent_en]").text == "Typed"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,7 @@ def test_what_cannot_be_is_marked_and_nothing_is_stored(
 
     assert answer.status_code == 422
     assert said in answer.text
-    assert 'aria-invalid="true"' in answer.text
+    assert Page(answer).has("[aria-invalid=true]")
     assert settings(web_database) == UserStudySettings()
 
 
@@ -119,19 +118,14 @@ def test_a_failed_test_says_why(client: FlaskClient, changed: dict[str, str], sa
     form = FORM | {"test_question": "Rumah?"} | changed
     answer = client.post("/study/users/test", data=form, headers=PART)
 
-    assert said in answer.text
-    assert 'id="tested"' in answer.text
+    assert said in Page(answer).one("#tested")
 
 
 def test_the_password_set_for_phase_3_leads_back_to_it(client: FlaskClient) -> None:
     assert client.post("/study/users/links").status_code == 409  # no password yet
-    link = re.search(r'href="(/password\?[^"]+)"', client.get("/study/users/").text)
-    assert link is not None
-    form = client.get(unescape(link[1])).text
-    after = re.search(r'name="next" value="([^"]*)"', form)
-    assert after is not None
+    form = Page(client.get(Page(client.get("/study/users/")).link("Set a password")))
     new = {"password": "a long password", "again": "a long password"}
-    done = client.post("/password", data=new | {"next": unescape(after[1])})
+    done = form.submit(client, "form:has([name=next])", **new)
 
     assert done.location == "/study/users/#links"
     assert "Make a link for everybody" in client.get(done.location).text
@@ -141,19 +135,17 @@ def test_a_link_is_shown_once_and_withdrawn(app: Flask, web_database: Database) 
     visitors.lock(web_database)
     owner = visitors.owner(app)
     owner.post("/study/users/", data=FORM)
-    page = owner.post("/study/users/links", follow_redirects=True).text
-    link = re.search(r"/take-part/[\w-]{32}", page)
-    assert link is not None
-    assert 'role="img"' in page
+    page = Page(owner.post("/study/users/links", follow_redirects=True))
+    shown = page.one(".address").text
+    link = shown[shown.index("/take-part/") :]
+    assert page.has("#link [role=img]")
 
-    page = owner.get("/study/users/").text
-    assert link[0] not in page
+    page = Page(owner.get("/study/users/"))
+    assert link not in page.source
     stranger = visitors.browser(app)
-    assert stranger.get(link[0]).status_code == 200
-    withdraw = re.search(r"/study/users/links/\d+/withdraw", page)
-    assert withdraw is not None
-    owner.post(withdraw[0])
-    assert stranger.get(link[0]).status_code == 404
+    assert stranger.get(link).status_code == 200
+    page.submit(owner, ".links-made form")
+    assert stranger.get(link).status_code == 404
 
     form = {"pseudonym": "Merak"}
     assert "Merak" in owner.post("/study/users/links", data=form, follow_redirects=True).text
@@ -193,7 +185,8 @@ def test_empty_pages_say_how_to_begin(client: FlaskClient, web_database: Databas
     def seen() -> list[bool]:
         pages = [client.get(f"{PAGE}{part}") for part in ("", "questions", "comments")]
         assert {page.status_code for page in pages} == {200}
-        return ["/study/users/" in page.text.partition("<main")[2] for page in pages]
+        mains = [Page(page).one("main") for page in pages]
+        return [any(link.startswith("/study/users/") for link in one.links()) for one in mains]
 
     assert all(seen())
     assert client.get(f"{PAGE}report.json").status_code == 404
@@ -205,22 +198,19 @@ def test_empty_pages_say_how_to_begin(client: FlaskClient, web_database: Databas
 
 @pytest.mark.usefixtures("two_people")
 def test_the_page_shows_who_stands_where_and_what_it_comes_to(client: FlaskClient) -> None:
-    page = client.get(PAGE).text
+    page = Page(client.get(PAGE))
 
     assert "2 participants · 3 questions" in page
-    assert "Kenari &lt;i&gt;" in page
-    assert "<i>" not in page
+    assert "Kenari <i>" in page
+    assert "<i>" not in page.source
     # P@5: (1 + 0.5 + 0) / 3; drawn again over two people it lies between 0 and 0.75.
-    row = re.search(r"Precision@5</th>(.*?)</tr>", page, re.DOTALL)
-    assert row is not None
-    cells = re.findall(r"<td[^>]*>(.*?)</td>", row[1])
-    assert cells == ["0.50", "[0.00; 0.75]", "2", "3"]
+    assert ["Precision@5", "0.50", "[0.00; 0.75]", "2", "3"] in page.rows("#table-phase3_summary")
     assert "SUS: mean 100.00, n = 1: best imaginable, grade A. No interval" in page
     assert "2 of 2" in page
     assert "10 of 10" in page
-    assert page.count('role="img"') == 1
+    assert page.count("[role=img]") == 1
     client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "id"
-    page = client.get(PAGE).text
+    page = Page(client.get(PAGE))
     assert "2 peserta · 3 pertanyaan" in page
     assert "0,50" in page
 
@@ -239,9 +229,8 @@ def test_questions_get_a_category(client: FlaskClient, two_people: tuple[int, in
     assert "area" in client.get(PAGE).text
     part = client.post(address, data={"category": "price"}, headers=PART)
     assert part.status_code == 200
-    assert f'<li id="question-{melati}-1">' in part.text
-    assert 'value="price"' in part.text
-    assert "<html" not in part.text
+    assert Page(part).one(f"#question-{melati}-1 [name=category]")["value"] == "price"
+    assert Page(part).is_part
 
 
 def test_comments_get_themes_and_lose_them(
@@ -251,15 +240,13 @@ def test_comments_get_themes_and_lose_them(
     address = f"{PAGE}{kenari}/comments/note 1/themes"
 
     assert client.post(address, data={"theme": "price"}).status_code == 303
-    part = client.post(address, data={"theme": "<speed>"}, headers=PART).text
-    assert part.count("tag-button") == 2
-    assert "&lt;speed&gt;" in part
-    assert "&lt;b&gt;murah" in part
+    part = Page(client.post(address, data={"theme": "<speed>"}, headers=PART))
+    assert part.texts(".tag-button [dir=auto]") == ["<speed>", "price"]
+    assert "<b>murah" in part
     client.post(address, data={"remove": "<speed>"})
 
-    listed = client.get(f"{PAGE}comments?theme=price").text
-    assert listed.count("<li id=") == 1
-    assert client.get(f"{PAGE}comments?theme=").text.count("<li id=") == 1
+    for theme in ("price", ""):
+        assert Page(client.get(f"{PAGE}comments?theme={theme}")).count("li[id]") == 1
     assert "1 comment, 1 participant" in client.get(PAGE).text
 
 
@@ -287,10 +274,10 @@ def test_withdrawal_says_what_goes_and_which_copies_stay_and_then_deletes(
     done = client.post(f"{PAGE}{kenari}/withdraw")
 
     assert done.status_code == 303
-    page = client.get(PAGE).text
+    page = Page(client.get(PAGE))
     assert "Kenari" not in page
-    assert "1 participant withdrew" in page
-    assert "cards.csv" in page.split('id="withdrawn"')[1]
+    assert "1 participant withdrew" in page.one("#withdrawn")
+    assert "cards.csv" in page.one("#withdrawn")
     with web_database.reading() as session:
         study = studies.current(session)
         assert study is not None

@@ -10,6 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.chatbot import bots
+from tests.page import Page
 from tests.web.conftest import PART
 from tests.web.phase_3.participants import NOBODY, WAIT, ask, opened, taking_part
 from tests.web.rating.blind_study import set_study
@@ -29,20 +30,20 @@ def test_an_answer_is_judged_and_the_next_asked(app: Flask, web_database: Databa
     with bots.serving(bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address, pause_seconds=0))
         address = ask(app, client, "Rumah di Johor?")
-        page = client.get(address).text
-        assert "elevant" not in page, "a rater's words"
-        for rank in range(1, page.count("<article") + 1):
+        page = Page(client.get(address))
+        assert "elevant" not in page.source, "a rater's words"
+        for rank in range(1, page.count("article") + 1):
             data = {"relevance": "1"}
             answer = client.post(f"{address}/results/{rank}/judgment", data=data)
             assert answer.headers["Location"].endswith(f"#rank-{rank}")
-        home = client.get("/ask/").text
-        assert f'href="{address}"' in home
-        assert 'name="question"' not in home
+        home = Page(client.get("/ask/"))
+        assert address in home.links()
+        assert not home.has("[name=question]")
         client.post(f"{address}/rating", data={"quality": "5", "notes": "Pas"})
-        page = client.get(address).text
+        page = Page(client.get(address))
         assert "Everything is rated" in page
-        assert ">\nPas</textarea>" in page
-        assert 'name="question"' in client.get("/ask/").text
+        assert page.fields("#rate")["notes"] == "Pas"
+        assert Page(client.get("/ask/")).has("[name=question]")
         assert client.post(f"{address}/done").headers["Location"] == "/ask/"
         assert ask(app, client, "Ruko di Amplas?") == "/ask/2"
     first, second = bot.asked
@@ -57,8 +58,8 @@ def test_an_empty_answer_asks_whether_that_is_right(app: Flask, web_database: Da
         address = ask(app, client, "Kastil di Medan?")
     assert "whether showing nothing is right" in client.get(address).text
     client.post(f"{address}/rating", data={"empty_outcome": "false_negative"})
-    page = client.get(address).text
-    assert 'data-verdict="false_negative"' in page
+    page = Page(client.get(address))
+    assert page.one("#outcome")["data-verdict"] == "false_negative"
     assert "the quality of the answer" in page
     assert "Suggested" not in page
     set_study(web_database, suggest_quality=True)
@@ -82,7 +83,7 @@ def test_a_click_is_answered_with_what_it_changed(app: Flask, web_database: Data
     assert "#rank-1" not in graded
     for event in ("u1", "u2"):
         undone = client.post("/ask/undo", data={"event_id": event}, headers=PART).text
-    assert 'data-verdict=""' in undone
+    assert "" in Page(undone).values(".card", "data-verdict")
     assert "nothing left to undo" in client.post("/ask/undo", headers=PART).text
 
 
@@ -92,8 +93,8 @@ def test_a_page_waits_and_no_writer_does(app: Flask, web_database: Database) -> 
         client = taking_part(app, link)
         address = client.post("/ask/", data={"question": "Rumah?"}).headers["Location"]
         assert bot.waiting.wait(WAIT)
-        assert '<noscript><meta http-equiv="refresh"' in client.get(address).text
-        assert 'id="asking"' in client.get(address, headers=PART).text
+        assert Page(client.get(address)).has("noscript meta[http-equiv=refresh]")
+        assert Page(client.get(address, headers=PART)).has("#asking")
         other = taking_part(app, link)  # writes, while the call is on its way
         assert other.get("/ask/").status_code == 200
         bot.released.set()
@@ -103,7 +104,7 @@ def test_a_page_waits_and_no_writer_does(app: Flask, web_database: Database) -> 
         assert workers(app).is_idle(WAIT)
     waiting = client.get(address, query_string={"waiting": 1}, headers=PART)
     assert waiting.headers["HX-Refresh"] == "true"
-    assert 'hx-target="#question"' in client.get(address, headers=PART).text
+    assert "#question" in Page(client.get(address, headers=PART)).partials
 
 
 UNUSABLE = "not an answer that can be shown"
@@ -127,14 +128,14 @@ def test_a_failure_is_said_in_plain_words_and_can_be_tried_again(
     with bots.serving(behaviour, bots.good) as bot:
         client = taking_part(app, opened(web_database, bot.address))
         address = ask(app, client, "Rumah di <Johor>?")
-        page = client.get(address).text
+        page = Page(client.get(address))
         assert said in page
-        assert "Rumah di &lt;Johor&gt;?" in page
+        assert "Rumah di <Johor>?" in page
         for detail in ("boom-internal", "secret stack", "500", bot.address):
-            assert detail not in page
+            assert detail not in page.source
         client.post(f"{address}/again")
         assert workers(app).is_idle(WAIT)
-        assert 'id="rank-1"' in client.get(address).text
+        assert Page(client.get(address)).has("#rank-1")
 
 
 def test_a_question_can_be_left(app: Flask, web_database: Database) -> None:
@@ -214,7 +215,7 @@ def test_a_restart_in_mid_question_leaves_it_interrupted_and_to_be_asked_again(
         assert "interrupted on its way" in client.get(address).text
         client.post(f"{address}/again")
         assert workers(app).is_idle(WAIT)
-        assert 'id="rank-1"' in client.get(address).text
+        assert Page(client.get(address)).has("#rank-1")
         bot.released.set()
         assert old.is_idle(WAIT)
     assert states(web_database) == ["answered"]

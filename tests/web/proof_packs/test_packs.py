@@ -4,6 +4,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.page import Page
 from tests.services.proof_packs.packs import verified
 from webapp.db.engine import Database
 from webapp.db.tables.runs import LongWork
@@ -24,7 +25,7 @@ def test_a_small_pack_is_the_answer_itself(client: FlaskClient, run_id: str) -> 
 
     assert address in client.get(f"/runs/{run_id}?part=exports&rule=majority").text
     for page in ("/runs/", "/study/standing"):
-        assert 'href="/study/proof-pack.zip"' in client.get(page).text
+        assert "/study/proof-pack.zip" in Page(client.get(page)).links()
     answer = client.get(address)
     assert answer.content_type == "application/zip"
     assert f"proof_pack_{run_id}.zip" in answer.headers["Content-Disposition"]
@@ -77,16 +78,16 @@ def test_a_job_shows_how_far_it_is_and_can_be_cancelled(
     monkeypatch.setattr(packs, "LONG_FROM", 1)
     assert workers(app).finish(WAIT)  # nothing is begun any more
     page = client.get("/study/proof-pack.zip").headers["Location"]
-    text = client.get(page).text
-    assert f'hx-get="{page}" hx-trigger="every 1s"' in text
-    assert f'<noscript><a href="{page}">' in text
+    shown = Page(client.get(page))
+    assert shown.one("[hx-trigger='every 1s']")["hx-get"] == page
+    assert shown.links("noscript a") == [page]
     assert client.get(f"{page}/file").status_code == 404
     with web_database.writing() as session:
         row = session.get_one(LongWork, page.rpartition("/")[2])
         row.state, row.attempt, row.steps_done, row.steps = "asking", 1, 3, 10
         row.alive_until = now() + ALIVE
         session.commit()
-    assert '<progress value="3" max="10"' in client.get(page, headers=PART).text
+    assert Page(client.get(page, headers=PART)).has("progress[value='3'][max='10']")
 
     assert client.post(f"{page}/give-up").status_code == 303
     assert client.get(page).status_code == 404
