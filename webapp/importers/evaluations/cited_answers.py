@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, BinaryIO, TypeVar
+from typing import IO, Annotated, Any, BinaryIO, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ class JsonLine(Struct, frozen=True):
     value: dict[str, object]
 
 
-def read_lines(name: str, file: BinaryIO) -> Iterator[JsonLine | Problem]:
+def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
     """Every line of `file` as the object it holds, or as what is wrong with it."""
     for number, data in enumerate(_raw_lines(file), 1):
         if data is None:
@@ -59,7 +59,7 @@ def wrong_value(line: JsonLine, place: str, found: object, expected: str) -> Pro
     )
 
 
-def _raw_lines(file: BinaryIO) -> Iterator[bytes | None]:
+def _raw_lines(file: IO[bytes]) -> Iterator[bytes | None]:
     while data := file.readline(MAX_LINE_BYTES):
         if len(data) < MAX_LINE_BYTES or data.endswith(b"\n"):
             yield data

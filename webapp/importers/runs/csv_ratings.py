@@ -354,8 +354,14 @@ class CsvTable(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def read_table(name: str, data: bytes, *, required: Iterable[str]) -> CsvTable:
-    """The records of the CSV file `name`; without a `required` column one problem and no record."""
+def read_table(
+    name: str, data: bytes, *, required: Iterable[str], known: Iterable[str] = ()
+) -> CsvTable:
+    """The records of the CSV file `name`; without a `required` column one problem and no record.
+
+    The separator is the one by which most `required` and `known` columns are found, else that
+    by which the first line has most cells.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:
@@ -365,7 +371,8 @@ def read_table(name: str, data: bytes, *, required: Iterable[str]) -> CsvTable:
     if lines and len(lines[0]) > LONGEST_HEADER:
         lines = []
     heads = {mark: _columns(_raw_records(lines[:1], mark)) for mark in DELIMITERS}
-    delimiter = max(DELIMITERS, key=lambda mark: len(set(required) & set(heads[mark])))
+    named = {*required, *known}
+    delimiter = max(DELIMITERS, key=lambda mark: (len(named & set(heads[mark])), len(heads[mark])))
     raw = _raw_records(lines, delimiter)
     columns = _columns(raw)
     missing = [column for column in required if column not in columns]

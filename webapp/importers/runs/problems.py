@@ -16,6 +16,7 @@ from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.importers.evaluations import problem_messages as of_evaluations
 from webapp.importers.gold import problem_messages as of_gold
+from webapp.importers.results import problem_messages as of_results
 from webapp.records import Problem, Severity
 
 MESSAGES = {
@@ -223,6 +224,7 @@ MESSAGES = {
     ),
     **of_gold.MESSAGES,
     **of_evaluations.MESSAGES,
+    **of_results.MESSAGES,
 }
 """Code to message, for every code a `Problem` may carry."""
 
@@ -264,6 +266,7 @@ WORDS = {
     "file_refused": mark("Nothing of the file is used."),
     **of_gold.WORDS,
     **of_evaluations.WORDS,
+    **of_results.WORDS,
 }
 """Words that fill a message and are translated themselves."""
 

@@ -1,0 +1,408 @@
+"""The results of any search or RAG system: recognised by content, read as runs and grades.
+
+Files that are dropped together are one import: runs, questions, collections and grades join by
+their ids. ``FORMATS`` has what is read, with a smallest example of each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from webapp.i18n import mark
+from webapp.importers.results import lists, spans, tables, trec
+from webapp.importers.results.assemble import Gathered, Judged, Question
+from webapp.importers.results.rows import BROKEN, File, FlatRow, Rows, expanded, flattened
+from webapp.importers.runs import csv_ratings
+from webapp.importers.runs.problems import ImportRefused, error
+from webapp.kinds.document import Document
+from webapp.records import Problem, ReadRun, Tell, nobody
+
+EXAMPLES = Path(__file__).with_name("examples")
+HEAD = 64 * 1024
+MOST_PROBLEMS = 1_000
+"""Problems of one file that are kept; the rest are counted."""
+
+
+class _Head(NamedTuple):
+    name: str
+    text: str
+    lines: tuple[str, ...]  # the first whole ones
+    record: object  # the first JSON value, as far as the head has it
+    columns: Mapping[str, str] | None = None  # as chosen
+
+    def states(self, *words: str) -> bool:
+        return all(word in self.text for word in words)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        return frozenset(self.record) if isinstance(self.record, dict) else frozenset()
+
+
+ROLES = ("questions", "results", "grades", "documents")
+"""What files hold, in the order in which they are read."""
+
+
+class Format(Struct, frozen=True):
+    """A format of files: ``name`` has at most 8 letters, ``example`` is a file in ``EXAMPLES``.
+
+    ``role`` is one of ``ROLES``; tables and lists of "results" may hold the other three as well.
+    """
+
+    name: str
+    role: str
+    words: str
+    example: str
+    sniff: Callable[[_Head], bool]
+    read: Callable[..., Rows] | None = None  # none: a collection, which is streamed
+
+
+def _headers(head: _Head) -> list[tuple[str, ...]]:
+    """The names of columns that the beginning of a table may state."""
+    if isinstance(head.record, dict):
+        return [tuple(flattened(head.record))]
+    first = head.lines[0] if head.lines else ""
+    if first.startswith(("{", "[", "<")):
+        return []
+    split = (tuple(cell.strip(' "') for cell in first.split(one)) for one in csv_ratings.DELIMITERS)
+    return [names for names in split if len(names) > 1]
+
+
+def _is_table(head: _Head) -> bool:
+    headers = [one for one in _headers(head) if not set(csv_ratings.REQUIRED) <= set(one)]
+    roles = {tables.role_of(tables.columns_of(names, head.columns)) for names in headers}
+    return bool(roles & ({"result", "grade"} if head.keys else set(tables.TABLE_ROLES)))
+
+
+def _is_documents(head: _Head) -> bool:
+    is_tsv = bool(re.match(r"\S+\t\S", head.lines[0] if head.lines else ""))
+    named = re.search(r"corpus|collection|docs|documents|passages", head.name.lower())
+    if re.match(r"\s*<doc>", head.text, re.IGNORECASE) or (is_tsv and named):
+        return True
+    ids, texts = {"_id", "id", "docid", "doc_id", "docno", "pid"}, {"text", "contents", "body"}
+    return bool(head.keys & ids and head.keys & (texts | {"content", "passage", "title"}))
+
+
+def _is_topics(head: _Head) -> bool:
+    if re.match(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", head.text):
+        return True
+    if isinstance(head.record, dict):
+        named = re.search(r"quer|topic|question", head.name.rpartition("/")[2].lower())
+        return bool(named and trec.topic_line(head.lines[0])[1])
+    is_other = re.search(r"corpus|collection|docs|documents|passages", head.name.lower())
+    return not is_other and all(re.match(r"\S+\t\S", line) for line in head.lines[:20] or ("",))
+
+
+FORMATS = (
+    Format(
+        "spans",
+        "results",
+        mark("retriever spans of OpenInference (Phoenix)"),
+        "spans.jsonl",
+        lambda head: head.states("retrieval") and head.states("span") and head.states("input"),
+        spans.read,
+    ),
+    Format(
+        "rankeval",
+        "results",
+        mark("a response of _rank_eval (Elasticsearch, OpenSearch)"),
+        "rank_eval.json",
+        lambda head: head.states('"metric_score"', '"details"'),
+        lists.read_rank_eval,
+    ),
+    Format(
+        "judgment",
+        "grades",
+        mark("judgments of the Search Relevance Workbench"),
+        "judgments.json",
+        lambda head: head.states('"judgmentRatings"'),
+        lists.read_judgments,
+    ),
+    Format(
+        "qrels",
+        "grades",
+        mark("TREC qrels"),
+        "qrels.txt",
+        lambda head: _all_match(trec.QRELS_LINE, head.lines),
+        trec.read_qrels,
+    ),
+    Format(
+        "trec",
+        "results",
+        mark("a TREC run"),
+        "run.txt",
+        lambda head: _all_match(trec.RUN_LINE, head.lines),
+        trec.read_run,
+    ),
+    Format(
+        "lists",
+        "results",
+        mark("JSON with a list for each question"),
+        "lists.jsonl",
+        lambda head: lists.is_list(head.record),
+        lists.read,
+    ),
+    Format("table", "results", mark("a table"), "table.csv", _is_table, tables.read),
+    Format(
+        "topics",
+        "questions",
+        mark("questions (topics or queries)"),
+        "topics.tsv",
+        _is_topics,
+        trec.read_topics,
+    ),
+    Format("corpus", "documents", mark("a collection of documents"), "corpus.jsonl", _is_documents),
+    Format(
+        "text",
+        "documents",
+        mark("a document"),
+        "d7.md",
+        lambda head: head.name.lower().endswith((".txt", ".md")),
+    ),
+)
+
+OTHER_EXAMPLES = {
+    "table.tsv": ("table", mark("a table with tabs")),
+    "table.jsonl": ("table", mark("a row per line, as JSON")),
+    "ratings.csv": ("table", mark("ratings of Quepid: query, docid, rating")),
+    "langchain.json": ("lists", mark("documents of LangChain and LangSmith")),
+    "mlflow.json": ("lists", mark("retrieved contexts of MLflow")),
+    "llamaindex.json": ("lists", mark("source nodes of LlamaIndex")),
+    "ragas.jsonl": ("lists", mark("samples of Ragas")),
+    "search.jsonl": ("lists", mark("responses of _search, each with its query")),
+    "contexts.jsonl": ("lists", mark("cited answers with their contexts")),
+    "chunks.jsonl": ("lists", mark("retrieved chunks of several strategies")),
+    "topics.xml": ("topics", mark("topics of TREC")),
+    "documents.sgml": ("corpus", mark("documents of TREC")),
+    "beir/queries.jsonl": ("topics", mark("questions of BEIR")),
+    "beir/qrels/test.tsv": ("table", mark("grades of BEIR and MTEB")),
+}
+"""Further examples: file to format and description."""
+
+
+def examples() -> dict[str, tuple[Path, str]]:
+    """Every example: its name to its file and what it shows (a message id)."""
+    shown = {one.example: one.words for one in FORMATS}
+    shown |= {name: words for name, (_, words) in OTHER_EXAMPLES.items()}
+    return {name: (EXAMPLES / name, words) for name, words in shown.items()}
+
+
+class Group(Struct, frozen=True):
+    """What files that were dropped together hold.
+
+    ``files`` has the name and format of each. ``highest_grade`` is that of ``judged`` (-1 for
+    none): the caller compares it with the study's scale. ``columns`` (role to name) are those
+    of the first table as read, ``header`` is the same for tables with the same columns.
+    ``splits`` are the sets of grades to choose from, where there are several. ``has_passages``:
+    ids of this collection name documents of several passages.
+    """
+
+    files: tuple[tuple[str, Format], ...]
+    runs: tuple[ReadRun, ...]
+    judged: tuple[Judged, ...]
+    questions: tuple[Question, ...]
+    problems: tuple[Problem, ...]
+    sample: tuple[FlatRow, ...]
+    highest_grade: int = -1
+    columns: Mapping[str, str] = {}
+    header: str = ""
+    splits: tuple[str, ...] = ()
+    has_passages: bool = False
+
+
+def recognised(
+    name: str, first_bytes: bytes, columns: Mapping[str, str] | None = None
+) -> Format | None:
+    """The format of a file by how it begins (64 kB do), ``None`` for a file of another kind.
+
+    A workbook is a table; a zip is looked into only by `read`, which knows `columns`, too.
+    """
+    if first_bytes.startswith(b"\x1f\x8b"):
+        try:
+            first_bytes = zlib.decompressobj(31).decompress(first_bytes, HEAD)
+        except zlib.error:
+            return None
+        name = name.removesuffix(".gz")
+    first_bytes = first_bytes[:HEAD]
+    if first_bytes.startswith(b"PK\x03\x04"):
+        is_workbook = name.lower().endswith(".xlsx")
+        return next((one for one in FORMATS if one.name == "table"), None) if is_workbook else None
+    text = first_bytes.decode("utf-8-sig", "replace")
+    if text.count("\ufffd") > 3 or "\x00" in text or not text.strip():
+        return None
+    is_cut = len(first_bytes) == HEAD
+    lines = text.splitlines()[: -1 if is_cut and "\n" in text else None]
+    kept = tuple(line for line in lines[:50] if line.strip())
+    head = _Head(name, text, kept, _record(text, kept), columns)
+    return next((one for one in FORMATS if one.sniff(head)), None)
+
+
+def _record(text: str, lines: tuple[str, ...]) -> object:
+    """The JSON value that a head holds: its first line, else all of it, else the first entry."""
+    start = text.lstrip()
+    if not start.startswith(("{", "[")):
+        return None
+    for candidate in (lines[0] if lines else "", text):
+        try:
+            return msgspec.json.decode(candidate)
+        except (msgspec.DecodeError, RecursionError):
+            continue
+    # A long file of which the head has a part: its first whole objects.
+    entries: list[object] = []
+    at = text.find("{", 1)
+    for _ in range(20):
+        if at < 0 or len(entries) > 2:
+            break
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, at)
+            entries.append(value)
+        except (ValueError, RecursionError):
+            end = at + 1
+        at = text.find("{", end)
+    return entries
+
+
+def _all_match(pattern: re.Pattern[str], lines: tuple[str, ...]) -> bool:
+    """Whether most of the first lines are of a pattern; a broken one is a problem of its own."""
+    fitting = sum(bool(pattern.fullmatch(line.strip())) for line in lines)
+    return bool(lines) and fitting * 2 > len(lines)
+
+
+def read(
+    files: Iterable[Path | tuple[str, bytes]],
+    *,
+    columns: Mapping[str, str] | None = None,
+    depth: int = 20,
+    split: str | None = None,
+    tell: Tell = nobody,
+) -> Group:
+    """What the files hold, which are paths (folders too) or names with bytes, plain or packed.
+
+    `columns` names the columns of roles (see ``rows.ROLES``) where the guess is wrong. The first
+    `depth` items of each list become cards, the ids of the next 1,000 are its tail. `split`
+    chooses one of several sets of grades. Raises an `ImportRefused` where nothing can be used.
+    """
+    found, problems = _recognise(files, columns)
+    found, splits = _of_split(found, split)
+    gathered = Gathered(depth)
+    hashes: dict[str, str] = {}
+    header: tuple[str, ...] = ()
+    for file, kind in found:
+        if kind.read:
+            rows = kind.read(file)
+            if kind.read in (tables.read, lists.read):
+                rows = kind.read(file, columns)
+            problems += _gather(file, kind, rows, gathered)
+            hashes[file.name] = _sha256(file)
+            header = header or (_header(file) if kind.read is tables.read else ())
+    wanted = gathered.wanted()
+    for file, kind in found:
+        if wanted and kind.name == "corpus":
+            problems += _gather(file, kind, trec.read_documents(file, wanted, tell), gathered)
+        elif wanted and kind.name == "text":
+            problems += _gather(file, kind, trec.read_text(file, wanted), gathered)
+    runs = gathered.runs(hashes)
+    judged = gathered.grades()
+    problems += [*gathered.problems, *gathered.counted()]
+    name = found[0][0].name if found else "-"
+    if splits and not split:
+        problems.insert(0, error("results_splits", name, {"splits": ", ".join(splits)}))
+    if not (runs or judged or splits):
+        raise ImportRefused(*(problems or [error("results_nothing", name)]))
+    return Group(
+        files=tuple((file.name, kind) for file, kind in found),
+        runs=runs,
+        judged=judged,
+        questions=tuple(gathered.questions[key] for key in gathered.numbers()),
+        problems=tuple(problems),
+        sample=tuple(gathered.sample),
+        highest_grade=max((one.grade for one in judged if one.grade is not None), default=-1),
+        columns=tables.columns_of(header, columns),
+        header=tables.header_key(header) if header else "",
+        splits=splits,
+        has_passages=gathered.has_passages,
+    )
+
+
+def _recognise(
+    files: Iterable[Path | tuple[str, bytes]], columns: Mapping[str, str] | None
+) -> tuple[list[tuple[File, Format]], list[Problem]]:
+    """The files of known formats in the order in which they are read, and what is wrong."""
+    found: list[tuple[File, Format]] = []
+    problems: list[Problem] = []
+    for file in expanded(files):
+        try:
+            with file.opened() as opened:
+                kind = recognised(file.name, opened.read(HEAD), columns)
+        except BROKEN:
+            problems.append(error("results_cut_off", file.name))
+            continue
+        if kind:
+            found.append((file, kind))
+        elif not re.search(r"(?:^|/)(?:readme|licen[cs]e)", file.name.lower()):
+            looks = {"found": "other_value", "expected": "results_file"}
+            problems.append(error("unknown_format", file.name, looks))
+    found.sort(key=lambda one: ROLES.index(one[1].role))
+    return found, problems
+
+
+def _of_split(
+    found: list[tuple[File, Format]], split: str | None
+) -> tuple[list[tuple[File, Format]], tuple[str, ...]]:
+    """The files without the grades of other splits; the splits, if there are several."""
+    splits = {
+        file.name: file.stem for file, _ in found if re.search(r"(?:^|/)qrels/[^/]+$", file.name)
+    }
+    names = tuple(sorted(set(splits.values())))
+    if len(names) < 2:
+        return found, ()
+    return [one for one in found if splits.get(one[0].name, split) == split], names
+
+
+def _gather(
+    file: File, kind: Format, rows: Iterable[FlatRow | Document | Problem], gathered: Gathered
+) -> list[Problem]:
+    problems: list[Problem] = []
+    more = 0
+    try:
+        for row in rows:
+            if isinstance(row, FlatRow):
+                gathered.add(file, kind.name, row)
+            elif not isinstance(row, Problem):
+                gathered.add_document(file, row)
+            elif len(problems) < MOST_PROBLEMS:
+                problems.append(row)
+            else:
+                more += 1
+    except ImportRefused as refused:
+        problems += refused.problems
+    except BROKEN:
+        problems.append(error("results_cut_off", file.name))
+    if more:
+        problems.append(error("results_more", file.name, {"count": more}))
+    return problems
+
+
+def _header(file: File) -> tuple[str, ...]:
+    try:
+        first = next((one for one in tables.records(file) if not isinstance(one, Problem)), None)
+    except (ImportRefused, *BROKEN):
+        return ()
+    return tuple(first[1]) if first else ()
+
+
+def _sha256(file: File) -> str:
+    digest = hashlib.sha256()
+    with suppress(*BROKEN), file.opened() as opened:
+        while part := opened.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()
