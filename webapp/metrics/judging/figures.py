@@ -25,6 +25,7 @@ counts agree, else its bounds are the lowest and highest that one of them has.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import fsum
@@ -88,11 +89,27 @@ class Totals(Struct, frozen=True):
     def of(cls, summaries: Iterable[QuerySummary]) -> Totals:
         """The totals of `summaries`, the same in whatever order they come."""
         listed = tuple(summaries)
-        rows, counted = [columns(summary) for summary in listed], [*map(_counts, listed)]
-        counts = {name: sum(row[name] for row in counted) for name in COUNTS}
+        rows = [columns(summary) for summary in listed]
         present = {name: [v for row in rows if (v := row[name]) is not None] for name in COLUMNS}
         sums = {name: Sum(fsum(values), len(values)) for name, values in present.items()}
-        return cls(**counts, sums=sums)
+        states = Counter(summary.state for summary in listed)
+        outcomes = Counter(summary.empty_outcome for summary in listed)
+        return cls(
+            n_queries=len(listed),
+            n_complete=sum(summary.complete for summary in listed),
+            n_with_results=states[QueryState.RESULTS],
+            n_empty=states[QueryState.EMPTY],
+            n_failed=states[QueryState.FAILED],
+            n_unreadable=states[QueryState.UNREADABLE],
+            n_correct_empty=outcomes[EmptyOutcome.CORRECT_EMPTY],
+            n_false_negative=outcomes[EmptyOutcome.FALSE_NEGATIVE],
+            n_results=sum(summary.results_count for summary in listed),
+            n_judged=sum(summary.judged_count for summary in listed),
+            n_relevant=sum(summary.relevant_count for summary in listed),
+            n_not_relevant=sum(summary.not_relevant_count for summary in listed),
+            n_unsure=sum(summary.unsure_count for summary in listed),
+            sums=sums,
+        )
 
     @classmethod
     def together(cls, disjoint: Iterable[Totals]) -> Totals:
@@ -133,24 +150,6 @@ COUNTS = tuple(name for name in Totals.__struct_fields__ if name != "sums")
 def columns(summary: QuerySummary) -> dict[str, float | None]:
     """The numbers of one query under ``COLUMNS``, ``None`` where there is none."""
     return dict(zip(COLUMNS, chain.from_iterable(_spans(summary)), strict=True))
-
-
-def _counts(summary: QuerySummary) -> dict[str, int]:
-    return {
-        "n_queries": 1,
-        "n_complete": int(summary.complete),
-        "n_with_results": int(summary.state is QueryState.RESULTS),
-        "n_empty": int(summary.state is QueryState.EMPTY),
-        "n_failed": int(summary.state is QueryState.FAILED),
-        "n_unreadable": int(summary.state is QueryState.UNREADABLE),
-        "n_correct_empty": int(summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY),
-        "n_false_negative": int(summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE),
-        "n_results": summary.results_count,
-        "n_judged": summary.judged_count,
-        "n_relevant": summary.relevant_count,
-        "n_not_relevant": summary.not_relevant_count,
-        "n_unsure": summary.unsure_count,
-    }
 
 
 MEANS = {
@@ -211,7 +210,10 @@ def figures(totals: Totals) -> dict[str, Figure]:
     Ratios are 0 to 1, the response quality 0 to 5. The module's docstring has the rules.
     """
     found = {name: _mean_figure(totals, column) for name, column in MEANS.items()}
-    found["coverage"] = _coverage(totals)
+    # Queries with results over all that count: known from import, so nothing is open.
+    of = totals.n_counted
+    share = totals.n_with_results / of if of else None
+    found["coverage"] = Figure(share, share, share, of, of=of)
     found["composite"] = _composite(found, totals)
     return {name: found[name] for name in HEADLINES}
 
@@ -253,12 +255,6 @@ def figure_of_sums(so_far: Sum, low: Sum, high: Sum) -> Figure:
 
 def _mean(column: Sum) -> float | None:
     return column.total / column.n if column.n else None
-
-
-def _coverage(totals: Totals) -> Figure:
-    """Queries with results over all that count: known from import, so nothing is open."""
-    share = _mean(Sum(totals.n_with_results, totals.n_counted))
-    return Figure(share, share, share, totals.n_counted, of=totals.n_counted)
 
 
 def _composite(found: Mapping[str, Figure], totals: Totals) -> Figure:

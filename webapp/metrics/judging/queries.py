@@ -19,7 +19,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from webapp.i18n import mark
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
@@ -107,7 +106,9 @@ def precision_at(verdicts: Sequence[Relevance | None], *, cutoff: int = 5) -> fl
     >>> precision_at([Relevance.RELEVANT, Relevance.RELEVANT, Relevance.NOT_RELEVANT], cutoff=2)
     1.0
     """
-    return precision(_top(verdicts, cutoff))
+    if cutoff < 1:
+        raise ValueError(f"cutoff {cutoff} is below 1")
+    return precision(verdicts[:cutoff])
 
 
 def reciprocal_rank(verdicts: Sequence[Relevance | None]) -> float | Undefined:
@@ -172,22 +173,12 @@ def suggested_quality(state: QueryState, verdicts: Sequence[Relevance | None]) -
     decided = relevant + verdicts.count(Relevance.NOT_RELEVANT)
     if not decided or None in verdicts:
         return None
-    return _grade(relevant, decided)
-
-
-def _grade(relevant: int, decided: int) -> int:
-    """The rubric's grade; whole numbers, since 7/10 must not depend on how floats round."""
     if relevant in {0, decided}:
         return 5 if relevant else 1
+    # Whole numbers, since 7/10 must not depend on how floats round.
     if 2 * relevant < decided:
         return 2
     return 3 if 10 * relevant <= 7 * decided else 4
-
-
-def _top(verdicts: Sequence[Relevance | None], cutoff: int) -> Sequence[Relevance | None]:
-    if cutoff < 1:
-        raise ValueError(f"cutoff {cutoff} is below 1")
-    return verdicts[:cutoff]
 
 
 QUERY_FIGURES = (
@@ -309,26 +300,38 @@ def summarise(judgments: QueryJudgments, *, cannot_tell: CannotTell) -> QuerySum
 
     The counts keep the kinds of verdict apart in any case.
     """
-    unrated = QueryJudgments(judgments.state, judgments.verdicts, judgments.empty_outcome)
-    found = _unrated(unrated, cannot_tell)
-    return found._replace(quality=judgments.quality, response_quality=_quality_span(judgments))
+    found = _unrated(judgments.state, judgments.verdicts, judgments.empty_outcome, cannot_tell)
+    if judgments.quality is None or judgments.state is QueryState.UNREADABLE:
+        return found._replace(quality=judgments.quality)
+    settled = Span.rated(float(judgments.quality))
+    return found._replace(quality=judgments.quality, response_quality=settled)
 
 
 @lru_cache(maxsize=4096)
-def _unrated(judgments: QueryJudgments, cannot_tell: CannotTell) -> QuerySummary:
+def _unrated(
+    state: QueryState,
+    verdicts: tuple[Relevance | None, ...],
+    outcome: EmptyOutcome | None,
+    cannot_tell: CannotTell,
+) -> QuerySummary:
     """The same without a quality, kept: thousands of queries have the same few verdicts."""
-    verdicts = judgments.verdicts
-    empty = judgments.state is QueryState.EMPTY
-    complete = _complete(judgments)
-    taken = replace(judgments, verdicts=counted(verdicts, cannot_tell=cannot_tell))
+    complete = {
+        QueryState.RESULTS: None not in verdicts,
+        QueryState.EMPTY: outcome is not None,
+        QueryState.FAILED: True,
+        QueryState.UNREADABLE: False,
+    }[state]
+    taken = counted(verdicts, cannot_tell=cannot_tell)
     if complete:
-        found = _figures(taken.state, taken.verdicts, taken.empty_outcome)
-        spans = [Span.settled(figure) for figure in found]
+        spans = [Span.settled(figure) for figure in _figures(state, taken, outcome)]
     else:
-        worst, best = _with_all_open(taken, *_WORST), _with_all_open(taken, *_BEST)
+        worst, best = (
+            _figures(state, [verdict if v is None else v for v in taken], outcome or of_empty)
+            for verdict, of_empty in (_WORST, _BEST)
+        )
         spans = [Span(None, lower, upper) for lower, upper in zip(worst, best, strict=True)]
     return QuerySummary(
-        state=judgments.state,
+        state=state,
         results_count=len(verdicts),
         judged_count=len(verdicts) - verdicts.count(None),
         relevant_count=verdicts.count(Relevance.RELEVANT),
@@ -336,10 +339,10 @@ def _unrated(judgments: QueryJudgments, cannot_tell: CannotTell) -> QuerySummary
         unsure_count=verdicts.count(Relevance.UNSURE),
         first_relevant_rank=first_relevant_rank(verdicts),
         complete=complete,
-        empty_outcome=judgments.empty_outcome if empty else None,
+        empty_outcome=outcome if state is QueryState.EMPTY else None,
         quality=None,
         **dict(zip(_FROM_VERDICTS, spans, strict=True)),
-        response_quality=_quality_span(judgments),
+        response_quality=Span.settled(None) if state is QueryState.UNREADABLE else Span.rated(None),
     )
 
 
@@ -365,53 +368,18 @@ def _why_of_results(summary: QuerySummary, figure: str) -> Undefined:
     return Undefined.CANNOT_TELL if figure == "success" else Undefined.NOTHING_DECIDED
 
 
-def _complete(judgments: QueryJudgments) -> bool:
-    match judgments.state:
-        case QueryState.RESULTS:
-            return None not in judgments.verdicts
-        case QueryState.EMPTY:
-            return judgments.empty_outcome is not None
-        case QueryState.FAILED:
-            return True
-        case QueryState.UNREADABLE:
-            return False
-
-
-def _quality_span(judgments: QueryJudgments) -> Span:
-    if judgments.state is QueryState.UNREADABLE:
-        return Span.settled(None)
-    return Span.rated(None if judgments.quality is None else float(judgments.quality))
-
-
-def _with_all_open(
-    judgments: QueryJudgments, verdict: Relevance, outcome: EmptyOutcome
-) -> list[float | None]:
-    """The ``_figures`` with every open judgment answered `verdict` or `outcome`."""
-    filled = [verdict if said is None else said for said in judgments.verdicts]
-    return _figures(judgments.state, filled, judgments.empty_outcome or outcome)
-
-
 def _figures(
     state: QueryState, verdicts: Sequence[Relevance | None], outcome: EmptyOutcome | None
 ) -> list[float | None]:
     """Every figure that verdicts make, as ``_FROM_VERDICTS`` names them; ``None`` if undefined."""
     found: Sequence[float | Undefined]
     if state is QueryState.RESULTS:
-        found = _of_results(verdicts)
+        rank = reciprocal_rank(verdicts)
+        # Twice: a question with results has an answer in any case.
+        found = precision_at(verdicts), precision(verdicts), rank, rank, success(verdicts)
     else:
         found = [_without_results(name, state, outcome) for name in _FROM_VERDICTS]
     return [None if isinstance(one, Undefined) else one for one in found]
-
-
-def _of_results(verdicts: Sequence[Relevance | None]) -> Sequence[float | Undefined]:
-    rank = reciprocal_rank(verdicts)
-    return (
-        precision_at(verdicts),
-        precision(verdicts),
-        rank,
-        rank,  # of a question that has an answer in any case
-        success(verdicts),
-    )
 
 
 def _without_results(

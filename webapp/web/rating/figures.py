@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webapp import notation
 from webapp.i18n import gettext, mark, ngettext
-from webapp.metrics.judging.figures import HEADLINES, Figure, Totals, figures
+from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, Totals, figures
 from webapp.metrics.judging.queries import (
     EXPLANATIONS,
     QuerySummary,
@@ -18,6 +19,9 @@ from webapp.metrics.judging.queries import (
     why_undefined,
 )
 from webapp.metrics.judging.registry import MEASURES, Measure, Unit
+from webapp.records import QueryState
+
+OF_QUALITY = "mean_response_quality"
 
 OF_ANSWERS: Mapping[str, str] = {
     "mean_precision_at_5": MEASURES["mean_precision_at_5"].label,
@@ -70,13 +74,27 @@ def rows(*columns: dict[str, FigureCell]) -> tuple[FigureRow, ...]:
 
 
 def of_totals(totals: Totals) -> dict[str, FigureCell]:
-    return {name: _figure_cell(name, one, totals) for name, one in figures(totals).items()}
+    waiting = _waiting(totals.n_unjudged, totals.n_unclassified, totals.n_unrated)
+    return {
+        name: _cell(name, one, waiting, n=one.n, of=one.of, why=one.why_undefined)
+        for name, one in figures(totals).items()
+    }
 
 
 def of_query(summary: QuerySummary) -> dict[str, FigureCell]:
     """Return the column of a single question; coverage and the composite have no place in it."""
-    totals = Totals.of([summary])
-    return {name: _query_cell(MEASURES[name], summary, totals) for name in HEADLINES}
+    is_unclassified = summary.state is QueryState.EMPTY and summary.empty_outcome is None
+    unjudged = summary.results_count - summary.judged_count
+    waiting = _waiting(unjudged, int(is_unclassified), int(summary.is_unrated))
+    column = {
+        name: _cell(name, summary.span(own), waiting, why=why_undefined(summary, own))
+        for name, own in MEANS.items()
+    }
+    if summary.quality is not None:  # one grade, not a mean of grades
+        grade = notation.number(summary.quality)
+        column[OF_QUALITY] = replace(column[OF_QUALITY], value=grade)
+    none = FigureCell("", applies=False)
+    return {name: column.get(name, none) for name in HEADLINES}
 
 
 def of_answers(
@@ -110,22 +128,10 @@ def reasons_of(explanations: Mapping[Any, str] = EXPLANATIONS) -> dict[str, str]
     return {str(name): gettext(text) for name, text in explanations.items()}
 
 
-def _figure_cell(name: str, figure: Figure, totals: Totals) -> FigureCell:
+def _cell(name: str, figure: Figure | Span, waiting: tuple[str, str], **stated: Any) -> FigureCell:
     unit = MEASURES[name].unit
-    bounds, sentence = _bounds(figure, _open(name, totals), unit)
-    value = notation.figure(figure.value, unit)
-    return FigureCell(value, bounds, sentence, figure.n, figure.of, figure.why_undefined)
-
-
-def _query_cell(measure: Measure, summary: QuerySummary, totals: Totals) -> FigureCell:
-    if measure.query_name is None:
-        return FigureCell("", applies=False)
-    span = summary.span(measure.query_name)
-    bounds, sentence = _bounds(span, _open(measure.name, totals), measure.unit)
-    value = notation.figure(span.value, measure.unit)
-    if measure.name == "mean_response_quality" and span.value is not None:
-        value = notation.number(span.value)
-    return FigureCell(value, bounds, sentence, why=why_undefined(summary, measure.query_name))
+    bounds, sentence = _bounds(figure, waiting[name == OF_QUALITY], unit)
+    return FigureCell(notation.figure(figure.value, unit), bounds, sentence, **stated)
 
 
 def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, str]:
@@ -140,13 +146,11 @@ def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, st
     return "", ""
 
 
-def _open(name: str, totals: Totals) -> str:
-    """The judgments that are still open for a figure, in words."""
-    cards, lists, left = totals.n_unjudged, totals.n_unclassified, totals.n_unrated
-    if name == "mean_response_quality":
-        return ngettext("%(n)s answer unrated", "%(n)s answers unrated", left) if left else ""
+def _waiting(cards: int, lists: int, answers: int) -> tuple[str, str]:
+    """Return the judgments that are still open in words, and the answers without a quality."""
     parts = [
         ngettext("%(n)s card unjudged", "%(n)s cards unjudged", cards) if cards else "",
         ngettext("%(n)s empty list unjudged", "%(n)s empty lists unjudged", lists) if lists else "",
     ]
-    return ", ".join(filter(None, parts))
+    unrated = ngettext("%(n)s answer unrated", "%(n)s answers unrated", answers) if answers else ""
+    return ", ".join(filter(None, parts)), unrated
