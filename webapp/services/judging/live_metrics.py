@@ -239,7 +239,14 @@ def by_category(session: Session, rater_id: int, run_id: str) -> dict[str, Stand
     """Return a rater's progress in a run, by category in question order; one statement."""
     values = {"rater_id": rater_id, "run_id": run_id}
     rows = tables(session).execute(_by_category(), values).all()
-    return {category: _standing(numbers) for category, *numbers in rows}
+    found = {}
+    for category, *numbers in rows:
+        open_judgments, open_queries, *stated = (number or 0 for number in numbers)
+        sums = stated[len(COUNTS) :]
+        by_column = dict(zip(COLUMNS, map(Sum, sums[::2], sums[1::2]), strict=True))
+        totals = Totals(**dict(zip(COUNTS, stated, strict=False)), sums=by_column)
+        found[category] = Standing(totals, open_judgments, open_queries)
+    return found
 
 
 @cache
@@ -274,11 +281,3 @@ def _sums() -> Iterator[ColumnElement[Any]]:
     for column in COLUMNS:
         yield func.sum(getattr(row, column))
         yield func.count(getattr(row, column))
-
-
-def _standing(numbers: Sequence[Any]) -> Standing:
-    open_judgments, open_queries, *stated = (number or 0 for number in numbers)
-    sums = stated[len(COUNTS) :]
-    by_column = zip(COLUMNS, map(Sum, sums[::2], sums[1::2]), strict=True)
-    totals = Totals(**dict(zip(COUNTS, stated, strict=False)), sums=dict(by_column))
-    return Standing(totals, open_judgments, open_queries)

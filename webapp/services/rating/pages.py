@@ -13,7 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -60,7 +60,6 @@ from webapp.services.rating import asked_again, pool, shares, tasks
 from webapp.services.rating.pool import REPEAT, QueryFilter
 from webapp.services.rating.shares import Progress
 from webapp.services.rating.tasks import EVERYTHING, TaskPlace
-from webapp.services.study import studies
 from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters
 
 
@@ -197,10 +196,7 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
     cannot_tell: CannotTell
     filter: QueryFilter
     categories: tuple[str, ...]
-
-    @property
-    def is_blind(self) -> bool:
-        return False
+    is_blind: ClassVar[bool] = False
 
     def sharing(self, clicked: JudgedCard | None) -> tuple[JudgedCard, ...]:
         """Return the cards that show each other's verdicts, and the clicked one once cleared."""
@@ -241,7 +237,7 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
 
 
 def rating_page(
-    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter
+    session: Session, rater: Rater, run_id: str, query_id: int, wanted: QueryFilter = EVERYTHING
 ) -> RatingPage:
     """Return the page of one query; a fixed number of statements for runs of any size."""
     statement = _standing(only_open=wanted.only_open, in_category=bool(wanted.category))
@@ -268,7 +264,7 @@ def rating_page(
         notes=asked.notes or "",
         found_elsewhere=asked.emptiness_id is not None and _found_elsewhere(session, rater, asked),
         summary=summary,
-        category_standing=standings.get(asked.category, Standing()),
+        category_standing=standings.get(asked.category) or Standing(),
         whole=Standing.together(standings.values()),
         place=PlaceInWalk(
             asked.position if asked.is_asked else None,
@@ -485,11 +481,7 @@ class BlindPage(QuestionPage, frozen=True, kw_only=True):
     progress: Progress
     figure: tuple[int, int, float | None] | None
     figures: tuple[tuple[str, Summary], ...]
-    guidelines: str
-
-    @property
-    def is_blind(self) -> bool:
-        return True
+    is_blind: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -549,7 +541,6 @@ def blind_page(
         marks_words=task.marks_words,
         scale=scale,
         cannot_tell=task.cannot_tell,
-        guidelines=studies.guidelines(rater.study),
         filter=wanted,
         categories=tuple(
             dict.fromkeys(one.category for unit, one in share.units.items() if unit in mine)

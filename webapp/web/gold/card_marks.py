@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from wtforms import Form
 
 from webapp.db.tables.people import Rater
+from webapp.db.tables.study import Study
 from webapp.exporters.gold.gold_questions import CARD
 from webapp.i18n import gettext
 from webapp.metrics.gold.constraint_rules import Outcome
@@ -76,14 +77,18 @@ def refused(
 
 
 def of_answer(
-    page: RatingPage, *, clicked: int | None = None, mistake: DecisionMistake | None = None
+    session: Session,
+    study: Study,
+    page: RatingPage,
+    *,
+    clicked: int | None = None,
+    mistake: DecisionMistake | None = None,
 ) -> Marks | None:
     """Return the marks of a run's page; ``None`` where its questions have no gold at all."""
     where = {"run_id": page.run_id, "query_id": page.query_id}
-    with access.reading() as (session, rater):
-        if not marks.has_gold(session, page.run_id):
-            return None
-        answer = marks.of_answer(session, rater.study, page.run_id, page.query_id)
+    if not marks.has_gold(session, page.run_id):
+        return None
+    answer = marks.of_answer(session, study, page.run_id, page.query_id)
     cards = answer.by_rank if answer else {}
     under = {
         shown.number: _under(
@@ -191,8 +196,9 @@ def decide(run_id: str, query_id: int, rank: int) -> Response:
         )
     if mistake is None and not htmx.wants_part():
         return _back("judgments.show", rank, run_id=run_id, query_id=query_id)
-    page = judgments.page_of(run_id, query_id)
-    found = of_answer(page, clicked=rank, mistake=mistake)
+    with access.reading() as (session, rater):
+        page = pages.rating_page(session, rater, run_id, query_id)
+        found = of_answer(session, rater.study, page, clicked=rank, mistake=mistake)
     assert found is not None  # else there was no card to decide on
     return _changed(found) if htmx.wants_part() else judgments.with_parts(page, found, 422)
 

@@ -36,9 +36,10 @@ class RatedBlind(Conflict):
 
 @blueprint.get("/queries/<int:query_id>")
 def show(run_id: str, query_id: int) -> Response:
-    page = page_of(run_id, query_id)
     with access.reading() as (session, rater):
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
         is_blind = studies.is_blind(session, rater.study)
+        marks = card_marks.of_answer(session, rater.study, page)
     if is_blind and page.state is not QueryState.UNREADABLE:  # its cards are still to be added
         if htmx.wants_part():
             raise RatedBlind
@@ -48,7 +49,7 @@ def show(run_id: str, query_id: int) -> Response:
         for way in (page.place.next_open, page.place.next, page.place.previous):
             if way is not None:
                 return _to(run_id, way)
-    return with_parts(page, card_marks.of_answer(page))
+    return with_parts(page, marks)
 
 
 @blueprint.post("/queries/<int:query_id>/results/<int:rank>/judgment")
@@ -60,9 +61,9 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
             session.commit()
             return _to(run_id, query_id, f"rank-{rank}")
         page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
+        marks = card_marks.of_answer(session, rater.study, page, clicked=rank)
         session.commit()
-    card = page.card(str(rank))
-    mark = card_marks.after_verdict(card_marks.of_answer(page, clicked=rank))
+    card, mark = page.card(str(rank)), card_marks.after_verdict(marks)
     return _clicked(page, clicked=card, changed=page.sharing(card), mark=mark)
 
 
@@ -71,15 +72,17 @@ def rate(run_id: str, query_id: int) -> Response:
     form = checked(RatingForm)
     with access.writing() as (session, rater):
         events.rate(session, rater, run_id, query_id, form.rating, clicks.event())
+        if not htmx.wants_part():
+            session.commit()
+            return _to(run_id, query_id, "rating")
+        page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
+        if form.onward.data and page.place.next_open is not None:
+            following = page.place.next_open
+            page = pages.rating_page(session, rater, run_id, following, clicks.wanted())
+        decides = bool(form.empty_outcome.raw_data)
+        marks = card_marks.of_answer(session, rater.study, page) if decides else None
         session.commit()
-    page = page_of(run_id, query_id)
-    if not htmx.wants_part():
-        return _to(run_id, query_id, "rating")
-    if form.onward.data and page.place.next_open is not None:
-        page = page_of(run_id, page.place.next_open)
-    decides = bool(form.empty_outcome.raw_data)
-    mark = card_marks.after_verdict(card_marks.of_answer(page)) if decides else None
-    return _clicked(page, mark=mark)
+    return _clicked(page, mark=card_marks.after_verdict(marks))
 
 
 @blueprint.post("/queries/<int:query_id>/judgments")
@@ -129,13 +132,6 @@ def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Resp
         background=background,
         marks=marks,
     )
-
-
-def page_of(run_id: str, query_id: int) -> RatingPage:
-    with access.reading() as (session, rater):
-        page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
-    g.pictures = page.show_pictures
-    return page
 
 
 def _moving(page: RatingPage) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Respo
     """Return one question with these parts of features below its cards."""
     with access.reading() as (session, rater):
         background = particulars.of_task(session, rater, page.task_id)
-        is_owner = rater.is_owner
+        guidelines = studies.guidelines(rater.study)
     return htmx.respond(
         "rating/rate/page.html",
         "rating/judgments/_shown.html",
@@ -89,7 +89,7 @@ def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Respo
         measures=figures.measures(figures.OF_ANSWERS) if page.figures else (),
         reasons=figures.reasons_of() if page.figures else {},
         became_blind=request.args.get("because") == "runs",
-        is_owner=is_owner,
+        guidelines=guidelines,
         background=background,
         marks=marks,
     )
@@ -183,6 +183,7 @@ def _moving(page: BlindPage) -> dict[str, Any]:
     unrated = (answer.letter for answer in page.answers if answer.quality is None)
     return {
         "page": page,
+        "is_owner": access.current_user().is_owner,
         "at": partial(_address, page.task_id),
         "query": clicks.query(),
         "panel": figures.of_answers(page.figures),
