@@ -144,24 +144,19 @@ class Database:
         Raises ``WriterBusy`` or the database's own error for a lock that others keep for too
         long, and ``FileReplaced`` where SQLite's file is not the one at its path.
         """
-        with self._still_there(), self._queue, Session(self._to_write) as session:
+        # Nothing is acknowledged that was written to a file which its path does not lead to.
+        self.check_file()
+        with self._queue, Session(self._to_write) as session:
             if not self.is_sqlite:
                 waits = f"SET LOCAL lock_timeout = {milliseconds_left()}"
                 session.connection().exec_driver_sql(waits)
             yield session
+        self.check_file()
 
     def check_file(self) -> None:
         """Raise ``FileReplaced`` where SQLite's file was removed or replaced while open."""
         if self._file is not None:
-            self._file.hold()
             self._file.check()
-
-    @contextmanager
-    def _still_there(self) -> Iterator[None]:
-        # Nothing is acknowledged that was written to a file which its path does not lead to.
-        self.check_file()
-        yield
-        self.check_file()
 
     def prepare(self) -> None:
         if self.is_missing() and (kept := kept_beside(Path(self.description))):

@@ -253,8 +253,7 @@ class OpenFile:
         self._anchor: sqlite3.Connection | None = None
         self._known: dict[str, Identity] = {}
 
-    def hold(self) -> None:
-        """Remember which file is open now; does nothing while one is remembered."""
+    def _hold(self) -> None:
         with self._lock:
             if self._anchor is not None or not self._path.is_file():
                 return
@@ -265,13 +264,17 @@ class OpenFile:
             self._known = self._found()
 
     def check(self) -> None:
-        """Raise ``FileReplaced`` unless the path and its companions are still what is open."""
+        """Raise ``FileReplaced`` unless the path and its companions are still what is open.
+
+        The first time remembers what that is.
+        """
         if self._anchor is None:
-            return
+            self._hold()
         for part, identity in self._known.items():
             if _identity(f"{self._path}{part}") != identity:
                 raise FileReplaced(str(self._path))
-        if len(self._known) < len(PARTS):  # companions appear when the file is switched to WAL
+        if self._anchor is not None and len(self._known) < len(PARTS):
+            # Companions appear when the file is switched to WAL.
             with self._lock:
                 self._known = self._found() | self._known
 

@@ -42,7 +42,6 @@ from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.records import (
     COMMENTS,
     USABILITY_ITEMS,
-    VERDICTS,
     Click,
     EmptyOutcome,
     QueryState,
@@ -158,28 +157,25 @@ def record(
     *,
     cause: str = "click",
     undoes: Event | None = None,
-) -> str | None:
-    """Store one event, write the event in force to the rater's row and return its value.
+) -> None:
+    """Store one event, and write the value of the event in force to the rater's row.
 
     The same event twice changes nothing; raises ``EventIdTaken`` for an id that means
     something else already.
     """
     connection = tables(session)
     history = _history(connection, rater, target)
-    before = standing(history)
     event = _made(history, new, click)
     if event is None:
-        return before.new if before else None
-    values = _columns(rater, target, event, before, cause) | {
-        "undoes_id": undoes.id if undoes else None
-    }
+        return
+    values = _columns(rater, target, event, standing(history), cause)
+    values["undoes_id"] = undoes.id if undoes else None
     if not connection.execute(added(Event, connection.dialect.name, _UNIQUE), values).rowcount:
         raise EventIdTaken(click.event_id)
     made: list[_Made] = [*history, event]
     last = standing(made)
     assert last is not None
     _settle(connection, rater, {target: last})
-    return last.new
 
 
 def record_all(
@@ -220,7 +216,7 @@ def forget(session: Session, rater: Rater, forgotten: Sequence[Event]) -> None:
     gone = [event.id for event in forgotten]
     session.execute(delete(Event).where(or_(Event.id.in_(gone), Event.undoes_id.in_(gone))))
     for target in targets:
-        model, key = _row(rater, target)
+        model, key, _ = _row(rater, target, None)
         session.execute(delete(model).filter_by(**key))
         last = standing(_history(connection, rater, target))
         if last is not None:
@@ -329,33 +325,30 @@ def _settle(connection: Connection, rater: Rater, lasts: Mapping[Target, _Made])
     written: defaultdict[tuple[type[Base], tuple[str, ...]], list[dict[str, object]]]
     written = defaultdict(list)
     for target, last in lasts.items():
-        model, key = _row(rater, target)
-        said = _said(target.field, last.new) | {"changed_at": last.received_at}
+        model, key, said = _row(rater, target, last.new)
+        said["changed_at"] = last.received_at
         written[model, tuple(said)].append(key | said)
     for (model, given), rows in written.items():
         connection.execute(upsert(model, connection.dialect.name, given), rows)
 
 
-def _row(rater: Rater, target: Target) -> tuple[type[Base], dict[str, object]]:
-    again = target.is_repeat
+def _row(
+    rater: Rater, target: Target, new: str | None
+) -> tuple[type[Base], dict[str, object], dict[str, object]]:
+    """Return the table, the key and the columns of the row in which `new` is kept."""
+    field, again = target.field, target.is_repeat
     key: dict[str, object] = {"task_id": target.task_id} if again else {"rater_id": rater.id}
-    if target.field in QUESTIONNAIRE:
-        return QuestionnaireAnswer, key | {"item": target.field}
+    if field in QUESTIONNAIRE:
+        score = int(new) if new and field in USABILITY_ITEMS else None
+        text = new or "" if field in COMMENTS else ""
+        return QuestionnaireAnswer, key | {"item": field}, {"score": score, "text": text}
     if target.thing_id is not None:
-        return Repeat if again else Judgment, key | {"judged_thing_id": target.thing_id}
-    return RepeatRating if again else QueryRating, key | {"query_key": target.query_key}
-
-
-def _said(field: str, new: str | None) -> dict[str, object]:
-    if field in USABILITY_ITEMS:
-        return {"score": int(new) if new else None, "text": ""}
-    if field in COMMENTS:
-        return {"score": None, "text": new or ""}
-    if field in {"quality", AGAIN["quality"]}:
-        return {"quality": None if new is None else int(new)}
+        table: type[Base] = Repeat if again else Judgment
+        return table, key | {"judged_thing_id": target.thing_id}, {"verdict": new}
+    table, key["query_key"] = RepeatRating if again else QueryRating, target.query_key
     if field in {"notes", AGAIN["notes"]}:
-        return {"notes": new or ""}
-    return {"verdict": new}
+        return table, key, {"notes": new or ""}
+    return table, key, {"quality": None if new is None else int(new)}
 
 
 MOST_NOTES = 10_000
@@ -403,10 +396,9 @@ class Answer(NamedTuple):
 
 def judge_target(
     session: Session, rater: Rater, target: Target, relevance: Relevance | None, click: Click
-) -> Relevance | None:
-    standing = record(session, rater, target, relevance, click)
+) -> None:
+    record(session, rater, target, relevance, click)
     refresh(session, rater, [target])
-    return VERDICTS[standing or ""]
 
 
 def rate_answer(
@@ -459,15 +451,15 @@ def judge(
     rank: int,
     relevance: Relevance | None,
     click: Click,
-) -> Relevance | None:
-    """Record a verdict on the card at `rank` of a run's answer; see ``judge_target``."""
+) -> None:
+    """Record a verdict on the card at `rank` of a run's answer."""
     lock(session, rater)
     card = {"run_id": run_id, "query_id": query_id, "rank": rank, "study_id": rater.study_id}
     shown = tables(session).execute(_shown(), card).first()
     if shown is None:
         raise UnknownQuery(run_id, query_id, rank)
     target = Target("verdict", shown.judged_thing_id, shown.query_key)
-    return judge_target(session, rater, target, relevance, click)
+    judge_target(session, rater, target, relevance, click)
 
 
 @cache

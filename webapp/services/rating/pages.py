@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, ClassVar, NamedTuple
 
 from msgspec import Struct
@@ -89,7 +89,7 @@ def of_question(session: Session, run_id: str | None, question_id: int) -> tuple
 
 
 Thing = JudgedThing | Row[Any]
-_Version = tuple[int, str | None, int | None]  # question, run where it matters, property
+_version = attrgetter("question_id", "run_id", "property_id")  # the run where it matters
 
 
 class EarlierVerdict(Struct, frozen=True):
@@ -136,7 +136,7 @@ def said_before(
     things: Sequence[Thing], said: Iterable[tuple[Thing, str, datetime]]
 ) -> dict[int, EarlierVerdict]:
     """Return, by judged thing, the latest verdict in `said` on another content of the property."""
-    versions: dict[_Version, list[tuple[Thing, str, datetime]]] = defaultdict(list)
+    versions: dict[tuple[Any, ...], list[tuple[Thing, str, datetime]]] = defaultdict(list)
     for one in sorted(said, key=itemgetter(2)):
         versions[_version(one[0])].append(one)
     found: dict[int, EarlierVerdict] = {}
@@ -148,10 +148,6 @@ def said_before(
                 before, now = from_row(other.card or {}), from_row(thing.card or {})
                 found[thing.id] = EarlierVerdict(verdict, before, now, before.differences(now))
     return found
-
-
-def _version(thing: Thing) -> _Version:
-    return thing.question_id, thing.run_id, thing.property_id
 
 
 _RATER, _RUN = bindparam("rater_id", type_=Integer), bindparam("run_id", type_=String)

@@ -236,14 +236,15 @@ def judge(
     card: str,
     relevance: Relevance | None,
     click: Click,
-) -> Relevance | None:
+) -> None:
     events.lock(session, rater)
     task = read(session, rater, task_id)
     for thing in things(session, task):
         if key(task, thing.id) == card:
             field = AGAIN["verdict"] if task.kind == REPEAT else "verdict"
             target = Target(field, thing_id=thing.id, task_id=task_id)
-            return events.judge_target(session, rater, target, relevance, click)
+            events.judge_target(session, rater, target, relevance, click)
+            return
     raise UnknownTask(task_id, card)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -148,12 +148,11 @@ class KindField(Field):
 class TextField(KindField):
     """A text of at most `longest` characters, with its lines and blanks; "" where it is empty."""
 
+    tidy: Callable[[str], str] = staticmethod(clean)
+
     def __init__(self, longest: int, **options: Any) -> None:
         super().__init__(**{"default": "", **options})
         self.longest = longest
-
-    def tidy(self, typed: str) -> str:
-        return clean(typed)
 
     @property
     def typed(self) -> str:
@@ -169,18 +168,16 @@ class TextField(KindField):
 class LineField(TextField):
     """A text without the blanks around it; "" where it is empty."""
 
-    def tidy(self, typed: str) -> str:
-        return line(typed)
+    tidy = staticmethod(line)
 
 
 class NameField(TextField):
     """A name that must be given, of what can be seen; several blanks in it are one."""
 
+    tidy = staticmethod(name_line)
+
     def __init__(self, longest: int, **options: Any) -> None:
         super().__init__(longest, **{"required": True, **options})
-
-    def tidy(self, typed: str) -> str:
-        return name_line(typed)
 
 
 class ListField(Field):
@@ -251,8 +248,9 @@ class ChoiceField(KindField):
 
     def process_formdata(self, valuelist: Sequence[str]) -> None:
         if valuelist:
-            self.data = self.meanings.get(line(valuelist[0]))
-            if line(valuelist[0]) not in self.meanings:
+            word = line(valuelist[0])
+            self.data = self.meanings.get(word)
+            if word not in self.meanings:
                 raise ValueError(self.wrong or UNUSABLE)
 
     def pre_validate(self, form: BaseForm) -> None:  # noqa: ARG002 (WTForms gives it)

@@ -30,8 +30,8 @@ def respond(
     **values: Any,
 ) -> Response:
     """Return the template `page`, or `part` where a part is wanted, filled from its values."""
-    values = names(context or {}) | values
-    return _varying(render_template(part if wants_part() else page, **values), status)
+    given = asdict(context) if isinstance(context, Struct) else dict(context or {})
+    return _varying(render_template(part if wants_part() else page, **given | values), status)
 
 
 def reload() -> Response:
@@ -39,11 +39,6 @@ def reload() -> Response:
     response = _varying("")
     response.headers["HX-Refresh"] = "true"
     return response
-
-
-def names(context: Struct | Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a template may use: the fields of `context`, one level deep."""
-    return asdict(context) if isinstance(context, Struct) else dict(context)
 
 
 def attached(data: bytes | str, media_type: str, name: str) -> Response:

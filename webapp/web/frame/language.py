@@ -31,17 +31,14 @@ WAYS = (notation.DECIMALS, notation.PERCENT)
 
 def begin() -> None:
     """Put the reader's language and way of writing ratios in force for one request."""
-    i18n.speak(chosen())
+    code = request.cookies.get(COOKIE)
+    if code not in i18n.LANGUAGES:
+        languages = request.headers.get("Accept-Language", "")
+        code = _preferred(languages if len(languages) <= LONGEST_WISH else "")
+    i18n.speak(code)
     way = request.cookies.get(RATIOS_COOKIE)
     is_file = bool(PurePosixPath(request.path).suffix)
     notation.write_ratios(way if way in WAYS and not is_file else notation.DECIMALS)
-
-
-def chosen() -> str:
-    if request.cookies.get(COOKIE) in i18n.LANGUAGES:
-        return request.cookies[COOKIE]
-    languages = request.headers.get("Accept-Language", "")
-    return _preferred(languages if len(languages) <= LONGEST_WISH else "")
 
 
 @lru_cache(maxsize=1024)
