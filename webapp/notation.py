@@ -96,13 +96,8 @@ def scale(value: float, unit: str = RATIO) -> str:
 
 def decimals(value: float, places: int) -> str:
     """Return a value with so many decimals."""
-    return _decimals(str(value), places, decimal_mark())
-
-
-@lru_cache(maxsize=4096)  # a page has sixty of them, and the next one nearly the same
-def _decimals(value: str, places: int, mark: str) -> str:
-    # Babel's "0.00" writes the same in ten times the time.
-    return f"{Decimal(value):.{places}f}".replace(".", mark)
+    # Babel's "0.00" writes the same in ten times the time, and a page has sixty of them.
+    return f"{Decimal(str(value)):.{places}f}".replace(".", decimal_mark())
 
 
 def decimal_mark() -> str:

@@ -160,7 +160,7 @@ class TestTotals:
         self, cannot_tell: CannotTell, one: list[QueryJudgments], other: list[QueryJudgments]
     ) -> None:
         added, together = (
-            totals_of(one, cannot_tell) + totals_of(other, cannot_tell),
+            Totals.together((totals_of(one, cannot_tell), totals_of(other, cannot_tell))),
             totals_of([*one, *other], cannot_tell),
         )
 

@@ -177,7 +177,7 @@ def test_categories_keep_their_order_of_first_appearance_and_add_up() -> None:
     found = category_totals(REPORT)
 
     assert list(found) == ["location_simple", "property_type"]
-    assert sum(found.values(), start=Totals()) == totals(REPORT)
+    assert Totals.together(found.values()) == totals(REPORT)
 
 
 def test_totals_count_every_kind_of_query_and_verdict() -> None:

@@ -55,16 +55,13 @@ class Sum(Struct, frozen=True):
     total: float = 0.0
     n: int = 0
 
-    def __add__(self, other: Sum) -> Sum:
-        return Sum(self.total + other.total, self.n + other.n)
-
 
 def _no_sums() -> dict[str, Sum]:
     return dict.fromkeys(COLUMNS, Sum())
 
 
 class Totals(Struct, frozen=True):
-    """Counts and sums over a set of queries; those of disjoint sets can be added.
+    """Counts and sums over a set of queries.
 
     ``n_queries`` counts unreadable queries too. ``sums`` has one ``Sum`` for each of
     ``COLUMNS``: in SQL, ``coalesce(sum(column), 0)`` and ``count(column)``.
@@ -122,9 +119,6 @@ class Totals(Struct, frozen=True):
             for name, own in parts.items()
         }
         return cls(**counts, sums=sums)
-
-    def __add__(self, other: Totals) -> Totals:
-        return Totals.together((self, other))
 
     @property
     def n_counted(self) -> int:
