@@ -90,9 +90,9 @@ def of_query(summary: QuerySummary) -> dict[str, FigureCell]:
         name: _cell(name, summary.span(own), waiting, why=why_undefined(summary, own))
         for name, own in MEANS.items()
     }
-    if summary.quality is not None:  # one grade, not a mean of grades
-        grade = notation.number(summary.quality)
-        column[OF_QUALITY] = replace(column[OF_QUALITY], value=grade)
+    grade = summary.response_quality.value
+    if grade is not None:  # one grade, not a mean of grades
+        column[OF_QUALITY] = replace(column[OF_QUALITY], value=notation.number(grade))
     none = FigureCell("", applies=False)
     return {name: column.get(name, none) for name in HEADLINES}
 
