@@ -40,13 +40,16 @@ def krippendorff(table: Table, scale: str) -> float:
         return float(package.alpha(reliability_data=columns, level_of_measurement=scale))
 
 
-def scikit_learn(table: Table) -> float:
-    """The Cohen's kappa of scikit-learn over the items that both labelled; NaN for one label."""
+def scikit_learn(
+    table: Table, weights: str | None = None, labels: Sequence[int] | None = None
+) -> float:
+    """The (weighted) kappa of scikit-learn over items that both labelled; NaN for one label."""
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
     both = [row for row in table if None not in row]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # it warns of a single label
-        return float(metrics.cohen_kappa_score([row[0] for row in both], [row[1] for row in both]))
+        pairs = [row[0] for row in both], [row[1] for row in both]
+        return float(metrics.cohen_kappa_score(*pairs, weights=weights, labels=labels))
 
 
 def random_table(seed: int, *, raters: int, labels: int, missing: float, skew: float) -> Table:

@@ -31,7 +31,7 @@ from webapp.metrics.agreement.agreement import (
     agreement,
     binary_agreement,
 )
-from webapp.metrics.agreement.registry import COEFFICIENTS, coefficients
+from webapp.metrics.agreement.registry import coefficients
 from webapp.metrics.agreement.report import (
     CannotTell,
     ItemKind,
@@ -110,6 +110,35 @@ def test_coefficients_are_those_of_the_reference_tools(case: Case) -> None:
         assert _or_nan(found.cohen) == near(oracles.scikit_learn(case.table))
 
 
+PAIRS = {name: case for name, case in CASES.items() if len(case.table[0]) == 2}
+
+
+@pytest.mark.parametrize("case", PAIRS.values(), ids=PAIRS)
+def test_weighted_kappas_are_those_of_scikit_learn(case: Case) -> None:
+    found = agreement(case.table, scale=Scale.ORDINAL, weighted=True, bootstrap=FEW)
+
+    for kappa, weights in ((found.linear, "linear"), (found.quadratic, "quadratic")):
+        assert kappa is not None
+        expected = oracles.scikit_learn(case.table, weights, [*case.labels])
+        assert _or_nan(kappa) == near(expected)
+        if len(case.labels) == 2:  # one distance alone: weights change nothing
+            assert _or_nan(kappa) == near(_or_nan(found.cohen))
+
+
+def test_weights_worked_out_by_hand() -> None:
+    """Grades 0 to 2; distances 0, 1, 2, 0, expected ones over the 16 pairs of their grades.
+
+    A gave 0, 1, 0, 2, B 0, 2, 2, 2. Linear: sum = 3; expected (2 x (0 + 3 x 2) + (1 + 3 x 1) +
+    (2 + 0)) / 16 = 18 / 16; kappa = 1 - 3/4 / (18/16). Quadratic: 5/4 and 32/16.
+    """
+    found = agreement([[0, 0], [1, 2], [0, 2], [2, 2]], weighted=True, bootstrap=FEW)
+
+    assert found.linear is not None
+    assert found.quadratic is not None
+    assert found.linear.value == near(1 - (3 / 4) / (18 / 16))
+    assert found.quadratic.value == near(1 - (5 / 4) / (32 / 16))
+
+
 def _or_nan(found: Coefficient) -> float:
     """The value; NaN, as the references write it, where only one label was used."""
     if found.value is None:
@@ -147,7 +176,7 @@ def test_published_results_are_met() -> None:
     assert found.raw.n == 11
 
 
-ALL = [*COEFFICIENTS]
+ALL = [*coefficients(agreement([], weighted=True))]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +199,7 @@ ALL = [*COEFFICIENTS]
 def test_a_coefficient_without_a_value_says_why(
     table: Table, names: list[str], why: NoAgreement, n: int
 ) -> None:
-    found = coefficients(agreement(table))
+    found = coefficients(agreement(table, weighted=True))
 
     for name in names:
         assert found[name] == Coefficient(None, n, why_undefined=why)
@@ -336,6 +365,23 @@ def test_only_cards_can_be_undecided() -> None:
 
     assert (found.cannot_tell, dict(found.cannot_tell_by)) == (None, {})
     assert found.overall == agreement([[4, 2]], scale=Scale.ORDINAL, labels=range(6), bootstrap=FEW)
+
+
+def test_cards_with_more_than_two_grades_are_an_order() -> None:
+    items = [LabelledItem("area", {"Ani": a, "Budi": b}) for a, b in ("03", "22", "13", "00")]
+    items.append(LabelledItem("area", {"Ani": "unsure", "Budi": "1"}))
+    table: Table = [[0, 3], [2, 2], [1, 3], [0, 0], [None, 1]]
+    found = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items, FEW, top=3)
+    quadratic = found.overall.quadratic
+
+    assert found.scale is Scale.ORDINAL
+    assert found.overall.alpha.value == near(oracles.krippendorff(table, "ordinal"))
+    assert quadratic is not None
+    assert quadratic.value == near(oracles.scikit_learn(table, "quadratic", range(4)))
+    assert found.overall.ac1.value == near(oracles.irrcac("gwet", table, range(4)))
+    assert "linear_kappa" in coefficients(found.overall)
+    binary = of_kind(ItemKind.CARDS, ["Ani", "Budi"], items[3:], FEW)
+    assert "linear_kappa" not in coefficients(binary.overall)
 
 
 def test_a_repeat_without_a_second_verdict_is_asked_and_not_answered() -> None:

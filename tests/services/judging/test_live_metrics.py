@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import statistics
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
@@ -21,6 +24,7 @@ from webapp.records import Blindness, Click, EmptyOutcome, GivenOn, QueryState, 
 from webapp.services.judging import changes, events, live_metrics, verdicts
 from webapp.services.judging import verdicts as blindness
 from webapp.services.judging.events import AnswerRating, Target, TargetChange
+from webapp.services.judging.verdicts import Verdicts
 from webapp.services.rating import pages, tasks
 from webapp.services.rating.pages import BlindPage
 from webapp.services.rating.pool import POOL, REPEAT
@@ -95,6 +99,21 @@ def test_what_an_owner_does_makes_all_new(session: Session, study: Study, rater:
 )
 def test_most_decided_votes_win_and_a_tie_stays_open(votes: list[str], verdict: str | None) -> None:
     assert verdicts.merge(tuple(votes)) == verdict
+
+
+@given(st.lists(st.sampled_from([*"01234", "unsure"])))
+def test_the_median_is_the_lower_middle_of_the_grades(votes: list[str]) -> None:
+    grades = [int(vote) for vote in votes if vote != "unsure"]
+
+    merged = verdicts.lower_median(tuple(votes))
+
+    if grades:
+        assert merged == str(statistics.median_low(grades))
+    else:
+        assert merged == ("unsure" if votes else None)
+    both = [(name, Verdicts({7: grade})) for name, grade in (("Ani", "3"), ("Budi", "1"))]
+    assert verdicts.most(both).by_thing == {}  # a tie stays open
+    assert verdicts.most(both, verdicts.lower_median).by_thing == {7: "1"}
 
 
 @pytest.fixture(name="blind_run")

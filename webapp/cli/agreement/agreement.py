@@ -44,7 +44,8 @@ def agreement_command(file_format: str, output: Path | None) -> None:
        over_time: [{part, n_items, first, last, FIGURES}]}
     repeats: [{rater, kind, asked, answered, FIGURES}]. FIGURES: raw, cohen_kappa,
     fleiss_kappa, krippendorff_alpha, gwet_ac1, each
-      {value, n, lower, upper, why_undefined, left_out};
+      {value, n, lower, upper, why_undefined, left_out}; graded cards have
+      linear_kappa and quadratic_kappa (weighted) too;
     undefined is null, and why_undefined one of too_few_raters, not_two_raters,
     no_shared_item, one_label.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is

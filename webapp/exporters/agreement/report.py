@@ -22,13 +22,11 @@ from webapp.exporters.frame.tables import (
     word,
 )
 from webapp.i18n import gettext, ngettext
-from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient, Scale
-from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, coefficients
+from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
+from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, OF_TWO, coefficients
 from webapp.metrics.agreement.report import AgreementReport, CannotTell, ItemKind, KindAgreement
 from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.printable import json_escaped
-
-COHEN = "cohen_kappa"
 
 
 def document(report: AgreementReport, on: date | None = None) -> Document:
@@ -69,23 +67,24 @@ def by_group(
 ) -> Table:
     """Return the `wanted` coefficients of several groups, a row for each, named by `headings`."""
     rows = [(names, found, coefficients(found)) for names, found in groups]
+    shown = [one for one in wanted if any(one in figures for *_, figures in rows)]
     return Table(
         name,
         title,
         (
             *map(Column, headings),
-            *(_column(gettext(COEFFICIENTS[one].label)) for one in wanted),
+            *(_column(gettext(COEFFICIENTS[one].label)) for one in shown),
             Column("n", numeric=True),
         ),
         tuple(
             (
                 *map(word, names),
-                *(_cell(one, figures[one]) for one in wanted),
+                *(_cell(one, figures.get(one)) for one in shown),
                 whole_number(found.raw.n),
             )
             for names, found, figures in rows
         ),
-        (note, *_reasons(figures[one] for *_, figures in rows for one in wanted)),
+        (note, *_reasons(figures[one] for *_, figures in rows for one in shown if one in figures)),
     )
 
 
@@ -120,7 +119,7 @@ def _of_kind(found: KindAgreement) -> Section:
 
 
 def _tables(found: KindAgreement) -> Iterator[Table]:
-    grouped = [name for name in COEFFICIENTS if name != COHEN or len(found.raters) == 2]
+    grouped = [name for name in COEFFICIENTS if name not in OF_TWO or len(found.raters) == 2]
     yield overall(f"{found.kind}_overall", gettext("All raters"), found.overall)
     if found.cannot_tell_by:
         yield _cannot_tell_table(found.cannot_tell_by)
@@ -221,7 +220,7 @@ def _repeats(report: AgreementReport) -> Iterator[Section]:
 
 def _notes(report: AgreementReport) -> Iterator[str]:
     yield intervals(report.bootstrap)
-    if any(one.kind.scale is Scale.ORDINAL and len(one.raters) > 1 for one in report.kinds):
+    if any(one.kind is ItemKind.QUALITY and len(one.raters) > 1 for one in report.kinds):
         yield gettext(
             "Quality 0-5 is an order: Krippendorff's alpha weighs how far two grades are apart, "
             "the other figures ask for equal grades."
@@ -233,7 +232,9 @@ def _column(heading: str) -> Column:
     return Column(heading, numeric=True, parts=parts)
 
 
-def _cell(name: str, found: Coefficient) -> Cell:
+def _cell(name: str, found: Coefficient | None) -> Cell:
+    if found is None:  # repeats of cards are graded, those of quality beside them not weighted
+        return Cell(notation.UNDEFINED, (None, None, None))
     unit = COEFFICIENTS[name].unit
     value, values = notation.figure(found.value, unit), (found.value, found.lower, found.upper)
     if found.lower is None:
@@ -288,7 +289,7 @@ def _kind(found: KindAgreement) -> dict[str, Any]:
         cannot_tell = {**_cannot_tell(found.cannot_tell), "raters": by_rater}
     return {
         "raters": list(found.raters),
-        "scale": str(found.kind.scale),
+        "scale": str(found.scale),
         "n_items": found.n_items,
         "n_shared": found.n_shared,
         "cannot_tell": cannot_tell,

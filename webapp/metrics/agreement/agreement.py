@@ -1,4 +1,4 @@
-"""Agreement between raters: five coefficients, each with n, an interval and why it is undefined.
+"""Agreement between raters: its coefficients, each with n, an interval and why it is undefined.
 
 A `Table` has a row per item and a column per rater: labels as whole numbers in the order of
 their scale, ``None`` where a rater has not decided. "Cannot tell" is missing too.
@@ -7,9 +7,10 @@ Wherever it is defined a coefficient is at most 1, and 1 for perfect agreement; 
 order of the raters nor that of the items changes it or its interval. `n` is the number of
 items with two labels or more. The chance-corrected ones (all but raw agreement) are 0 for
 agreement no better than chance and below 0 for worse. References: Cohen (1960), Educational
-and Psychological Measurement 20; Fleiss (1971), Psychological Bulletin 76; Hayes & Krippendorff
-(2007), Communication Methods and Measures 1; Gwet (2008), British Journal of Mathematical and
-Statistical Psychology 61; Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+and Psychological Measurement 20; Cohen (1968) and Fleiss (1971), Psychological Bulletin 70, 76;
+Hayes & Krippendorff (2007), Communication Methods and Measures 1; Gwet (2008), British Journal
+of Mathematical and Statistical Psychology 61; Krippendorff (2011), Computing Krippendorff's
+Alpha-Reliability.
 
 The formulas count items that were labelled alike together. An *item* is there the sorted labels
 it got, from any rater: ``(0, 1, 1)``; a *pair* the labels of two raters, in the raters' order.
@@ -91,13 +92,18 @@ class Coefficient(Struct, frozen=True):
 
 
 class Agreement(Struct, frozen=True):
-    """Every coefficient of one table; Cohen's kappa is undefined unless raters are two."""
+    """Every coefficient of one table; Cohen's kappas are undefined unless raters are two.
+
+    The weighted ones are ``None`` unless they were asked for.
+    """
 
     raw: Coefficient
     cohen: Coefficient
     fleiss: Coefficient
     alpha: Coefficient
     ac1: Coefficient
+    linear: Coefficient | None = None
+    quadratic: Coefficient | None = None
 
 
 def agreement(
@@ -105,18 +111,29 @@ def agreement(
     *,
     scale: Scale = Scale.NOMINAL,
     labels: Collection[int] = (),
+    weighted: bool = False,
     bootstrap: Bootstrap = DEFAULT,
 ) -> Agreement:
-    """All five coefficients of `table`, alpha by its `scale`; `labels` are those of the scale.
+    """The coefficients of `table`, alpha by its `scale`; `labels` are those of the scale.
+
+    `weighted` adds Cohen's kappas that weigh how far two grades are apart.
 
     >>> found = agreement([[1, 1], [1, 0], [0, 0], [1, 1]])
     >>> found.raw.value, found.cohen.value, found.raw.n
     (0.75, 0.5, 4)
     """
-    return of_rows(Counter(map(tuple, table)), scale, labels, bootstrap)
+    rows = Counter(map(tuple, table))
+    return of_rows(rows, scale, labels, bootstrap, weighted=weighted)
 
 
-def of_rows(rows: Rows, scale: Scale, labels: Collection[int], bootstrap: Bootstrap) -> Agreement:
+def of_rows(
+    rows: Rows,
+    scale: Scale,
+    labels: Collection[int],
+    bootstrap: Bootstrap,
+    *,
+    weighted: bool = False,
+) -> Agreement:
     """The `agreement` of a table of which each different row is given once."""
     unfit = _unfit(rows)
     items: Counter[tuple[int, ...]] = Counter()
@@ -126,23 +143,28 @@ def of_rows(rows: Rows, scale: Scale, labels: Collection[int], bootstrap: Bootst
     used = {label for item in items for label in item}
     distance = ordinal if scale is Scale.ORDINAL else nominal
     of_items = _resampled(items, unfit, bootstrap)
+    of_pairs = _of_pairs(rows, unfit, bootstrap)
     return Agreement(
         raw=of_items(observed),
-        cohen=_cohen_kappa(rows, unfit, bootstrap),
+        cohen=of_pairs(cohen),
         fleiss=of_items(fleiss),
         alpha=of_items(partial(alpha, distance=distance)),
         ac1=of_items(partial(gwet, n_labels=max(2, len(used.union(labels))))),
+        linear=of_pairs(partial(weighted_cohen, power=1)) if weighted else None,
+        quadratic=of_pairs(partial(weighted_cohen, power=2)) if weighted else None,
     )
 
 
-def _cohen_kappa(rows: Rows, unfit: NoAgreement | None, bootstrap: Bootstrap) -> Coefficient:
+def _of_pairs(
+    rows: Rows, unfit: NoAgreement | None, bootstrap: Bootstrap
+) -> Callable[[Callable[[Kinds, Times], Floats]], Coefficient]:
     if unfit is None and len(next(iter(rows))) != 2:
         unfit = NoAgreement.NOT_TWO_RATERS
     pairs = {row: n for row, n in rows.items() if unfit is None and None not in row}
     swapped = {row[::-1]: n for row, n in pairs.items()}
     if sorted(swapped.items()) < sorted(pairs.items()):
         pairs = swapped  # kappa does not ask who is who; nor must the drawing
-    return _resampled(pairs, unfit, bootstrap)(cohen)
+    return _resampled(pairs, unfit, bootstrap)
 
 
 def _resampled(
@@ -244,6 +266,23 @@ def cohen(kinds: Kinds, times: Times) -> Floats:
     same = times[:, [one == other for one, other in kinds]].sum(axis=1)
     met = sum((first[x] * second[x] for x in labels), np.zeros(len(times)))
     return _ratio(n * same - met, n * n - met)
+
+
+def weighted_cohen(kinds: Kinds, times: Times, power: int) -> Floats:
+    """Agreement of two raters on grades beyond chance, a disagreement by how far (Cohen 1968).
+
+    ``kappa = 1 - n sum w_jk n_jk / sum w_jk a_j b_k``, ``w_jk = |j - k|^power``: linear weights
+    for 1, quadratic for 2; *n_jk* how often the first rater gave *j* where the second gave *k*,
+    *a_j*, *b_k* how often each used them, over the *n* items that both decided. With two labels
+    it is Cohen's kappa. Undefined when both used one and the same label.
+    """
+    apart = [abs(one - other) ** power for one, other in kinds]
+    seen = _sum([times[:, at] * weight for at, weight in enumerate(apart)], times)
+    labels = sorted({label for kind in kinds for label in kind})
+    first = {x: times[:, [one == x for one, _ in kinds]].sum(axis=1) for x in labels}
+    second = {x: times[:, [other == x for _, other in kinds]].sum(axis=1) for x in labels}
+    met = [first[j] * second[k] * abs(j - k) ** power for j in labels for k in labels]
+    return 1 - _ratio(times.sum(axis=1) * seen, _sum(met, times))
 
 
 def alpha(kinds: Kinds, times: Times, distance: Distance) -> Floats:
@@ -399,5 +438,5 @@ def binary_agreement(
         machine_only=counts[True, False],
         people_only=counts[False, True],
         neither=counts[False, False],
-        kappa=_cohen_kappa(counts, _unfit(counts), bootstrap or DEFAULT),
+        kappa=_of_pairs(counts, _unfit(counts), bootstrap or DEFAULT)(cohen),
     )

@@ -18,6 +18,11 @@ SHARED_ITEMS = mark("items that at least two raters decided")
 CANNOT_TELL = mark('"Cannot tell" counts as missing.')
 ONE_LABEL = mark("No value when only one label was used.")
 BEYOND_CHANCE = mark("0 is agreement no better than chance, below 0 is worse, 1 is perfect.")
+WEIGHED = (
+    mark("For exactly two raters, in studies with more than two grades."),
+    ONE_LABEL,
+    BEYOND_CHANCE,
+)
 
 COEFFICIENTS = by_name(
     explained(
@@ -43,6 +48,26 @@ COEFFICIENTS = by_name(
         unit="coefficient",
     ),
     explained(
+        "linear_kappa",
+        mark("Cohen's kappa, linear weights"),
+        mark("Cohen's kappa for grades: a disagreement counts by how far apart they are."),
+        mark("1 − observed / expected distance, the distance of grades j and k being |j − k|"),
+        mark("items that both raters decided"),
+        *WEIGHED,
+        source="Cohen, J. (1968). Psychological Bulletin 70(4), 213-220.",
+        unit="coefficient",
+    ),
+    explained(
+        "quadratic_kappa",
+        mark("Cohen's kappa, quadratic weights"),
+        mark("Cohen's kappa for grades: a disagreement counts by the square of how far."),
+        mark("1 − observed / expected distance, the distance of grades j and k being (j − k)²"),
+        mark("items that both raters decided"),
+        *WEIGHED,
+        source="Cohen, J. (1968). Psychological Bulletin 70(4), 213-220.",
+        unit="coefficient",
+    ),
+    explained(
         "fleiss_kappa",
         mark("Fleiss' kappa"),
         mark("Agreement of any number of raters beyond the labels' overall shares."),
@@ -59,7 +84,7 @@ COEFFICIENTS = by_name(
         mark("One minus observed over expected disagreement; verdicts may be missing."),
         mark("1 − observed / expected disagreement"),
         SHARED_ITEMS,
-        mark("Verdicts are names (nominal); quality 0-5 is an order (ordinal)."),
+        mark("✓ and ✗ are names (nominal); grades are an order (ordinal)."),
         ONE_LABEL,
         BEYOND_CHANCE,
         source=(
@@ -85,10 +110,14 @@ COEFFICIENTS = by_name(
 )
 """Every coefficient by the name it has in JSON, in the order in which they are shown."""
 
+OF_TWO = ("cohen_kappa", "linear_kappa", "quadratic_kappa")
+"""The coefficients that only two raters have."""
+
 GROUPS = (MeasureGroup("agreement", mark("Inter-rater agreement"), COEFFICIENTS, place=4),)
 
 
 def coefficients(found: Agreement) -> dict[str, Coefficient]:
-    """The coefficients of `found` by their names in ``COEFFICIENTS``, in its order."""
-    values = (found.raw, found.cohen, found.fleiss, found.alpha, found.ac1)
-    return dict(zip(COEFFICIENTS, values, strict=True))
+    """The coefficients that `found` has by their names in ``COEFFICIENTS``, in its order."""
+    kappas = (found.cohen, found.linear, found.quadratic, found.fleiss)
+    values = dict(zip(COEFFICIENTS, (found.raw, *kappas, found.alpha, found.ac1), strict=True))
+    return {name: one for name, one in values.items() if one is not None}

@@ -25,9 +25,9 @@ MOST_PARTS = 10
 LEAST_PART = 10
 """Over time the items are cut into ten parts, or fewer so that each holds ten items."""
 
+MOST_GRADES = 5
 _VERDICTS: Mapping[str, int] = {
-    Relevance.RELEVANT: 1,
-    Relevance.NOT_RELEVANT: 0,
+    **{str(grade): grade for grade in range(MOST_GRADES)},
     EmptyOutcome.CORRECT_EMPTY: 1,
     EmptyOutcome.FALSE_NEGATIVE: 0,
 }
@@ -42,9 +42,10 @@ class ItemKind(StrEnum):
     EMPTY_LISTS = "empty_lists"
     QUALITY = "quality"
 
-    @property
-    def scale(self) -> Scale:
-        return Scale.ORDINAL if self is ItemKind.QUALITY else Scale.NOMINAL
+    def scale(self, top: int) -> Scale:
+        """How labels of this kind are read, where the grades of cards are 0 to `top`."""
+        is_graded = self is ItemKind.QUALITY or (self is ItemKind.CARDS and top > 1)
+        return Scale.ORDINAL if is_graded else Scale.NOMINAL
 
 
 class CannotTell(Struct, frozen=True):
@@ -77,6 +78,7 @@ class KindAgreement(Struct, frozen=True):
     """
 
     kind: ItemKind
+    scale: Scale
     raters: tuple[str, ...]
     n_items: int
     cannot_tell: CannotTell | None
@@ -114,10 +116,16 @@ class AgreementReport(Struct, frozen=True):
 
 
 def of_kind(
-    kind: ItemKind, raters: Sequence[str], items: Sequence[LabelledItem], bootstrap: Bootstrap
+    kind: ItemKind,
+    raters: Sequence[str],
+    items: Sequence[LabelledItem],
+    bootstrap: Bootstrap,
+    *,
+    top: int = 1,
 ) -> KindAgreement:
     """The agreement of `raters` on `items`, whose order is that of the categories.
 
+    The grades of cards are 0 to `top`; above 1 they are an order, and kappa is weighted too.
     Raters without any judgment are left out: they share no item with other raters.
     """
     judged = [item for item in items if item.said]
@@ -129,10 +137,11 @@ def of_kind(
     everybody, by_rater = _cannot_tell(active, judged) if kind is ItemKind.CARDS else (None, {})
 
     def measured(rows: Iterable[tuple[int | None, ...]]) -> Agreement:
-        return _measured(frozenset(Counter(rows).items()), kind, bootstrap)
+        return _measured(frozenset(Counter(rows).items()), kind, top, bootstrap)
 
     return KindAgreement(
         kind=kind,
+        scale=kind.scale(top),
         raters=tuple(active),
         n_items=len(judged),
         cannot_tell=everybody,
@@ -155,21 +164,27 @@ def consistency(
     kind: ItemKind,
     repeats: Sequence[tuple[str | float | None, str | float | None]],
     bootstrap: Bootstrap,
+    *,
+    top: int = 1,
 ) -> Consistency:
     """How one rater agrees with themselves over (standing, second) verdicts or grades."""
     table = Counter((_label(standing), _label(second)) for standing, second in repeats)
     answered = sum(second is not None for _, second in repeats)
-    found = _measured(frozenset(table.items()), kind, bootstrap)
+    found = _measured(frozenset(table.items()), kind, top, bootstrap)
     return Consistency(rater, kind, len(repeats), answered, found)
 
 
 @lru_cache(maxsize=MOST_KEPT)
 def _measured(
-    rows: frozenset[tuple[tuple[int | None, ...], int]], kind: ItemKind, bootstrap: Bootstrap
+    rows: frozenset[tuple[tuple[int | None, ...], int]],
+    kind: ItemKind,
+    top: int,
+    bootstrap: Bootstrap,
 ) -> Agreement:
     """The agreement, kept: resampling takes long, and most tables stay the same."""
-    labels = range(6 if kind is ItemKind.QUALITY else 2)
-    return of_rows(dict(rows), kind.scale, labels, bootstrap)
+    is_graded = kind is ItemKind.CARDS and top > 1
+    labels = range(6 if kind is ItemKind.QUALITY else top + 1 if is_graded else 2)
+    return of_rows(dict(rows), kind.scale(top), labels, bootstrap, weighted=is_graded)
 
 
 def _label(said: str | float | None) -> int | None:

@@ -44,7 +44,7 @@ from webapp.metrics.agreement.report import (
     of_kind,
 )
 from webapp.metrics.comparisons.significance import Bootstrap
-from webapp.records import Problem, Tell, nobody
+from webapp.records import Problem, Scale, Tell, nobody
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import Scope
 from webapp.services.rating.pool import REPEAT
@@ -66,16 +66,18 @@ def report(
 ) -> AgreementReport:
     """Return how far the study's raters agree on each of `kinds`, and with themselves."""
     raters, wanted = studies.raters(session, study), tuple(kinds)
+    top = Scale.stored(study.scale).top
     names = [rater.name for rater in raters]
     found = []
     for done, kind in enumerate(wanted):
         tell(done, len(wanted))
-        found.append(of_kind(kind, names, items(session, study, kind, raters), bootstrap))
+        labelled = items(session, study, kind, raters)
+        found.append(of_kind(kind, names, labelled, bootstrap, top=top))
     tell(len(wanted), len(wanted))
     return AgreementReport(
         raters=tuple(names),
         kinds=tuple(found),
-        repeats=_repeats(session, raters, wanted, bootstrap),
+        repeats=_repeats(session, raters, wanted, bootstrap, top),
         bootstrap=bootstrap,
     )
 
@@ -138,7 +140,11 @@ def _asked(session: Session, scope: Scope, kind: ItemKind) -> list[tuple[int, st
 
 
 def _repeats(
-    session: Session, raters: Sequence[Rater], kinds: Sequence[ItemKind], bootstrap: Bootstrap
+    session: Session,
+    raters: Sequence[Rater],
+    kinds: Sequence[ItemKind],
+    bootstrap: Bootstrap,
+    top: int,
 ) -> tuple[Consistency, ...]:
     verdicts_again = (
         select(Task.rater_id, JudgedThing.property_id, Judgment.verdict, Repeat.verdict)
@@ -170,7 +176,7 @@ def _repeats(
     for rater_id, *grades in session.execute(grades_again):
         found[rater_id, ItemKind.QUALITY].append((grades[0], grades[1]))
     return tuple(
-        consistency(rater.name, kind, found[rater.id, kind], bootstrap)
+        consistency(rater.name, kind, found[rater.id, kind], bootstrap, top=top)
         for kind in kinds
         for rater in raters
         if (rater.id, kind) in found

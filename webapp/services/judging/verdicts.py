@@ -8,7 +8,7 @@ none, leaves it unknown. A click that was taken back made nothing.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from statistics import median
 from typing import Any
@@ -112,9 +112,13 @@ def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdict
     return most([(rater.name, said[rater.id]) for rater in raters])
 
 
-def most(said: Sequence[tuple[str, Verdicts]]) -> Verdicts:
+def most(
+    said: Sequence[tuple[str, Verdicts]],
+    merging: Callable[[tuple[str, ...]], str | None] | None = None,
+) -> Verdicts:
     """Return the majority verdicts of named raters: "cannot tell" does not vote, a tie is open.
 
+    `merging` is another function of the votes: ``lower_median``, where verdicts are grades.
     Quality is the median of the grades; the notes are those of all, with names once there
     are several.
     """
@@ -128,7 +132,7 @@ def most(said: Sequence[tuple[str, Verdicts]]) -> Verdicts:
             grades[key].append(grade)
         for key, text in own.notes.items():
             notes[key].append((name, text))
-    merged = {thing: merge(tuple(cast)) for thing, cast in votes.items()}
+    merged = {thing: (merging or merge)(tuple(cast)) for thing, cast in votes.items()}
     return Verdicts(
         by_thing={thing: verdict for thing, verdict in merged.items() if verdict is not None},
         quality={key: float(median(given)) for key, given in grades.items()},
@@ -175,6 +179,18 @@ def merge(votes: tuple[str, ...]) -> str | None:
         return Relevance.UNSURE if votes else None
     (first, count), *rest = decided.most_common(2)
     return None if rest and rest[0][1] == count else first
+
+
+def lower_median(votes: tuple[str, ...]) -> str | None:
+    """Return the middle grade, of two middles the lower: no tie stays open. Else as ``merge``.
+
+    "Cannot tell" does not vote; outcomes of empty lists have no order and are merged by majority.
+
+    >>> lower_median(("1", "0")), lower_median(("0", "3", "2")), lower_median(("unsure", "2"))
+    ('0', '2', '2')
+    """
+    grades = sorted(int(vote) for vote in votes if vote.isdecimal())
+    return str(grades[(len(grades) - 1) // 2]) if grades else merge(votes)
 
 
 def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int, Verdicts]:
