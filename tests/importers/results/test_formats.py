@@ -408,6 +408,46 @@ def test_tables_are_read_as_they_are_written(text: str) -> None:
     assert [(card.doc_id, card.text) for card in run.queries[0].cards] == [("007", "NA")]
 
 
+def test_rows_in_one_list_of_json_are_a_table() -> None:
+    rows = [{"query": "q", "doc_id": "d1", "rank": 2}, {"query": "q", "doc_id": "d2", "rank": 1}]
+
+    assert lists_of(read({"t.json": json.dumps(rows, indent=1)}).runs[0]) == {"q": ["d2", "d1"]}
+
+
+def test_a_table_without_known_columns_names_those_it_has() -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read({"t.csv": "Frage,Treffer\nq,A\n"})
+
+    assert refused.value.problem.code == "results_columns_missing"
+    assert refused.value.problem.details["columns"] == "Frage, Treffer"
+
+
+def test_a_collection_about_retrieval_is_a_collection() -> None:
+    line = '{"_id": "1", "title": "", "text": "A span of input in \\"retrieval\\" and hits"}\n'
+    kind = recognised("corpus.jsonl", line.encode() * 999)
+
+    assert kind
+    assert kind.name == "corpus"
+
+
+def test_topics_set_the_order_and_grades_leave_out_questions_of_other_splits() -> None:
+    files = {"a.run": RUN, "topics.tsv": "q3\tC\nq2\tB\nq1\tA\n", "qrels.txt": "q2 0 d7 1\n"}
+
+    group = read(files)
+
+    assert lists_of(group.runs[0]) == {"q2": [], "q1": ["d7", "d2"]}
+    assert list(lists_of(group.runs[0])) == ["q2", "q1"]
+
+
+def test_later_imports_know_that_ids_name_passages() -> None:
+    table = {"t.csv": "query,doc_id,text\nq,a.pdf,First\n"}
+
+    (card,) = read(table, passages=True).runs[0].queries[0].cards
+
+    assert card.identity.startswith("doc:a.pdf#")
+    assert read(table).runs[0].queries[0].cards[0].identity == "doc:a.pdf"
+
+
 def test_apostrophes_before_formulas_are_undone() -> None:
     (run,) = read({"t.csv": "query,doc_id,text\nq,d,'=1+1\n"}).runs
 
@@ -592,6 +632,10 @@ def spoilt(draw: st.DrawFn) -> bytes:
 @settings(max_examples=400, deadline=None)
 @given(st.dictionaries(st.sampled_from(NAMES), spoilt() | st.binary(max_size=80), max_size=3))
 @example({"a.json": b"[" * 200_000})
+@example({"topics.xml": b"<top><num>" * 50_000})
+@example(
+    {"run.txt": RUN.encode(), "documents.sgml": b"<doc><docno>d7</docno>" + b"<text>" * 50_000}
+)
 @example({"a.json": b'{"query": "q", "results": ' + b"[" * 200_000})
 def test_no_bytes_raise_anything_but_the_refusal(files: dict[str, bytes]) -> None:
     with speaking("en"):

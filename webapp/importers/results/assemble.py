@@ -69,13 +69,13 @@ class _Grade(NamedTuple):
 class Gathered:
     """The rows of all files of one import, on their way to runs."""
 
-    def __init__(self, depth: int) -> None:
+    def __init__(self, depth: int, *, has_passages: bool) -> None:
         self.depth = depth
         self.questions: dict[str, Question] = {}
         self.problems: list[Problem] = []
         self.sample: list[FlatRow] = []
         self.documents: dict[str, Document] = {}  # of collections, by id
-        self.has_passages = False
+        self.has_passages = has_passages
         self._topics: list[str] = []  # questions in the order of the topics
         self._keys_of_texts: dict[str, str] = {}
         self._lists: dict[tuple[str, str], dict[str, _List]] = defaultdict(dict)
@@ -208,7 +208,7 @@ class Gathered:
         per_id = Counter(doc_id for doc_id, _ in self._versions)
         several = {key[0] for key, versions in self._versions.items() if len(versions) > 1}
         several |= {doc_id for doc_id, count in per_id.items() if count > 1}
-        self.has_passages = bool(several)
+        self.has_passages = self.has_passages or bool(several)
         runs: list[ReadRun] = []
         for label, names in self._systems():
             lists = {key: one for name in names for key, one in self._lists[name].items()}

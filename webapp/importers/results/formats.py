@@ -40,22 +40,23 @@ class _Head(NamedTuple):
     record: object  # the first JSON value, as far as the head has it
     columns: Mapping[str, str] | None = None  # as chosen
 
-    def states(self, *words: str) -> bool:
-        return all(word in self.text for word in words)
+    @property
+    def base(self) -> str:
+        return self.name.rpartition("/")[2].lower()
 
     @property
     def keys(self) -> frozenset[str]:
         return frozenset(self.record) if isinstance(self.record, dict) else frozenset()
 
 
-ROLES = ("questions", "results", "grades", "documents")
+READ_ORDER = ("questions", "results", "grades", "documents")
 """What files hold, in the order in which they are read."""
 
 
 class Format(Struct, frozen=True):
     """A format of files: ``name`` has at most 8 letters, ``example`` is a file in ``EXAMPLES``.
 
-    ``role`` is one of ``ROLES``; tables and lists of "results" may hold the other three as well.
+    ``role`` is one of ``READ_ORDER``; a table or list of "results" may hold the others as well.
     """
 
     name: str
@@ -66,10 +67,15 @@ class Format(Struct, frozen=True):
     read: Callable[..., Rows] | None = None  # none: a collection, which is streamed
 
 
+_COLLECTION = re.compile(r"corpus|collection|docs|documents|passages")
+_TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
+
+
 def _headers(head: _Head) -> list[tuple[str, ...]]:
     """The names of columns that the beginning of a table may state."""
-    if isinstance(head.record, dict):
-        return [tuple(flattened(head.record))]
+    first_of = head.record[0] if isinstance(head.record, list) and head.record else head.record
+    if isinstance(first_of, dict):
+        return [tuple(flattened(first_of))]
     first = head.lines[0] if head.lines else ""
     if first.startswith(("{", "[", "<")):
         return []
@@ -80,94 +86,77 @@ def _headers(head: _Head) -> list[tuple[str, ...]]:
 def _is_table(head: _Head) -> bool:
     headers = [one for one in _headers(head) if not set(csv_ratings.REQUIRED) <= set(one)]
     roles = {tables.role_of(tables.columns_of(names, head.columns)) for names in headers}
-    return bool(roles & ({"result", "grade"} if head.keys else set(tables.TABLE_ROLES)))
+    return bool(roles & ({"result", "grade"} if head.record else set(tables.TABLE_ROLES)))
 
 
 def _is_documents(head: _Head) -> bool:
-    is_tsv = bool(re.match(r"\S+\t\S", head.lines[0] if head.lines else ""))
-    named = re.search(r"corpus|collection|docs|documents|passages", head.name.lower())
-    if re.match(r"\s*<doc>", head.text, re.IGNORECASE) or (is_tsv and named):
+    is_tsv = re.match(r"\S+\t\S", head.lines[0] if head.lines else "")
+    if re.match(r"\s*<doc>", head.text, re.IGNORECASE) or (
+        is_tsv and _COLLECTION.search(head.base)
+    ):
         return True
-    ids, texts = {"_id", "id", "docid", "doc_id", "docno", "pid"}, {"text", "contents", "body"}
-    return bool(head.keys & ids and head.keys & (texts | {"content", "passage", "title"}))
+    ids = {"_id", "id", "docid", "doc_id", "docno", "pid"}
+    texts = {"text", "contents", "body", "content", "passage", "title"}
+    return bool(head.keys & ids and head.keys & texts)
 
 
 def _is_topics(head: _Head) -> bool:
     if re.match(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", head.text):
         return True
     if isinstance(head.record, dict):
-        named = re.search(r"quer|topic|question", head.name.rpartition("/")[2].lower())
+        named = re.search(r"quer|topic|question", head.base)
         return bool(named and trec.topic_line(head.lines[0])[1])
-    is_other = re.search(r"corpus|collection|docs|documents|passages", head.name.lower())
-    return not is_other and all(re.match(r"\S+\t\S", line) for line in head.lines[:20] or ("",))
+    return not _COLLECTION.search(head.base) and _all_match(_TOPIC_LINE, head.lines)
 
 
+def _is_spans(head: _Head) -> bool:
+    marks = ("openinference.span.kind", "retrieval.documents", '"RETRIEVER"')
+    return any(one in head.text for one in marks) and "input" in head.text
+
+
+def _is_rank_eval(head: _Head) -> bool:
+    return '"metric_score"' in head.text and '"details"' in head.text
+
+
+def _is_judgments(head: _Head) -> bool:
+    return '"judgmentRatings"' in head.text
+
+
+def _is_qrels(head: _Head) -> bool:
+    return _all_match(trec.QRELS_LINE, head.lines)
+
+
+def _is_run(head: _Head) -> bool:
+    return _all_match(trec.RUN_LINE, head.lines)
+
+
+def _is_lists(head: _Head) -> bool:
+    return lists.is_list(head.record)
+
+
+def _is_text(head: _Head) -> bool:
+    return head.base.endswith((".txt", ".md"))
+
+
+_SPANS = mark("retriever spans of OpenInference (Phoenix)")
+_RANK_EVAL = mark("a response of _rank_eval (Elasticsearch, OpenSearch)")
+_JUDGMENTS = mark("judgments of the Search Relevance Workbench")
+_LISTS = mark("JSON with a list for each question")
+_TOPICS = mark("questions (topics or queries)")
+_CORPUS = mark("a collection of documents")
 FORMATS = (
+    Format("spans", "results", _SPANS, "spans.jsonl", _is_spans, spans.read),
     Format(
-        "spans",
-        "results",
-        mark("retriever spans of OpenInference (Phoenix)"),
-        "spans.jsonl",
-        lambda head: head.states("retrieval") and head.states("span") and head.states("input"),
-        spans.read,
+        "rankeval", "results", _RANK_EVAL, "rank_eval.json", _is_rank_eval, lists.read_rank_eval
     ),
-    Format(
-        "rankeval",
-        "results",
-        mark("a response of _rank_eval (Elasticsearch, OpenSearch)"),
-        "rank_eval.json",
-        lambda head: head.states('"metric_score"', '"details"'),
-        lists.read_rank_eval,
-    ),
-    Format(
-        "judgment",
-        "grades",
-        mark("judgments of the Search Relevance Workbench"),
-        "judgments.json",
-        lambda head: head.states('"judgmentRatings"'),
-        lists.read_judgments,
-    ),
-    Format(
-        "qrels",
-        "grades",
-        mark("TREC qrels"),
-        "qrels.txt",
-        lambda head: _all_match(trec.QRELS_LINE, head.lines),
-        trec.read_qrels,
-    ),
-    Format(
-        "trec",
-        "results",
-        mark("a TREC run"),
-        "run.txt",
-        lambda head: _all_match(trec.RUN_LINE, head.lines),
-        trec.read_run,
-    ),
-    Format(
-        "lists",
-        "results",
-        mark("JSON with a list for each question"),
-        "lists.jsonl",
-        lambda head: lists.is_list(head.record),
-        lists.read,
-    ),
+    Format("judgment", "grades", _JUDGMENTS, "judgments.json", _is_judgments, lists.read_judgments),
+    Format("qrels", "grades", mark("TREC qrels"), "qrels.txt", _is_qrels, trec.read_qrels),
+    Format("trec", "results", mark("a TREC run"), "run.txt", _is_run, trec.read_run),
+    Format("lists", "results", _LISTS, "lists.jsonl", _is_lists, lists.read),
     Format("table", "results", mark("a table"), "table.csv", _is_table, tables.read),
-    Format(
-        "topics",
-        "questions",
-        mark("questions (topics or queries)"),
-        "topics.tsv",
-        _is_topics,
-        trec.read_topics,
-    ),
-    Format("corpus", "documents", mark("a collection of documents"), "corpus.jsonl", _is_documents),
-    Format(
-        "text",
-        "documents",
-        mark("a document"),
-        "d7.md",
-        lambda head: head.name.lower().endswith((".txt", ".md")),
-    ),
+    Format("topics", "questions", _TOPICS, "topics.tsv", _is_topics, trec.read_topics),
+    Format("corpus", "documents", _CORPUS, "corpus.jsonl", _is_documents),
+    Format("text", "documents", mark("a document"), "d7.md", _is_text),
 )
 
 OTHER_EXAMPLES = {
@@ -226,24 +215,26 @@ def recognised(
 
     A workbook is a table; a zip is looked into only by `read`, which knows `columns`, too.
     """
+    head = _head(name, first_bytes, columns)
+    return next((one for one in FORMATS if head and one.sniff(head)), None)
+
+
+def _head(name: str, first_bytes: bytes, columns: Mapping[str, str] | None = None) -> _Head | None:
     if first_bytes.startswith(b"\x1f\x8b"):
         try:
             first_bytes = zlib.decompressobj(31).decompress(first_bytes, HEAD)
         except zlib.error:
             return None
         name = name.removesuffix(".gz")
-    first_bytes = first_bytes[:HEAD]
-    if first_bytes.startswith(b"PK\x03\x04"):
-        is_workbook = name.lower().endswith(".xlsx")
-        return next((one for one in FORMATS if one.name == "table"), None) if is_workbook else None
-    text = first_bytes.decode("utf-8-sig", "replace")
+    if first_bytes.startswith(b"PK\x03\x04") and name.lower().endswith(".xlsx"):
+        return _Head(name, "", ("query,text",), None)  # as any table: `tables` looks into it
+    text = first_bytes[:HEAD].decode("utf-8-sig", "replace")
     if text.count("\ufffd") > 3 or "\x00" in text or not text.strip():
         return None
-    is_cut = len(first_bytes) == HEAD
-    lines = text.splitlines()[: -1 if is_cut and "\n" in text else None]
+    is_cut = len(first_bytes) >= HEAD and "\n" in text
+    lines = text.splitlines()[: -1 if is_cut else None]
     kept = tuple(line for line in lines[:50] if line.strip())
-    head = _Head(name, text, kept, _record(text, kept), columns)
-    return next((one for one in FORMATS if one.sniff(head)), None)
+    return _Head(name, text, kept, _record(text, kept), columns)
 
 
 def _record(text: str, lines: tuple[str, ...]) -> object:
@@ -283,17 +274,20 @@ def read(
     columns: Mapping[str, str] | None = None,
     depth: int = 20,
     split: str | None = None,
+    passages: bool = False,
     tell: Tell = nobody,
 ) -> Group:
     """What the files hold, which are paths (folders too) or names with bytes, plain or packed.
 
     `columns` names the columns of roles (see ``rows.ROLES``) where the guess is wrong. The first
     `depth` items of each list become cards, the ids of the next 1,000 are its tail. `split`
-    chooses one of several sets of grades. Raises an `ImportRefused` where nothing can be used.
+    chooses one of several sets of grades; `passages` says that an earlier import of the
+    collection found its ids to name several passages. Raises an `ImportRefused` where nothing
+    can be used.
     """
     found, problems = _recognise(files, columns)
     found, splits = _of_split(found, split)
-    gathered = Gathered(depth)
+    gathered = Gathered(depth, has_passages=passages)
     hashes: dict[str, str] = {}
     header: tuple[str, ...] = ()
     for file, kind in found:
@@ -342,16 +336,22 @@ def _recognise(
     for file in expanded(files):
         try:
             with file.opened() as opened:
-                kind = recognised(file.name, opened.read(HEAD), columns)
+                first = opened.read(HEAD)
         except BROKEN:
             problems.append(error("results_cut_off", file.name))
             continue
+        kind = recognised(file.name, first, columns)
+        head = _head(file.name, first)
+        names = max(_headers(head), key=len, default=()) if head else ()
         if kind:
             found.append((file, kind))
+        elif len(names) > 1 and not file.name.endswith((".json", ".md", ".txt")):
+            said = {"columns": ", ".join(names)[:300]}
+            problems.append(error("results_columns_missing", file.name, said, line=1))
         elif not re.search(r"(?:^|/)(?:readme|licen[cs]e)", file.name.lower()):
             looks = {"found": "other_value", "expected": "results_file"}
             problems.append(error("unknown_format", file.name, looks))
-    found.sort(key=lambda one: ROLES.index(one[1].role))
+    found.sort(key=lambda one: READ_ORDER.index(one[1].role))
     return found, problems
 
 

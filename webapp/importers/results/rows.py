@@ -8,7 +8,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -232,7 +232,7 @@ ROLES = QUESTION_ROLES | ITEM_ROLES
 _OF_ITEMS = frozenset({"id", "_id", "id_"})  # in a row that also has a question: whose?
 
 
-@cache
+@lru_cache(maxsize=1024)
 def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, str]:
     """The name among `names` for each role that has one.
 
@@ -252,7 +252,10 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
     return found
 
 
-_INNER = ("node", "document", "doc", "_source", "payload", "metadata", "meta", "extra_info")
+_INNER = (
+    *("node", "document", "doc", "_source", "fields", "payload"),
+    *("metadata", "meta", "extra_info"),
+)
 
 
 def flattened(raw: Mapping[str, object]) -> dict[str, object]:

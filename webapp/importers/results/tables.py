@@ -130,7 +130,7 @@ def records(file: File) -> Iterator[tuple[int, dict[str, object]] | Problem]:
         start = opened.read(64).lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"PK"):
         yield from _cells(file)
-    elif start.startswith(b"{"):
+    elif start.startswith((b"{", b"[")):
         for found in json_objects(file, _one):
             yield found if isinstance(found, Problem) else (found[0], flattened(found[1]))
     else:
@@ -145,8 +145,9 @@ def records(file: File) -> Iterator[tuple[int, dict[str, object]] | Problem]:
 
 
 def _one(value: object) -> Iterator[dict[str, object]]:
-    if isinstance(value, dict):
-        yield value
+    yield from (
+        one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)
+    )
 
 
 def _cells(file: File) -> Iterator[tuple[int, dict[str, object]] | Problem]:

@@ -30,11 +30,10 @@ from webapp.records import Problem, Tell
 
 RUN_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+\d+\s+[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+\S.*")
 QRELS_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\.\d+)?\s*")
-_TOPIC = re.compile(r"<top>(.*?)</top>|<topic\s([^>]*)>(.*?)</topic>", re.DOTALL | re.IGNORECASE)
+_TOPIC = re.compile(r"<top(?:ic)?(?:\s([^>]*))?>", re.IGNORECASE)
 _FIELD = re.compile(r"<(num|title|desc|narr|question|query)[^>]*>([^<]*)", re.IGNORECASE)
 _LABEL = re.compile(r"^\s*(?:Number|Topic|Description|Narrative)\s*:\s*", re.IGNORECASE)
 _TAG = re.compile(r"<[^>]{0,200}>")
-_NO_BODY = re.compile(r"<(docno|docid|title|headline)[^>]*>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _MOST_TEXT = 2**20  # characters of one document
 
 
@@ -104,23 +103,27 @@ def topic_line(text: str) -> tuple[str, str]:
 
 def _blocks(file: File) -> Rows:
     text = whole(file).decode("utf-8-sig", "replace").replace("\x00", "")
-    for block in _TOPIC.finditer(text):
-        line = text.count("\n", 0, block.start()) + 1
-        inner = block[1] if block[1] is not None else block[3]
+    line = 1
+    for part in re.split(r"</top(?:ic)?>", text):
+        start, line = line, line + part.count("\n")
+        block = _TOPIC.search(part)
+        if not block:
+            continue
+        inner = part[block.end() :]
         fields: dict[str, str] = {}
         for name, value in _FIELD.findall(inner):
             fields.setdefault(name.lower(), " ".join(_LABEL.sub("", value).split()))
-        number = re.search(r"number\s*=\s*[\"']?([^\"'\s>]+)", block[2] or "")
+        number = re.search(r"number\s*=\s*[\"']?([^\"'\s>]+)", block[1] or "")
         query_id = number[1] if number else fields.get("num", "")
         names = ("title", "query", "question", "desc")
         asked = next((fields[name] for name in names if fields.get(name)), "")
         query = asked or " ".join(_TAG.sub(" ", inner).split() if number else ())
         if not query_id:
-            yield error("results_without_id", file.name, line=line)
+            yield error("results_without_id", file.name, line=start)
             continue
         told = {"description": fields.get("desc", ""), "narrative": fields.get("narr", "")}
         extra = {name: said for name, said in told.items() if said and said != query}
-        yield FlatRow(line, "question", query_id=query_id, query=query, extra=extra)
+        yield FlatRow(start, "question", query_id=query_id, query=query, extra=extra)
 
 
 class _OnlyId(Struct):
@@ -226,15 +229,31 @@ def _doc_blocks(
                 yield Document(doc_id=doc_id, title=title, text=_body(text))
 
 
+def _inside(block: str, name: str) -> list[str]:
+    """What is between each <name ...> and </name>; no pattern, which may take very long."""
+    lowered = block.lower()
+    found: list[str] = []
+    end = 0
+    while (start := lowered.find(f"<{name}", end)) >= 0:
+        start = lowered.find(">", start) + 1
+        end = lowered.find(f"</{name}>", start)
+        if not start or end < 0:
+            break
+        found.append(block[start:end])
+    return found
+
+
 def _inner(block: str, name: str) -> str:
-    found = re.search(rf"<{name}[^>]*>(.*?)</{name}>", block, re.DOTALL | re.IGNORECASE)
-    return " ".join(_TAG.sub(" ", found[1]).split()) if found else ""
+    return " ".join(_TAG.sub(" ", next(iter(_inside(block, name)), "")).split())
 
 
 def _body(block: str) -> str:
-    texts = re.findall(r"<text[^>]*>(.*?)</text>", block, re.DOTALL | re.IGNORECASE)
+    texts = _inside(block, "text")
     if not texts:
-        texts = [_NO_BODY.sub("", block)]
+        for name in ("docno", "docid", "title", "headline"):
+            for part in _inside(block, name):
+                block = block.replace(part, "", 1)
+        texts = [block]
     return "\n\n".join(_TAG.sub("", text).strip() for text in texts)
 
 
