@@ -17,7 +17,6 @@ import re
 import sys
 import zipfile
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +27,7 @@ from sqlalchemy import select
 
 from tests import demo
 from tests.cli.relevansi import Stream, exit_code, relevansi
+from tests.page import Page
 from tests.stored_studies import study_in
 from webapp.config import resource
 from webapp.db.tables.runs import Run
@@ -181,7 +181,9 @@ def readable(content: bytes, kind: str) -> Any:
     if kind == "json":
         return json.loads(text) if text else ""
     if kind == "html":
-        return _Page.of(text)
+        page = Page(text)
+        data = [json.loads(one.content) for one in page.all("script[type='application/json']")]
+        return {"words": page.text.split(), "data": data}
     return text.splitlines()
 
 
@@ -193,35 +195,6 @@ def _columns(table: str, rows: bytes) -> Any:
         else ()
     )
     return [len(found), *known]
-
-
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self.data: list[Any] = []
-        self._inside: str | None = None
-
-    @classmethod
-    def of(cls, text: str) -> dict[str, Any]:
-        page = cls()
-        page.feed(text)
-        page.close()
-        return {"words": " ".join(page.words).split(), "data": page.data}
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in {"script", "style"}:
-            self._inside = dict(attrs).get("type") or tag
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in {"script", "style"}:
-            self._inside = None
-
-    def handle_data(self, data: str) -> None:
-        if self._inside == "application/json":
-            self.data.append(json.loads(data))
-        elif self._inside is None:
-            self.words.append(data)
 
 
 def difference(frozen: Any, made: Any) -> str | None:

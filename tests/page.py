@@ -10,7 +10,7 @@ from lxml import html  # type: ignore[import-untyped]
 from lxml.cssselect import CSSSelector  # type: ignore[import-untyped]
 from werkzeug.test import TestResponse
 
-PARSER = html.HTMLParser(remove_comments=True, huge_tree=True)
+PARSER = html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=True)
 UNSENT = {"submit", "button", "reset", "image", "file"}
 
 
@@ -24,7 +24,8 @@ class Page:
         self.source = answer if isinstance(answer, str) else answer.text
         self.element = element
         if element is None:
-            self.element = html.document_fromstring(self.source or "<p>", parser=PARSER)
+            data = (self.source or "<p>").encode(errors="replace")
+            self.element = html.document_fromstring(data, parser=PARSER)
 
     @property
     def is_part(self) -> bool:
@@ -41,6 +42,10 @@ class Page:
     def content(self) -> str:
         """The text as it is, of a script or a text area too."""
         return "".join(self.element.itertext())
+
+    @property
+    def markup(self) -> str:
+        return str(html.tostring(self.element, encoding="unicode"))
 
     def __contains__(self, words: str) -> bool:
         return words in self.text

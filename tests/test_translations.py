@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterator
 from functools import cache
 from gettext import NullTranslations
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from jinja2 import Environment
 from jinja2.ext import InternationalizationExtension, extract_from_ast
 
 import webapp
+from tests.page import Page
 from tests.web.conftest import in_english
 from tests.web.reached import reached
 from webapp import i18n
@@ -32,8 +32,9 @@ KEYWORDS = ("_", "gettext", "ngettext", "mark")
 PLACE = re.compile(r"%\((\w+)\)s")
 POINT = re.compile(r"(?<![\d.])\d+\.\d{1,2}(?!\.?\d)")  # 0.6, and neither 1.200 nor 127.0.0.1
 WORD = re.compile(r"\b[^\W\d_]{2,}\b")
-OWN = {"script", "style", "template", "code", "kbd", "pre", "svg", "time", "textarea"}
-VOID = {"meta", "link", "input", "br", "hr", "img", "wbr"}
+OWN = "self::script or self::style or self::template or self::code or self::kbd or self::pre"
+OWN += " or self::svg or self::time or self::textarea or @dir='auto' or (@lang and not(self::html))"
+HEARD = " or ".join(f"name() = '{name}'" for name in ("title", "aria-label", "placeholder", "alt"))
 OF_NAMES = {
     *("measures.show", "guides.figures", "guides.index", "guides.show", "participants.consent"),
     *("findings.show", "constraints.show", "constraints.question"),
@@ -142,38 +143,20 @@ class Bracketed(NullTranslations):
         return f"⟦{super().ngettext(msgid1, msgid2, n)}⟧"
 
 
-class Words(HTMLParser):
+def outside(page: Page) -> set[str]:
     """The words of a page, to be seen or heard, that no catalogue has.
 
     What people and files say has a direction of its own; code and names of keys have no language.
     """
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.outside: list[str] = []
-        self._open: list[tuple[str, bool]] = []
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        has = dict(attrs)
-        is_own = tag in OWN or has.get("dir") == "auto" or ("lang" in has and tag != "html")
-        if tag not in VOID:
-            self._open.append((tag, is_own))
-        for name in ("title", "aria-label", "placeholder", "alt"):
-            self.handle_data("" if is_own else has.get(name) or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        while self._open and self._open.pop()[0] != tag:
-            pass
-
-    def handle_data(self, data: str) -> None:
-        if any(is_own for _, is_own in self._open):
-            return
+    found: set[str] = set()
+    attributes = f"//@*[{HEARD}][not(../ancestor-or-self::*[{OWN}])]"
+    for text in page.element.xpath(f"//text()[not(ancestor::*[{OWN}])] | {attributes}"):
         depth = 0
-        for piece in re.split("([⟦⟧])", data):
+        for piece in re.split("([⟦⟧])", text):
             depth += {"⟦": 1, "⟧": -1}.get(piece, 0)
             if not depth and piece != "⟧":
-                self.outside += WORD.findall(piece)
+                found |= set(WORD.findall(piece))
+    return found
 
 
 def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
@@ -195,7 +178,7 @@ def test_every_word_of_the_demo_s_pages_is_in_a_catalogue(
         name: unknown
         for name, path in pages.items()
         if "." not in path and name not in OF_NAMES
-        if (unknown := set(Words(client.get(path, follow_redirects=True).text).outside) - known)
+        if (unknown := outside(Page(client.get(path, follow_redirects=True))) - known)
     }
     app.extensions["database"].close()
 

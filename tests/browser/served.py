@@ -5,7 +5,6 @@ Everything is done by forms as a browser without a script sends them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
@@ -17,14 +16,12 @@ from playwright.sync_api import Page
 
 from tests.browser.blind import import_study
 from tests.browser.server import Server
+from tests.page import Page as Received
 
 PASSWORD = "kata sandi pemilik"
 OWNER = "Owner"
 PATIENCE = 120  # seconds
 LONG_NAME = "Muhammad Rizky Ramadhan Siregar-Simanjuntak"
-CARD = re.compile(r'data-verdict="(\w*)".*?name="card" value="(\w+)"', re.DOTALL)
-ANSWER = re.compile(r'name="answer" value="(\w+)".*?</form>', re.DOTALL)
-AT = re.compile(r'data-address="(/rate/[\w-]+)"')
 
 
 class Person:
@@ -74,9 +71,9 @@ def fill(server: Server, folder: Path) -> Served:
         "all relevant": _rater("1", "5", _never),
         "none relevant": _rater("0", "1", _never),
         "cards": _rater("1", "4", lambda _: True),
-        "changed": _rater("1", "4", lambda page: 'class="remark changed"' in page),
-        "answers": _rater("unsure", "4", lambda page: 'id="answer-A"' in page),
-        "empty list": _rater("1", "4", lambda page: 'id="outcome"' in page),
+        "changed": _rater("1", "4", lambda page: page.has(".remark.changed")),
+        "answers": _rater("unsure", "4", lambda page: page.has("#answer-A")),
+        "empty list": _rater("1", "4", lambda page: page.has("#outcome")),
     }
     people = {OWNER: owner}
     for name, rate in stops.items():
@@ -87,31 +84,36 @@ def fill(server: Server, folder: Path) -> Served:
 
 
 def link(owner: Person, name: str) -> str:
-    found = re.search(r"/join/[\w-]+", owner.post("/raters/", name=name, days="30", by="link"))
-    assert found
-    return found[0]
+    made = owner.post("/raters/", name=name, days="30", by="link")
+    return made_link(made).removeprefix(owner.url)
 
 
-def _rater(verdict: str, quality: str, is_there: Callable[[str], bool]) -> Callable[[Person], None]:
+def made_link(page: str) -> str:
+    """Return the link that a page shows this once."""
+    return Received(page).one(".address").text
+
+
+def _rater(
+    verdict: str, quality: str, is_there: Callable[[Received], bool]
+) -> Callable[[Person], None]:
     def rate(person: Person) -> None:
-        while not is_there(page := person.get("/rate/")) and 'id="finished"' not in page:
+        while not is_there(page := Received(person.get("/rate/"))) and not page.has("#finished"):
             _next(person, page, verdict, quality)
 
     return rate
 
 
-def _next(person: Person, page: str, verdict: str, quality: str) -> None:
-    at = AT.search(page)
-    assert at, page
-    still_open = [card for said, card in CARD.findall(page) if not said]
+def _next(person: Person, page: Received, verdict: str, quality: str) -> None:
+    at = page.one("#question")["data-address"]
+    still_open = page.values(".card[data-verdict=''] [name=card]")
     if still_open:
-        person.post(f"{at[1]}/judgment", card=still_open[0], relevance=verdict)
-    elif re.search(r'id="outcome"[^>]*data-verdict=""', page):
-        person.post(f"{at[1]}/rating", empty_outcome="correct_empty")
+        person.post(f"{at}/judgment", card=still_open[0], relevance=verdict)
+    elif page.has("#outcome[data-verdict='']"):
+        person.post(f"{at}/rating", empty_outcome="correct_empty")
     else:
-        answers = [form for form in ANSWER.finditer(page) if " checked" not in form[0]]
-        person.post(f"{at[1]}/rating", answer=answers[0][1], quality=quality, notes="Cukup.")
+        answers = page.values("form.rate:not(:has([checked])) [name=answer]")
+        person.post(f"{at}/rating", answer=answers[0], quality=quality, notes="Cukup.")
 
 
-def _never(_page: str) -> bool:
+def _never(_page: Received) -> bool:
     return False

@@ -9,6 +9,7 @@ from io import BytesIO
 
 import openpyxl
 
+from tests.page import Page
 from tests.test_translations import pairs
 
 PLACE = re.compile(r"%\(\w+\)s|%%")
@@ -20,8 +21,6 @@ READ = ("markdown", "latex", "html", "xlsx")
 
 ENGLISH_DECIMALS = re.compile(r"(?<![\w./])\d+\.(?:\d\d|\d{4,})(?![\w.])")
 """Three digits after a point are thousands in Indonesian."""
-
-MARKUP = re.compile(r"<style.*?</style>|<[^>]+>", re.DOTALL)
 
 
 def text_of(data: bytes | str) -> str:
@@ -52,5 +51,5 @@ def foreign(text: str, language: str) -> list[str]:
     words = " ".join(unescape(text).split())
     found = [one for one in sentences(english if language == "id" else indonesian) if one in words]
     if language == "id":
-        found += ENGLISH_DECIMALS.findall(MARKUP.sub(" ", words))
+        found += ENGLISH_DECIMALS.findall(Page(text).text if "</" in text else words)
     return found

@@ -14,7 +14,6 @@ import shutil
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +27,7 @@ from wtforms import Form
 
 from tests.conftest import NOW, copied
 from tests.fuzzing import samples
+from tests.page import Page
 from tests.services.gold import gold_files
 from tests.services.judging import rated_studies
 from tests.web import visitors
@@ -206,37 +206,14 @@ class _Errors(logging.Handler):
         self.records.append(record)
 
 
-class _Page(HTMLParser):
-    """The links and forms of a page."""
-
-    def __init__(self, role: str, path: str, html: str) -> None:
-        super().__init__()
-        self.role, self.path = role, path
-        self.found: list[Seen] = []
-        self.form: dict[str, str | None] | None = None
-        self.fields: list[tuple[str, str]] = []
-        self.has_file = False
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note a link, a form or a field of one."""
-        said = dict(attrs)
-        if tag == "a" and (said.get("href") or "").startswith("/"):
-            self.found.append(Seen(self.role, "GET", said["href"] or "/"))
-        if tag == "form":
-            self.form, self.fields, self.has_file = said, [], False
-        elif self.form is not None and said.get("name"):
-            if said.get("type") == "file":
-                self.has_file = True
-            self.fields.append((said["name"] or "", said.get("value") or ""))
-
-    def handle_endtag(self, tag: str) -> None:
-        """Note a whole form."""
-        if tag == "form" and self.form is not None:
-            method = (self.form.get("method") or "get").upper()
-            path = self.form.get("action") or self.path
-            self.found.append(Seen(self.role, method, path, tuple(self.fields), self.has_file))
-            self.form = None
+def _seen(role: str, path: str, page: Page) -> list[Seen]:
+    """Return the links and forms of a page."""
+    found = [Seen(role, "GET", link) for link in page.links("a[href^='/']")]
+    for form in page.all("form"):
+        fields = tuple((field["name"], field.get("value") or "") for field in form.all("[name]"))
+        method, action = (form.get("method") or "get").upper(), form.get("action") or path
+        found.append(Seen(role, method, action, fields, form.has("[type=file]")))
+    return found
 
 
 def _crawled(client: FlaskClient, role: str) -> Iterator[Seen]:
@@ -253,7 +230,7 @@ def _crawled(client: FlaskClient, role: str) -> Iterator[Seen]:
         asked.add(path)
         answer = client.get(path, follow_redirects=True)
         if answer.mimetype == "text/html":
-            found = _Page(role, path, answer.text).found
+            found = _seen(role, path, Page(answer))
             shown |= dict.fromkeys(found)
             waiting += [
                 one.path for one in found if one.method == "GET" and not NO_PAGE.search(one.path)

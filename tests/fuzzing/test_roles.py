@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 
 from tests.browser.server import Server
 from tests.conftest import NOW
+from tests.page import Page
 from tests.services.judging import rated_studies
 from tests.web import visitors
 from tests.web.phase_3 import participants
@@ -81,7 +82,7 @@ def _entered(client: httpx.Client, database: Database, role: str, number: int) -
         link = visitors.invite(database, f"Citra {number}")
     else:
         link = participants.opened(database, NOBODY)
-        fields = participants.consent_form(client.get(link).text) | {"decision": "yes"}
+        fields = participants.consent_form(Page(client.get(link).text))
     assert client.post(link, data=fields).status_code == 303
     return "; ".join(f"{name}={value}" for name, value in client.cookies.items())
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
 from tests.browser.conftest import OpenTab
-from tests.browser.served import PASSWORD, Person
+from tests.browser.served import PASSWORD, Person, made_link
 from tests.browser.server import Server
 from tests.chatbot import bots
 
@@ -128,9 +128,7 @@ def _opened(server: Server, endpoint: str) -> str:
     settings = {"is_open": "1", "endpoint": endpoint, "search_method": "hybrid", "api": "contract"}
     limits = {"most_questions": "10", "answer_seconds": "60", "tries": "1", "at_once": "2"}
     owner.post("/study/users/", **settings, **limits, pause_seconds="0")
-    found = re.search(r"http://[^<]+/take-part/[\w-]+", owner.post("/study/users/links"))
-    assert found is not None
-    return found[0]
+    return made_link(owner.post("/study/users/links"))
 
 
 def _looks_right(page: Page) -> None:

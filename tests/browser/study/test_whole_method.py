@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.served import PASSWORD, Person
+from tests.browser.served import PASSWORD, Person, made_link
 from tests.browser.server import Server
 from tests.browser.typists import rate_everything
 from tests.cli.relevansi import document, environment, process, relevansi
@@ -97,9 +97,7 @@ def _open_phase_3(owner: Person, address: str) -> str:
     settings = {"is_open": "1", "endpoint": address, "search_method": "hybrid", "api": "contract"}
     limits = {"most_questions": "10", "answer_seconds": "60", "tries": "2", "at_once": "3"}
     owner.post("/study/users/", **settings, **limits, pause_seconds="0")
-    found = re.search(r"http://[^<]+/take-part/[\w-]+", owner.post("/study/users/links"))
-    assert found is not None
-    return found[0]
+    return made_link(owner.post("/study/users/links"))
 
 
 def _take_part(browser: Browser, link: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 
@@ -15,6 +14,7 @@ import pytest
 from tests.conftest import NOW
 from tests.exporters.explained import unexplained
 from tests.exporters.one_language import READ, foreign, text_of
+from tests.page import Page
 from webapp.exporters.phase_3 import summary
 from webapp.exporters.phase_3.summary import COLUMNS, DATA, FORMATS, data_file, user_study_json
 from webapp.i18n import speaking
@@ -226,10 +226,10 @@ def test_the_picture_has_a_dot_for_each_at_a_place_of_its_own_and_says_its_numbe
 
     # P@5, precision, MRR, success, coverage and quality: a dot for each person who has a value,
     # one for the figure over all.
-    assert picture.markup.count("<circle") == 6 * (3 + 1)
+    assert Page(picture.markup).count("circle") == 6 * (3 + 1)
     assert "0.62" in picture.description
     alike = summary.draw(user_study_report(user_study_report().people[:1] * 9))
-    hollow = re.findall(r'<circle fill="none"[^>]* cx="(\S+)" cy="(\S+)"', alike.markup)
+    hollow = [(one["cx"], one["cy"]) for one in Page(alike.markup).all("circle[fill=none]")]
     assert len(hollow) == len(set(hollow)) == 6 * 9
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
-from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
 from tests.demo import study_of
@@ -37,9 +36,9 @@ def opened(database: Database, endpoint: str, **settings: object) -> str:
     return f"/take-part/{token}"
 
 
-def consent_form(page: TestResponse) -> dict[str, Any]:
+def consent_form(page: Page) -> dict[str, Any]:
     """Return what the page of consent sends when its reader agrees, or comes back."""
-    return Page(page).fields("form:has([name=decision])") | {"decision": "yes"}
+    return page.fields("form:has([name=decision])") | {"decision": "yes"}
 
 
 def taking_part(app: Flask, link: str, *, elsewhere: bool = False) -> FlaskClient:
@@ -75,4 +74,4 @@ def personal_link(demo: Flask) -> str:
 
 def agree(client: FlaskClient, address: str) -> None:
     """Consent to take part, by a link."""
-    assert client.post(address, data=consent_form(client.get(address))).location == "/ask/"
+    assert client.post(address, data=consent_form(Page(client.get(address)))).location == "/ask/"

@@ -158,7 +158,7 @@ def test_an_unfit_pseudonym_is_told(app: Flask, link: str, pseudonym: str, said:
 
     assert answer.status_code == 422
     assert said in answer.text
-    assert consent_form(answer)["personal"] == form["personal"]
+    assert consent_form(Page(answer))["personal"] == form["personal"]
     assert second.post(link, data=agrees(second, link, pseudonym="Bulan")).status_code == 303
     renamed = second.post("/take-part/pseudonym", data={"pseudonym": "Melati"})
     assert "Somebody else has this pseudonym" in second.get(renamed.location).text
