@@ -14,9 +14,9 @@ from tests.conftest import NOW
 from tests.services.exports.offline_files import change, ratings
 from tests.services.runs.runs import card, count, query, run, store
 from tests.web.runs.test_imports import rated, run_file
-from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Result, Run, Upload
+from webapp.db.tables.runs import Query, Result, Run, Upload
 from webapp.db.tables.study import Study
 from webapp.importers.runs.problems import ImportRefused
 from webapp.records import QueryState
@@ -180,3 +180,57 @@ def _comparable(file: OpenedFile) -> object:
     if isinstance(file.read, ImportReport):  # whose undecided questions are for looking only
         return replace(file.read, undecided=len(file.read.undecided))
     return file.read
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_run_stored_in_portions_has_the_rows_of_one_stored_at_once(
+    session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So does one that a second file of its session completes."""
+    other = Study(name="Other", created_at=NOW)
+    session.add(other)
+    session.flush()
+    bare = run(
+        query(1, card("a", price=5), card("b"), card("a", bedrooms=3), card("a", price=6)),
+        query(2),
+        query(3, card("a", price=5), category="context_x", context_dependent=True),
+        query(4, card("b", price=7), card("c")),
+    )
+    fuller = replace(bare.queries[3], cards=(card("b", price=8), card("c", floors=2)))
+    second = replace(bare, queries=(*bare.queries[:3], fuller), sha256="2")
+
+    def rows(of: Study) -> list[list[tuple[object, ...]]]:
+        found = []
+        for read in (bare, second):
+            run_id = store(session, of, read).id
+            listed = (
+                select(Query.query_id, Result.rank, Result.card, Property.identity)
+                .add_columns(JudgedThing.content, JudgedThing.card, JudgedThing.run_id == run_id)
+                .select_from(Query)
+                .outerjoin(Result)
+                .outerjoin(
+                    JudgedThing, JudgedThing.id.in_((Result.judged_thing_id, Query.emptiness_id))
+                )
+                .outerjoin(Property)
+                .where(Query.run_id == run_id)
+                .order_by(Query.id, Result.rank)
+            )
+            found.append([tuple(row) for row in session.execute(listed)])
+        return found
+
+    whole = rows(study)
+    monkeypatch.setattr(imports, "PORTION", 1)
+
+    assert rows(other) == whole
+    assert [(rank, identity, content) for _, rank, _, identity, content, *_ in whole[0]] == [
+        (1, "slug:a", 1),
+        (2, "slug:b", 1),
+        (3, "slug:a", 1),
+        (4, "slug:a", 2),
+        (None, None, 1),
+        (1, "slug:a", 1),
+        (1, "slug:b", 1),
+        (2, "slug:c", 1),
+    ]
+    assert whole[0][0][5] == {"title": "A", "slug": "a", "price": 5, "bedrooms": 3}
+    assert [row[2].get("floors") for row in whole[1][-2:]] == [None, 2]  # type: ignore[attr-defined]

@@ -33,7 +33,6 @@ from webapp.importers.runs.json_runs import question_key
 from webapp.importers.runs.problems import ImportRefused
 from webapp.records import CollectedAnswer, CollectedRun, QueryState, ReadQuery
 from webapp.services.judging import events, live_metrics
-from webapp.services.judging.judged_things import Pool
 from webapp.services.phase_3 import user_studies
 from webapp.services.phase_3.participants import PhaseClosed
 from webapp.services.phase_3.user_studies import UnfitChatbot, UserStudySettings
@@ -233,15 +232,10 @@ def _read(
 def keep_entry(session: Session, own: OwnQuestion, entry: ReadQuery) -> None:
     participant = own.participant
     assert participant.run is not None
-    query = imports.to_query(participant.run, own.question, entry)
-    query.run = participant.run
-    session.add(query)
-    session.flush()
-    pool = Pool(session, participant.run.question_set, entry.cards)
-    imports.fill(session, pool, [(query, entry)])
-    session.flush()
-    own.query_key = query.id
-    live_metrics.refresh(session, [rater(participant).id], Query.id == query.id)
+    imports.add_answers(session, participant.run.id, [(own.question, entry)])
+    of_run = Query.run_id == participant.run.id, Query.query_id == entry.query_id
+    own.query_key = session.scalars(select(Query.id).where(*of_run)).one()
+    live_metrics.refresh(session, [rater(participant).id], Query.id == own.query_key)
 
 
 def _message(session: Session, own: OwnQuestion, settings: UserStudySettings) -> Message:

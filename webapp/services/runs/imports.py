@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import datetime
+from typing import Any, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
-from sqlalchemy import ColumnElement, func, insert, or_, select, true
+from sqlalchemy import ColumnElement, Row, func, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from webapp.db.tables.judging import JudgedThing
+from webapp.db.engine import tables
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import json_runs, property_particulars
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
 from webapp.kinds import from_row, to_row
-from webapp.records import Counts, Item, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
+from webapp.records import Counts, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 from webapp.services.judging import live_metrics
-from webapp.services.judging.judged_things import Pool
+from webapp.services.judging.judged_things import PORTION, Pool, PooledItem
 from webapp.services.study import question_sets, studies
 
+T = TypeVar("T")
 RUN_ID_BYTES = 5
 PROPERTIES = "properties"
 """The key under which a query keeps the properties its file lists beside the answer."""
@@ -149,7 +151,7 @@ def store(
     if run is None:
         run = _make(session, study, read, labels, now)
     elif already:
-        _fill_extra(run, read)
+        _fill_extra(session, run, read)
     else:
         _enrich(session, run, read, labels)
     if not already:
@@ -229,45 +231,97 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
         imported_at=now,
     )
     session.add(run)
-    pool = Pool(session, question_set, (card for query in queries for card in query.cards))
-    with session.no_autoflush:  # no query in here needs the rows that are not written yet
-        for entry, question in zip(queries, questions, strict=True):
-            run.queries.append(to_query(run, question, entry))
-        fill(session, pool, zip(run.queries, queries, strict=True))
+    session.flush()
+    add_answers(session, run.id, zip(questions, queries, strict=True))
     return run
 
 
-def to_query(run: Run, question: Question, entry: ReadQuery) -> Query:
-    """Return the row of a query of a run as it was read, still without its results."""
-    return Query(
-        run_id=run.id,
-        question=question,
-        query_id=entry.query_id,
-        response=entry.response,
-        state=str(entry.state),
-        claimed_count=entry.claimed_count,
-        error=entry.error,
-        extra=dict(entry.extra),
+def add_answers(
+    session: Session, run_id: str, answers: Iterable[tuple[Question, ReadQuery]]
+) -> None:
+    """Store answers of a run: queries in order, their results and what is judged of them.
+
+    Besides the answers themselves there is only a portion of their rows in memory.
+    """
+    connection = tables(session)
+    for portion in _portions(answers, lambda answer: answer[1].cards):
+        cards = (card for _, entry in portion for card in entry.cards)
+        pool = Pool(session, {question.id for question, _ in portion}, cards)
+        placed = [_placed(pool, run_id, question, entry) for question, entry in portion]
+        pool.store()
+        rows = [
+            {
+                "run_id": run_id,
+                "question_id": question.id,
+                "query_id": entry.query_id,
+                "response": entry.response,
+                "state": str(entry.state),
+                "claimed_count": entry.claimed_count,
+                "error": entry.error,
+                "extra": dict(entry.extra),
+                "emptiness_id": emptiness.id if emptiness else None,
+            }
+            for (question, entry), (emptiness, _) in zip(portion, placed, strict=True)
+        ]
+        connection.execute(insert(Query), rows)
+        numbers = [entry.query_id for _, entry in portion]
+        stored = select(Query.query_id, Query.id).where(
+            Query.run_id == run_id, Query.query_id.in_(numbers)
+        )
+        keys = dict(connection.execute(stored).all())
+        _add_results(
+            session,
+            (
+                (keys[entry.query_id], entry, things)
+                for (_, entry), (_, things) in zip(portion, placed, strict=True)
+            ),
+        )
+
+
+def add_cards(session: Session, query: Query, entry: ReadQuery) -> None:
+    """Give a stored query without results those of `entry`."""
+    pool = Pool(session, [query.question_id], entry.cards)
+    _, things = _placed(pool, query.run_id, query.question, entry)
+    pool.store()
+    _add_results(session, [(query.id, entry, things)])
+    session.expire(query, ["results"])
+
+
+def _portions(entries: Iterable[T], listed: Callable[[T], Sized]) -> Iterator[list[T]]:
+    # Answers without cards have their weight too.
+    portion: list[T] = []
+    weight = 0
+    for entry in entries:
+        portion.append(entry)
+        weight += 5 + len(listed(entry))
+        if weight >= PORTION:
+            yield portion
+            portion, weight = [], 0
+    if portion:
+        yield portion
+
+
+def _placed(
+    pool: Pool, run_id: str, question: Question, entry: ReadQuery
+) -> tuple[PooledItem | None, list[PooledItem]]:
+    scope = run_id if question.context_dependent else None
+    is_empty = entry.state is QueryState.EMPTY
+    return (
+        pool.place(question.id, scope, None) if is_empty else None,
+        [pool.place(question.id, scope, card) for card in entry.cards],
     )
 
 
-def fill(session: Session, pool: Pool, entries: Iterable[tuple[Query, ReadQuery]]) -> None:
-    """Give queries without results theirs in one statement, or the emptiness to be classified."""
-    shown: list[tuple[Query, int, JudgedThing, Item]] = []
-    for query, entry in entries:
-        if entry.state is QueryState.EMPTY:
-            query.emptiness = pool.place_emptiness(query, query.question)
-        for rank, card in enumerate(entry.cards, start=1):
-            shown.append((query, rank, pool.place(query, query.question, card), card))
-    session.flush()
+def _add_results(
+    session: Session, answers: Iterable[tuple[int, ReadQuery, Sequence[PooledItem]]]
+) -> None:
     rows = [
-        {"query_key": query.id, "rank": rank, "judged_thing_id": thing.id, "card": to_row(card)}
-        for query, rank, thing, card in shown
+        {"query_key": key, "rank": rank, "judged_thing_id": thing.id, "card": to_row(card)}
+        for key, entry, things in answers
+        for rank, (card, thing) in enumerate(zip(entry.cards, things, strict=True), start=1)
     ]
     if rows:
-        session.execute(insert(Result), rows)
-    for query in {query for query, *_ in shown}:
-        session.expire(query, ["results"])
+        tables(session).execute(insert(Result), rows)
 
 
 def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
@@ -277,32 +331,55 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
     run.stated_llm = run.stated_llm or read.llm
     run.timestamp = run.timestamp or read.timestamp
     run.extra = {**read.extra, **run.extra}
-    _fill_extra(run, read)
+    _fill_extra(session, run, read)
+    connection = tables(session)
     by_id = {query.query_id: query for query in read.queries}
-    cards = (card for query in read.queries for card in query.cards)
-    pool = Pool(session, run.question_set, cards)
-    for query in run.queries:
-        entry = by_id.get(query.query_id)
-        if entry is None:
-            continue
-        if entry.state is QueryState.FAILED:
-            query.state, query.error = str(entry.state), entry.error
-            query.emptiness_id = None
-        for result, card in zip(query.results, entry.cards, strict=False):
-            fuller = from_row(result.card).fullest(card)
-            result.card = to_row(fuller)
-            result.judged_thing = pool.place_again(result, query, fuller)
+    asked = connection.execute(
+        select(Query.id, Query.query_id, Query.question_id)
+        .where(Query.run_id == run.id)
+        .order_by(Query.id)
+    ).all()
+    answers = ((query, by_id[query.query_id]) for query in asked if query.query_id in by_id)
+    for portion in _portions(answers, lambda answer: answer[1].cards):
+        cards = (card for _, entry in portion for card in entry.cards)
+        pool = Pool(session, {query.question_id for query, _ in portion}, cards)
+        keys = [query.id for query, _ in portion]
+        listed: dict[int, list[Row[Any]]] = {key: [] for key in keys}
+        for result in connection.execute(
+            select(Result.query_key, Result.id, Result.card, Result.judged_thing_id)
+            .where(Result.query_key.in_(keys))
+            .order_by(Result.query_key, Result.rank)
+        ):
+            listed[result.query_key].append(result)
+        fuller = [
+            (result.id, card, pool.place_again(result.judged_thing_id, card))
+            for query, entry in portion
+            for result, other in zip(listed[query.id], entry.cards, strict=False)
+            for card in [from_row(result.card).fullest(other)]
+        ]
+        pool.store()
+        for result_id, card, thing in fuller:
+            values = {"card": to_row(card), "judged_thing_id": thing.id}
+            connection.execute(update(Result).where(Result.id == result_id).values(values))
+        for query, entry in portion:
+            if entry.state is QueryState.FAILED:
+                failed = {"state": str(entry.state), "error": entry.error, "emptiness_id": None}
+                connection.execute(update(Query).where(Query.id == query.id).values(failed))
+    session.expire_all()
 
 
-def _fill_extra(run: Run, read: ReadRun) -> None:
+def _fill_extra(session: Session, run: Run, read: ReadRun) -> None:
+    connection = tables(session)
     by_id = {query.query_id: query for query in read.queries}
-    for query in run.queries:
-        if query.query_id not in by_id:
+    known = select(Query.id, Query.query_id, Query.extra).where(Query.run_id == run.id)
+    for key, query_id, before in connection.execute(known).all():
+        if query_id not in by_id:
             continue
-        entry = by_id[query.query_id]
-        extra = {**entry.extra, **query.extra}
+        entry = by_id[query_id]
+        extra = {**entry.extra, **before}
         if PROPERTIES in extra:
-            listed = (query.extra.get(PROPERTIES), entry.extra.get(PROPERTIES))
+            listed = (before.get(PROPERTIES), entry.extra.get(PROPERTIES))
             extra[PROPERTIES] = property_particulars.enriched(*listed)
-        if extra != query.extra:
-            query.extra = extra
+        if extra != before:
+            connection.execute(update(Query).where(Query.id == key).values(extra=extra))
+    session.expire_all()

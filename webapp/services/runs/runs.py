@@ -25,7 +25,6 @@ from webapp.metrics.runs.provenance import Latency, latency
 from webapp.records import Counts, QueryState, ReadQuery
 from webapp.services.judging import live_metrics
 from webapp.services.judging.events import UnknownQuery
-from webapp.services.judging.judged_things import Pool
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating import pages
 from webapp.services.study import studies
@@ -262,7 +261,7 @@ def add_cards(
             state=QueryState.RESULTS,
             cards=cards,
         )
-        imports.fill(session, Pool(session, run.question_set, cards), [(query, entry)])
+        imports.add_cards(session, query, entry)
         query.state = str(QueryState.RESULTS)
         studies.log(session, study, "add cards", f"{run.id}/{query_id}", "0", str(len(cards)), now)
         raters = [rater.id for rater in studies.people_and_machines(session, study)]

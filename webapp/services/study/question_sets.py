@@ -7,9 +7,18 @@ from datetime import datetime
 from functools import cache
 from itertools import combinations, pairwise
 
-from sqlalchemy import ColumnElement, Select, SQLColumnExpression, exists, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    exists,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session, selectinload
 
+from webapp.db.engine import tables
 from webapp.db.tables.base import belonging_to
 from webapp.db.tables.planning import PlanningRule, SampledQuestion
 from webapp.db.tables.runs import Query, Run
@@ -116,30 +125,32 @@ def _grow_or_make(
     question_set = grown or QuestionSet(study_id=study.id, created_at=now)
     session.add(question_set)
     session.flush()
-    questions = [
-        kept.get(place)
-        or Question(
-            text=query.question,
-            key=key,
-            category=query.category,
-            context_dependent=bool(query.context_dependent),
-        )
+    for place, question in kept.items():
+        question.position, question.question_set_id = place + 1, question_set.id
+    rows = [
+        {
+            "question_set_id": question_set.id,
+            "position": place + 1,
+            "text": query.question,
+            "key": key,
+            "category": query.category,
+            "context_dependent": bool(query.context_dependent),
+        }
         for place, (query, key) in enumerate(zip(queries, keys, strict=True))
+        if place not in kept
     ]
-    for position, question in enumerate(questions, start=1):
-        question.position = position
-        question.question_set_id = question_set.id
-    session.add_all(questions)
+    if rows:
+        tables(session).execute(insert(Question), rows)
     session.flush()
     session.expire_all()
-    # One statement for all of them, where each would ask for itself.
-    session.scalars(select(Question).where(Question.question_set_id == question_set.id)).all()
+    of_set = Question.question_set_id == question_set.id
+    questions = session.scalars(select(Question).where(of_set).order_by(Question.position)).all()
     for smaller in absorbed[1:]:
         for column in belonging_to(QuestionSet.id):
             moved = update(column.table).where(column == smaller.id)
             session.execute(moved.values({column: question_set.id}))
         session.delete(smaller)
-    return question_set, questions
+    return question_set, [*questions]
 
 
 def unasked(session: Session, study_id: int) -> frozenset[int]:
