@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,9 @@ from msgspec.structs import asdict
 from webapp.cli.frame import options
 from webapp.cli.frame import output as progress
 from webapp.cli.frame.options import formats
-from webapp.cli.frame.output import (
-    TerminalTable,
-    document_text,
-    printed,
-    say,
-    write,
-    write_json,
-)
+from webapp.cli.frame.output import document_text, say, write, write_json
 from webapp.exporters.agreement import report as words
-from webapp.i18n import gettext, ngettext
+from webapp.i18n import gettext
 from webapp.importers.runs import problems
 from webapp.metrics.agreement.report import ConflictReport
 from webapp.services.agreement import agreement
@@ -78,7 +71,8 @@ def conflicts_command(folders: Sequence[Path], file_format: str, output: Path | 
     if file_format == "json":
         write_json(_document(found.report), output)
     else:
-        write(printed(_contradictions(found.report), width=100), output)
+        report = words.conflict_document(found.report, found.questions, found.titles)
+        write(document_text(report, width=WIDTH), output)
 
 
 def judged_runs(folders: Sequence[Path]) -> list[JudgedRun]:
@@ -120,35 +114,3 @@ def _document(report: ConflictReport) -> dict[str, Any]:
         "favours": dict(report.favours),
         "sign_tests": [asdict(test) for test in report.sign_tests],
     }
-
-
-def _contradictions(report: ConflictReport) -> Iterator[TerminalTable | str]:
-    judged = ngettext(
-        "%(n)s property of a question was judged in more than one run.",
-        "%(n)s properties of a question were judged in more than one run.",
-        report.pairs_judged_more_than_once,
-    )
-    differing = ngettext(
-        "On %(n)s of them the verdicts differ.",
-        "On %(n)s of them the verdicts differ.",
-        len(report.contradictions),
-    )
-    yield f"{judged} {differing}"
-    if report.contradictions:
-        verdicts = {True: gettext("Relevant"), False: gettext("Not relevant"), None: "-"}
-        table = TerminalTable(gettext("Contradictions"))
-        table.left(gettext("Question"), gettext("Property"), *report.favours)
-        for (query_id, property_id), by_run in report.contradictions.items():
-            table.row(
-                str(query_id), property_id, *(verdicts[by_run.get(r)] for r in report.favours)
-            )
-        table.section()
-        favours = map(str, report.favours.values())
-        table.row("", gettext("Verdicts in favour of the run"), *favours)
-        yield table
-    table = TerminalTable(gettext("Sign test, exact and two-sided"))
-    table.left("A", "B")
-    table.right(gettext("Favour A"), gettext("Favour B"), "p")
-    for test in report.sign_tests:
-        table.row(*test.runs, str(test.favours_a), str(test.favours_b), f"{test.p:.4g}")
-    yield table

@@ -24,9 +24,19 @@ from webapp.exporters.frame.tables import (
 from webapp.i18n import gettext, ngettext
 from webapp.metrics.agreement.agreement import EXPLANATIONS, Agreement, Coefficient
 from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS, OF_TWO, coefficients
-from webapp.metrics.agreement.report import AgreementReport, CannotTell, ItemKind, KindAgreement
+from webapp.metrics.agreement.report import (
+    AgreementReport,
+    CannotTell,
+    ConflictReport,
+    ItemKind,
+    KindAgreement,
+    SignTest,
+)
 from webapp.metrics.comparisons.significance import Bootstrap
 from webapp.printable import json_escaped
+
+UNLIKELY = 0.05
+"""Below this probability chance is called an unlikely reason."""
 
 
 def document(report: AgreementReport, on: date | None = None) -> Document:
@@ -254,6 +264,101 @@ def contradicts_itself(run: str, query: int, property_id: str) -> str:
         run=run,
         query=query,
         property=property_id,
+    )
+
+
+def conflict_document(
+    report: ConflictReport, questions: Mapping[int, tuple[int, str]], titles: Mapping[str, str]
+) -> Document:
+    """Return `report` as a document: what was found, which way it leans, every contradiction.
+
+    Questions have their number and text by query id, properties their titles by identity.
+    """
+    judged = ngettext(
+        "%(n)s property of a question was judged in more than one run.",
+        "%(n)s properties of a question were judged in more than one run.",
+        report.pairs_judged_more_than_once,
+    )
+    differing = ngettext(
+        "On %(n)s of them the verdicts differ.",
+        "On %(n)s of them the verdicts differ.",
+        len(report.contradictions),
+    )
+    sections = [Section("found", gettext("What was found"), (judged, differing), ())]
+    if report.contradictions:
+        title, leans = gettext("Which way they lean"), tuple(map(_lean, report.sign_tests))
+        sections.append(Section("lean", title, leans, (_favours(report, title),)))
+        table = _contradictions(report, questions, titles)
+        sections.append(Section(table.name, table.title, (), (table,)))
+    return Document(gettext("Conflict report"), "", tuple(sections))
+
+
+def _favours(report: ConflictReport, title: str) -> Table:
+    return Table(
+        "favours",
+        title,
+        (Column(gettext("Run")), Column(gettext("Verdicts in favour of the run"), numeric=True)),
+        tuple((word(run), whole_number(n)) for run, n in report.favours.items()),
+        (
+            gettext(
+                "The number of contradictions that favour the run: the property was judged "
+                "relevant there and not relevant elsewhere."
+            ),
+            gettext(
+                "Sign test, exact and two-sided, for every two runs over the properties on which "
+                "both gave a verdict and differ. Below 0.05 chance is called an unlikely reason; "
+                "with several tests at once, judge more strictly."
+            ),
+        ),
+    )
+
+
+def _lean(test: SignTest) -> str:
+    a, b = test.runs
+    if test.favours_a + test.favours_b == 0:
+        return gettext("%(a)s and %(b)s do not contradict each other.", a=a, b=b)
+    leaning = gettext(
+        "Between %(a)s and %(b)s, %(for_a)s favour %(a)s and %(for_b)s favour %(b)s.",
+        a=a,
+        b=b,
+        for_a=notation.number(test.favours_a),
+        for_b=notation.number(test.favours_b),
+    )
+    p = notation.p_value(test.p)
+    if test.p >= UNLIKELY:
+        return f"{leaning} {gettext('That can well be chance (p = %(p)s).', p=p)}"
+    unlikely = gettext(
+        "Chance hardly explains that (p = %(p)s): tossed coins come out this uneven about once in "
+        "%(times)s.",
+        p=p,
+        times=notation.number(round(1 / test.p)),
+    )
+    return f"{leaning} {unlikely}"
+
+
+def _contradictions(
+    report: ConflictReport, questions: Mapping[int, tuple[int, str]], titles: Mapping[str, str]
+) -> Table:
+    verdicts = {
+        True: f"✓ {gettext('Relevant')}",
+        False: f"✗ {gettext('Not relevant')}",
+        None: notation.UNDEFINED,
+    }
+
+    def named(query_id: int, identity: str) -> tuple[Cell, Cell]:
+        number, question = questions[query_id]
+        lines = tuple(dict.fromkeys((titles.get(identity) or identity, identity)))
+        return word(f"{number}. {question}"), stacked(lines, (identity,))
+
+    return Table(
+        "contradictions",
+        gettext("Contradictions"),
+        tuple(map(Column, (gettext("Question"), gettext("Property"), *report.favours))),
+        tuple(
+            (*named(*pair), *(word(verdicts[by_run.get(run)]) for run in report.favours))
+            for pair, by_run in report.contradictions.items()
+        ),
+        (),
     )
 
 

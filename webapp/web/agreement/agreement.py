@@ -9,6 +9,7 @@ from flask import Blueprint, Response, render_template, request
 from werkzeug.exceptions import NotFound
 
 from webapp.exporters.agreement import report as words
+from webapp.exporters.frame.tables import Document
 from webapp.i18n import gettext
 from webapp.importers.runs.problems import ImportRefused, message
 from webapp.metrics.agreement.registry import COEFFICIENTS, KIND_LABELS
@@ -75,7 +76,7 @@ def show_conflicts() -> str:
     return render_template(
         "agreement/conflicts/page.html",
         slots=SLOTS,
-        found=found,
+        document=_document(found),
         remarks=_remarks(found) if found else [],
         refusal="",
         is_of_study=True,
@@ -100,7 +101,7 @@ def compare() -> Response:
         "agreement/conflicts/_report.html",
         status=422 if refusal else 200,
         slots=SLOTS,
-        found=found,
+        document=_document(found),
         remarks=remarks,
         refusal=refusal,
         is_of_study=False,
@@ -143,6 +144,12 @@ def _chosen_pairs() -> Iterator[HandJudgedRun]:
         if chosen:
             name = names[f"name-{slot}"].data or gettext("Run %(n)s", n=slot)
             yield HandJudgedRun(name, chosen[0].read(), chosen[1].read())
+
+
+def _document(found: ConflictsOfRuns | None) -> Document | None:
+    if found is None:
+        return None
+    return words.conflict_document(found.report, found.questions, found.titles)
 
 
 def _remarks(found: ConflictsOfRuns) -> list[str]:
