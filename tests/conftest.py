@@ -24,12 +24,13 @@ from sqlalchemy.pool import QueuePool
 from werkzeug import test
 
 from tests import demo
+from webapp import labels
 from webapp.config import sqlite_url, with_driver
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
-from webapp.i18n import speak_of
+from webapp.records import BINARY
 from webapp.services.people import sign_in
 from webapp.services.study import studies
 
@@ -172,7 +173,7 @@ def _hidden_loop(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _usual_words() -> None:
     """A study of another test may have been of items with words of their own."""
-    speak_of("")
+    labels.about("", BINARY)
 
 
 @pytest.fixture(name="session")

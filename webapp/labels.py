@@ -7,9 +7,10 @@ as their owner writes them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 
-from webapp.i18n import gettext, mark, ngettext
-from webapp.records import CannotTell
+from webapp.i18n import gettext, mark, ngettext, speak_of
+from webapp.records import BINARY, CannotTell, Scale
 
 METHODS = {"api_only": "API Only", "vector_only": "Vector Only", "hybrid": "Hybrid"}
 """The search methods of the original evaluation, in its order: names, the same everywhere."""
@@ -55,6 +56,38 @@ FIELDS: Mapping[str, str] = {
     "quality": mark("Quality"),
     "notes": mark("Notes"),
 }
+
+
+_scale: ContextVar[Scale] = ContextVar("scale", default=BINARY)
+
+
+def scale() -> Scale:
+    """Return the scale whose words are in force in this context."""
+    return _scale.get()
+
+
+def about(kind: str, of_study: Scale) -> None:
+    """Put the words of a study's items and those of its grades in force in this context."""
+    speak_of(kind)
+    _scale.set(of_study)
+
+
+def verdict(value: str) -> str:
+    """Return a verdict on an item or an empty list in words: a grade with what it means."""
+    if value in JUDGMENTS["empty_outcome"]:
+        return gettext(JUDGMENTS["empty_outcome"][value])
+    words = scale().words
+    if value.isdecimal() and (words or scale().top > 1):
+        said = words[int(value)] if int(value) < len(words) else ""
+        return said if scale().top == 1 else f"{value} ({said})" if said else value
+    return gettext(JUDGMENTS["relevance"][value])
+
+
+def sign(value: str) -> str:
+    """Return the sign of a verdict: a mark, or the grade."""
+    if value.isdecimal() and scale().top > 1:
+        return value
+    return {"1": "✓", "0": "✗", "unsure": "?", "correct_empty": "✓", "false_negative": "✗"}[value]
 
 
 def method(label: str | None) -> str:
@@ -112,8 +145,7 @@ def judgment(value: str | None, field: str) -> str:
     """Return a rater's judgment in `field` in words; a dash where there is none."""
     if not value:
         return "-"
-    words = JUDGMENTS.get(field, {})
-    return gettext(words[value]) if value in words else value
+    return verdict(value) if field in JUDGMENTS else value
 
 
 def work_left(cards: int, empty_lists: int, questions: int, answers: int) -> str:

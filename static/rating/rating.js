@@ -17,12 +17,14 @@ const words = one("#rating").dataset;
 const question = () => one("#question");
 const walk = () => one("#walk");
 const VERDICTS = { ...DECIDED, r: "unsure" };
+const top = () => Number(question().dataset.top ?? 0); // the highest grade, 0 on a binary scale
 const OUTCOMES = { y: "correct_empty", t: "false_negative", x: "false_negative" };
 const PLACES = ".card, #outcome, .grades";
 const NOTES = "textarea[name=notes]";
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]";
 const LEARNT = 20; // uses after which the keys are known
 const PAUSE = 1_000; // without a key, after which notes are saved
+const ENTERING = ["enter", "j", "arrowdown"];
 const KINDS = { empty_outcome: "outcome", quality: "quality", notes: "notes" };
 
 let moving = false; // from the key that leaves a question until the next one has focus
@@ -396,6 +398,11 @@ function focus(element) {
 function enter(place) {
   if (!isGrades(place)) return focus(place);
   unfoldTab(place);
+  if (top() && within(".card")) return focus(place);
+  enterGrades(place);
+}
+
+function enterGrades(place) {
   const grade = one(":checked", place) ?? one(".suggested input", place) ?? place;
   grade.focus({ preventScroll: true });
   const answers = place.closest(".answers");
@@ -441,9 +448,16 @@ const KEYS = {
 if (words.give) KEYS.s = putOff; // only who is given questions can put one off
 
 function act(key) {
+  if (top() && document.activeElement?.matches?.(".grades")) {
+    // Reached with one digit too many: the grade of an answer is entered on purpose.
+    if (isGrade(key)) return;
+    if (ENTERING.includes(key)) return enterGrades(document.activeElement);
+  }
   if (OUTCOMES[key] && (within("#outcome") || (one("#outcome") && !cards().length))) {
     classify(OUTCOMES[key]);
-  } else if (VERDICTS[key] && cards().length) {
+  } else if (top() && within(".card") && isGrade(key)) {
+    if (key <= top()) verdict(key);
+  } else if (VERDICTS[key] && cards().length && !(top() && key in DECIDED)) {
     verdict(VERDICTS[key]);
   } else if (isGrade(key)) {
     grade(key);
@@ -495,8 +509,9 @@ function writeNotes() {
 
 /** Unfold, or fold again, what else is known of the card in focus. */
 function unfold() {
-  const below = within(".card")?.nextElementSibling;
-  const more = below?.matches(".known") && one("details", below);
+  const card = within(".card");
+  const below = card?.nextElementSibling;
+  const more = (below?.matches(".known") && one("details", below)) || (card && one("details", card));
   if (more) more.open = !more.open;
 }
 
@@ -505,14 +520,20 @@ function follow(selector) {
 }
 
 function isKnown(key) {
-  return key in KEYS || key in VERDICTS || isGrade(key);
+  return key in KEYS || key in VERDICTS || isGrade(key) || (key === "enter" && document.activeElement?.matches?.(".grades"));
+}
+
+/** Return the key that was pressed; a digit is one on every layout, also where it needs Shift. */
+function keyOf({ key, code, shiftKey }) {
+  const digit = /^(?:Digit|Numpad)([0-5])$/.exec(code ?? "")?.[1];
+  return digit && !/^[a-z?]$/i.test(key) && !(shiftKey && /^[0-9]$/.test(key)) ? digit : key.toLowerCase();
 }
 
 function pressed(event) {
-  const key = event.key.toLowerCase();
+  const key = keyOf(event);
   if (key === "escape" && event.target.name === "notes") return leaveNotes(event.target);
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !isKnown(key)) return;
-  if (event.shiftKey && key !== "?") return;
+  if (event.shiftKey && key !== "?" && !isGrade(key)) return;
   if (event.target.closest(TYPING) || one("dialog[open]") || !keysAreOn()) return;
   if (["arrowleft", "arrowright"].includes(key) && event.target.type === "radio") return;
   event.preventDefault();

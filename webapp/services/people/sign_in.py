@@ -34,12 +34,14 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased
 from werkzeug.security import check_password_hash, generate_password_hash
 
+from webapp import labels
 from webapp.db.engine import tables
 from webapp.db.tables.people import Attempt, Invitation, Rater, SignedOut
 from webapp.db.tables.phase_3 import ParticipantLink
 from webapp.db.tables.study import Study
 from webapp.failures import Busy, Refused
-from webapp.i18n import mark, speak_of
+from webapp.i18n import mark
+from webapp.records import Scale
 from webapp.services.people import raters
 from webapp.services.study import studies
 
@@ -154,7 +156,7 @@ def current_user(
         "stays_open": stays_open,
     }
     found = tables(session).execute(_looked_up(), values).one()
-    speak_of(found.kind)
+    labels.about(found.kind, Scale.stored(found.scale))
     is_open = found.owner_id is not None
     study = found.id, found.created_at, is_open
     stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
@@ -175,7 +177,8 @@ def _looked_up() -> Select[Any]:
     is_open = and_(Study.password.is_(None), or_(stays_open, nobody_invited))
     return (
         select(
-            *(Study.id, Study.created_at, Study.password, Study.kind),
+            *(Study.id, Study.created_at, Study.password),
+            *(Study.kind, Study.scale),
             case((is_open, owner_id.correlate(Study).scalar_subquery())).label("owner_id"),
             *(Rater.id.label("rater_id"), Rater.is_owner, Rater.is_machine, Rater.removed_at),
             Invitation.rater_id.label("invited_id"),

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from webapp import labels
 from webapp.config import resource
 from webapp.db.engine import one_at_a_time
 from webapp.db.tables.people import LogEntry, Rater
@@ -21,11 +22,10 @@ from webapp.i18n import (
     gettext,
     language,
     mark,
-    speak_of,
     speaking,
     texts_of,
 )
-from webapp.records import CannotTell
+from webapp.records import CannotTell, Scale
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.verdicts import Scope
 
@@ -37,7 +37,7 @@ def current(session: Session) -> Study | None:
     """Return the study that is open, and speak of its items; ``None`` in a new database."""
     study = session.scalars(select(Study).order_by(Study.id).limit(1)).first()
     if study is not None:
-        speak_of(study.kind)
+        labels.about(study.kind, Scale.stored(study.scale))
     return study
 
 

@@ -175,6 +175,7 @@ def _set_up_templates(app: Flask) -> None:
         # A filter on a constant is evaluated once, in the language of the first reader.
         decimal_mark=notation.decimal_mark,
         work_left=labels.work_left,
+        scale=labels.scale,
         menus=features.MENUS,
         current_entry=features.current,
     )
@@ -182,7 +183,7 @@ def _set_up_templates(app: Flask) -> None:
         (notation, ("figure", "number", "four", "p_value", "rupiah", "price", "full_price")),
         (notation, ("size", "distance", "duration")),
         (markdown, ("line", "link", "picture", "render", "is_long", "intro")),
-        (labels, ("method", "category", "field", "judgment", "cannot_tell")),
+        (labels, ("method", "category", "field", "judgment", "cannot_tell", "verdict", "sign")),
     ):
         environment.filters |= {name: getattr(module, name) for name in names}
     environment.filters["excerpt"] = excerpt

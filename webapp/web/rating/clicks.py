@@ -11,7 +11,7 @@ from wtforms import BooleanField, Form
 
 from webapp.db.tables.people import Rater
 from webapp.i18n import gettext
-from webapp.records import VERDICTS, Click, EmptyOutcome
+from webapp.records import Click, EmptyOutcome, Scale
 from webapp.services.evaluations import item_rating
 from webapp.services.judging.events import KEEP, MOST_NOTES, AnswerRating
 from webapp.services.rating.pool import QueryFilter
@@ -53,7 +53,7 @@ class ClickForm(Form):
 
 
 class VerdictForm(ClickForm):
-    relevance = ChoiceField(VERDICTS)
+    relevance = ChoiceField({"": None, **{v: v for v in Scale(top=4).verdicts}})
     card = LineField(LONGEST_ID)
     onward = BooleanField()
 
