@@ -130,7 +130,8 @@ class Totals(Struct, frozen=True):
 
     @property
     def n_unrated(self) -> int:
-        return self.n_counted - self.sums["response_quality"].n
+        # A quality that is asked for is at least 0, so the lower bounds count the answers that are.
+        return self.sums["response_quality_lower"].n - self.sums["response_quality"].n
 
     @property
     def n_unclassified(self) -> int:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -214,7 +214,8 @@ class QueryJudgments(Struct, frozen=True):
     """The judgments of one query under one rule, and the answer that came back for it.
 
     ``verdicts`` holds one entry per result in rank order, ``None`` where unjudged. The outcome
-    counts for an empty list only. ``quality`` is 0 to 5, or between grades as a median. Raises
+    counts for an empty list only. ``quality`` is 0 to 5, or between grades as a median; it is not
+    waited for unless the study ``asks_quality`` of this answer. Raises
     ``ValueError`` for verdicts that do not fit the state, and for another quality.
     """
 
@@ -222,6 +223,7 @@ class QueryJudgments(Struct, frozen=True):
     verdicts: tuple[Relevance | None, ...] = ()
     empty_outcome: EmptyOutcome | None = None
     quality: float | None = None
+    asks_quality: bool = True
 
     def __post_init__(self) -> None:
         if bool(self.verdicts) != (self.state is QueryState.RESULTS):
@@ -281,6 +283,7 @@ class QuerySummary(NamedTuple):
     answerable_reciprocal_rank: Span
     success: Span
     response_quality: Span
+    asks_quality: bool = True
 
     @property
     def decided_count(self) -> int:
@@ -288,7 +291,8 @@ class QuerySummary(NamedTuple):
 
     @property
     def is_unrated(self) -> bool:
-        return self.quality is None and self.state is not QueryState.UNREADABLE
+        is_asked = self.asks_quality and self.state is not QueryState.UNREADABLE
+        return is_asked and self.quality is None
 
     def span(self, figure: str) -> Span:
         span: Span = getattr(self, figure)
@@ -301,6 +305,8 @@ def summarise(judgments: QueryJudgments, *, cannot_tell: CannotTell) -> QuerySum
     The counts keep the kinds of verdict apart in any case.
     """
     found = _unrated(judgments.state, judgments.verdicts, judgments.empty_outcome, cannot_tell)
+    if not judgments.asks_quality and judgments.quality is None:
+        return found._replace(response_quality=Span.settled(None), asks_quality=False)
     if judgments.quality is None or judgments.state is QueryState.UNREADABLE:
         return found._replace(quality=judgments.quality)
     settled = Span.rated(float(judgments.quality))
@@ -341,7 +347,8 @@ def _unrated(
         complete=complete,
         empty_outcome=outcome if state is QueryState.EMPTY else None,
         quality=None,
-        **dict(zip(_FROM_VERDICTS, spans, strict=True)),
+        asks_quality=True,
+        **dict[str, Any](zip(_FROM_VERDICTS, spans, strict=True)),
         response_quality=Span.settled(None) if state is QueryState.UNREADABLE else Span.rated(None),
     )
 

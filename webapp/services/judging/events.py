@@ -36,6 +36,7 @@ from webapp.db.tables.judging import Event, Judgment, QueryRating, Repeat, Repea
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import QuestionnaireAnswer
 from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.queries import BEST_QUALITY
@@ -45,7 +46,7 @@ from webapp.records import (
     Click,
     EmptyOutcome,
     QueryState,
-    Relevance,
+    Scale,
 )
 from webapp.services.judging import live_metrics
 
@@ -395,9 +396,12 @@ class Answer(NamedTuple):
 
 
 def judge_target(
-    session: Session, rater: Rater, target: Target, relevance: Relevance | None, click: Click
+    session: Session, rater: Rater, target: Target, verdict: str | None, click: Click, scale: Any
 ) -> None:
-    record(session, rater, target, relevance, click)
+    """Record a verdict on an item; raises ``NotToJudge`` for one that is not of the `scale`."""
+    if verdict is not None and not Scale.stored(scale).accepts(verdict):
+        raise NotToJudge
+    record(session, rater, target, verdict, click)
     refresh(session, rater, [target])
 
 
@@ -449,7 +453,7 @@ def judge(
     run_id: str,
     query_id: int,
     rank: int,
-    relevance: Relevance | None,
+    relevance: str | None,
     click: Click,
 ) -> None:
     """Record a verdict on the card at `rank` of a run's answer."""
@@ -459,15 +463,16 @@ def judge(
     if shown is None:
         raise UnknownQuery(run_id, query_id, rank)
     target = Target("verdict", shown.judged_thing_id, shown.query_key)
-    judge_target(session, rater, target, relevance, click)
+    judge_target(session, rater, target, relevance, click, shown.scale)
 
 
 @cache
-def _shown() -> Select[int, int | None]:
+def _shown() -> Select[*tuple[Any, ...]]:
     return (
-        select(Result.query_key, Result.judged_thing_id)
+        select(Result.query_key, Result.judged_thing_id, Study.scale)
         .join_from(Result, Query, Query.id == Result.query_key)
         .join(Run, Run.id == Query.run_id)
+        .join(Study, Study.id == Run.study_id)
         .where(
             Query.run_id == bindparam("run_id"),
             Query.query_id == bindparam("query_id"),
@@ -478,14 +483,15 @@ def _shown() -> Select[int, int | None]:
 
 
 def judge_open(
-    session: Session, rater: Rater, run_id: str, query_id: int, relevance: Relevance, click: Click
+    session: Session, rater: Rater, run_id: str, query_id: int, relevance: str, click: Click
 ) -> None:
     """Record the same verdict on every card still unjudged, logged as bulk.
 
     Raises ``NotToJudge`` unless the study's owner allowed it: it biases.
     """
     query = lock_query(session, rater, run_id, query_id)
-    if not rater.study.allow_bulk:
+    study = rater.study
+    if not study.allow_bulk or not Scale.stored(study.scale).accepts(relevance):
         raise NotToJudge
     done = select(Judgment.judged_thing_id).where(
         Judgment.rater_id == rater.id, Judgment.verdict.is_not(None)

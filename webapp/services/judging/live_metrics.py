@@ -104,7 +104,7 @@ def _touched(*, by_thing: bool) -> Select[*tuple[Any, ...]]:
     )
     return (
         select(
-            *(Query.id, Query.run_id, Query.state, Query.emptiness_id),
+            *(Query.id, Query.run_id, Query.state, Query.emptiness_id, Query.asks_quality),
             of_empty.verdict.label("outcome"),
             QueryRating.quality,
             listed.scalar_subquery().label("listed"),
@@ -134,6 +134,7 @@ def _row_of(query: Row[Any], rater_id: int) -> dict[str, Any]:
         verdicts=tuple([relevances[verdict] for _, _, verdict in listed]),
         empty_outcome=EmptyOutcome(query.outcome) if query.outcome else None,
         quality=query.quality,
+        asks_quality=query.asks_quality,
     )
     summary = summarise(said, cannot_tell=query.cannot_tell)
     return _row(rater_id, query.id, query.run_id, summary, len(unsaid) + open_emptiness)
@@ -145,12 +146,14 @@ def is_open(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
 
 def is_unrated(row: type[StoredSummary] = StoredSummary) -> ColumnElement[bool]:
     """Return the condition on ``StoredSummary`` that a readable answer lacks its quality."""
-    return and_(row.state != str(QueryState.UNREADABLE), row.quality.is_(None))
+    is_readable = row.state != str(QueryState.UNREADABLE)
+    return and_(row.asks_quality, is_readable, row.quality.is_(None))
 
 
 def summary(row: StoredSummary | Row[Any]) -> Summary:
     known: dict[str, Any] = {name: getattr(row, name) for name in _PLAIN}
     known["state"] = QueryState(row.state)
+    known["asks_quality"] = row.asks_quality
     known["empty_outcome"] = EmptyOutcome(row.empty_outcome) if row.empty_outcome else None
     for figure in QUERY_FIGURES:
         known[figure] = Span(*(getattr(row, figure + end) for end in ("", "_lower", "_upper")))
@@ -207,6 +210,7 @@ def _row(
         "query_key": query_key,
         "run_id": run_id,
         "state": str(made.state),
+        "asks_quality": made.asks_quality,
         "open_judgments": open_judgments,
         "empty_outcome": made.empty_outcome and str(made.empty_outcome),
     }

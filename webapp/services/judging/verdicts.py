@@ -51,6 +51,7 @@ class AskedQuery(Struct, frozen=True):
     state: QueryState
     things: tuple[int, ...]
     emptiness: int | None
+    asks_quality: bool = True
 
 
 class Verdicts(Struct, frozen=True):
@@ -78,6 +79,7 @@ class Verdicts(Struct, frozen=True):
             verdicts=tuple(map(self.relevance, asked.things)),
             empty_outcome=self.outcome(asked.emptiness),
             quality=self.quality.get(asked.key),
+            asks_quality=asked.asks_quality,
         )
 
     def unsaid(self, asked: AskedQuery) -> int:
@@ -94,11 +96,10 @@ def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
     ):
         things[key].append(thing)
     columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
+    wanted = select(*columns, Query.asks_quality).where(scope).order_by(Query.id)
     return [
-        AskedQuery(key, run_id, query_id, QueryState(state), tuple(things[key]), emptiness)
-        for key, run_id, query_id, state, emptiness in tables(session).execute(
-            select(*columns).where(scope).order_by(Query.id)
-        )
+        AskedQuery(key, run_id, query_id, QueryState(state), tuple(things[key]), emptiness, asks)
+        for key, run_id, query_id, state, emptiness, asks in tables(session).execute(wanted)
     ]
 
 

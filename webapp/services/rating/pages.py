@@ -216,6 +216,7 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
     response: str
     error: str | None
     claimed_count: int | None
+    asks_quality: bool
     quality: int | None
     suggested_quality: int | None
     suggests: bool
@@ -254,6 +255,7 @@ def rating_page(
         filter=wanted,
         categories=_categories(session, run_id),
         state=summary.state,
+        asks_quality=summary.asks_quality and summary.state is not QueryState.UNREADABLE,
         quality=asked.grade,
         suggested_quality=suggested(asked, asked.cannot_tell) if suggests else None,
         suggests=suggests,
@@ -647,7 +649,7 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
         .outerjoin(
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == mine)
         )
-        .where(own, pool.answers_in(Study.id, Task))
+        .where(own, pool.answers_in(Study.id, Task), Query.asks_quality)
     )
 
 

@@ -222,7 +222,8 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
     else:
         sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
         asked = Question.question_set_id.in_(sets)
-    answers = _sum(row.state != str(QueryState.UNREADABLE)).label("answers")
+    answers = _sum(and_(row.asks_quality, row.state != str(QueryState.UNREADABLE)))
+    answers = answers.label("answers")
     return (
         select(
             Question.id,

@@ -33,7 +33,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Missing
 from webapp.i18n import mark
-from webapp.records import Click, Relevance
+from webapp.records import Click
 from webapp.services.judging import changes, events
 from webapp.services.judging.events import AGAIN, Answer, AnswerRating, Target
 from webapp.services.rating import asked_again, pool, shares
@@ -234,7 +234,7 @@ def judge(
     rater: Rater,
     task_id: str,
     card: str,
-    relevance: Relevance | None,
+    relevance: str | None,
     click: Click,
 ) -> None:
     events.lock(session, rater)
@@ -243,7 +243,7 @@ def judge(
         if key(task, thing.id) == card:
             field = AGAIN["verdict"] if task.kind == REPEAT else "verdict"
             target = Target(field, thing_id=thing.id, task_id=task_id)
-            events.judge_target(session, rater, target, relevance, click)
+            events.judge_target(session, rater, target, relevance, click, task.scale)
             return
     raise UnknownTask(task_id, card)
 
@@ -314,6 +314,7 @@ def _is_open(study_id: int, depth: int | None) -> ColumnElement[bool]:
     )
     unrated = exists().where(
         pool.answers_in(study_id, Task),
+        Query.asks_quality,
         Run.id == Query.run_id,
         ~exists()
         .where(
