@@ -363,7 +363,7 @@ def test_the_first_of_doubled_documents_and_questions_counts() -> None:
         ("t.csv", 'query,doc_id,rank\nq,d,1\n"q,e,2\n', "csv_broken_record", 3),
         ("t.csv", "query,doc_id,rank\nq,d,1\nq,e\n", "csv_cell_count", 3),
         ("a.jsonl", '{"query": "q", "results": ["A"]}\n{"query": ', "line_broken", 2),
-        ("a.jsonl", '{"query": "q", "results": ["A"]}\n{"x": 1}', "results_without_list", 2),
+        ("a.jsonl", '{"query": "q", "results": ["A"]}\n{"query": "r"}', "results_without_list", 2),
         (
             "a.jsonl",
             '{"query": "q", "results": ["A"]}\n{"results": []}',
@@ -406,6 +406,14 @@ def test_tables_are_read_as_they_are_written(text: str) -> None:
     (run,) = read({"t.csv": text}).runs
 
     assert [(card.doc_id, card.text) for card in run.queries[0].cards] == [("007", "NA")]
+
+
+def test_documents_without_a_question_say_what_is_missing() -> None:
+    with pytest.raises(ImportRefused) as refused:
+        read({"a.json": json.dumps([{"page_content": "A", "metadata": {}}])})
+
+    assert refused.value.problem.code == "results_without_question"
+    assert refused.value.problem.details["keys"] == "page_content, metadata"
 
 
 def test_rows_in_one_list_of_json_are_a_table() -> None:

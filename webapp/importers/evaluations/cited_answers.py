@@ -32,7 +32,7 @@ class JsonLine(Struct, frozen=True):
 
 def read_lines(name: str, file: IO[bytes]) -> Iterator[JsonLine | Problem]:
     """Every line of `file` as the object it holds, or as what is wrong with it."""
-    for number, data in enumerate(_raw_lines(file), 1):
+    for number, data in enumerate(raw_lines(file), 1):
         if data is None:
             limit = MAX_LINE_BYTES // 2**20
             yield error("line_too_long", name, {"limit": limit}, line=number)
@@ -59,7 +59,8 @@ def wrong_value(line: JsonLine, place: str, found: object, expected: str) -> Pro
     )
 
 
-def _raw_lines(file: IO[bytes]) -> Iterator[bytes | None]:
+def raw_lines(file: IO[bytes]) -> Iterator[bytes | None]:
+    """Every line of `file`, ``None`` for one beyond `MAX_LINE_BYTES`."""
     while data := file.readline(MAX_LINE_BYTES):
         if len(data) < MAX_LINE_BYTES or data.endswith(b"\n"):
             yield data

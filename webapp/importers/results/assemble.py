@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from math import isnan, nan
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -45,7 +47,6 @@ class Question(Struct):
     text: str = ""
     category: str = ""
     extra: dict[str, object] = field(default_factory=dict)
-    is_asked: bool = False  # by a topics file
 
 
 class _Entry(NamedTuple):
@@ -55,10 +56,23 @@ class _Entry(NamedTuple):
 
 
 class _List(Struct):
+    """One list on its way: compact while it grows, since there may be millions of entries."""
+
     place: int
-    entries: list[_Entry] = field(default_factory=list)
     answer: str = ""
     extra: dict[str, object] = field(default_factory=dict)
+    ranks: array[int] = field(default_factory=lambda: array("q"))  # -1 for none
+    scores: array[float] = field(default_factory=lambda: array("d"))  # nan for none
+    items: list[Document | str] = field(default_factory=list)
+    top: list[_Entry] = field(default_factory=list)
+    tail: tuple[str, ...] = ()
+
+    def entries(self) -> list[_Entry]:
+        stated = zip(self.ranks, self.scores, self.items, strict=True)
+        return [
+            _Entry(None if rank < 0 else rank, None if isnan(score) else score, item)
+            for rank, score, item in stated
+        ]
 
 
 class _Grade(NamedTuple):
@@ -76,7 +90,7 @@ class Gathered:
         self.sample: list[FlatRow] = []
         self.documents: dict[str, Document] = {}  # of collections, by id
         self.has_passages = has_passages
-        self._topics: list[str] = []  # questions in the order of the topics
+        self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
         self._keys_of_texts: dict[str, str] = {}
         self._lists: dict[tuple[str, str], dict[str, _List]] = defaultdict(dict)
         self._formats: dict[str, str] = {}
@@ -118,14 +132,11 @@ class Gathered:
 
     def _add_question(self, file: File, row: FlatRow) -> None:
         key = self._key(row)
-        known = self.questions.get(key)
-        if known and known.is_asked:
+        if key in self._topics:
             self._counts["results_questions_twice", file.name] += 1
             return
-        question = self._asked(key, row)
-        question.is_asked = True
-        self._topics.append(key)
-        question.extra |= row.extra
+        self._topics[key] = None
+        self._asked(key, row).extra.update(row.extra)
 
     def _add_result(self, file: File, file_format: str, row: FlatRow) -> None:
         self._formats[file.name] = file_format
@@ -150,7 +161,9 @@ class Gathered:
             self.sample.append(row)
         if isinstance(row.item, Document):
             self._know(row.item)
-        one.entries.append(_Entry(row.rank, row.score, row.item))
+        one.ranks.append(-1 if row.rank is None else min(row.rank, LARGEST_INTEGER))
+        one.scores.append(nan if row.score is None else row.score)
+        one.items.append(row.item)
         if row.grade is not None and row.grade != "":
             self._grades.append(_Grade(file.name, row))
 
@@ -172,16 +185,17 @@ class Gathered:
         ids: set[str] = set()
         for (_, name), lists in self._lists.items():
             for one in lists.values():
-                self._order(name, one)
-                for entry in one.entries[: self.depth]:
-                    item = entry.item
+                entries = self._ordered(name, one.entries())
+                one.top, rest = entries[: self.depth], entries[self.depth :]
+                one.tail = tuple(_name(entry.item) for entry in rest[:MOST_IN_TAIL])
+                one.ranks, one.scores, one.items = array("q"), array("d"), []
+                for _, _, item in one.top:
                     doc_id = item if isinstance(item, str) else (not item.text and item.doc_id)
                     if doc_id:
                         ids.add(doc_id)
         return frozenset(ids)
 
-    def _order(self, name: str, one: _List) -> None:
-        entries = one.entries
+    def _ordered(self, name: str, entries: list[_Entry]) -> list[_Entry]:
         ranks = [entry.rank for entry in entries]
         scores = [entry.score for entry in entries if entry.score is not None]
         if None not in ranks:
@@ -198,9 +212,9 @@ class Gathered:
             entries.sort(key=lambda entry: -(entry.score or 0.0))
             if len(set(scores)) < len(scores):
                 self._counts["results_ties", name] += 1
-        names = Counter(_name(entry.item) for entry in entries)
-        if any(count > 1 for count in names.values()):
+        if len({_name(entry.item) for entry in entries}) < len(entries):
             self._counts["results_items_twice", name] += 1
+        return entries
 
     def runs(self, hashes: Mapping[str, str]) -> tuple[ReadRun, ...]:
         """One run for each system, with the questions of all, in one order."""
@@ -262,9 +276,7 @@ class Gathered:
 
     def _query(self, number: int, key: str, one: _List | None) -> ReadQuery:
         question = self.questions[key]
-        entries = one.entries if one else []
-        cards = tuple(map(self._card, entries[: self.depth]))
-        tail = entries[self.depth : self.depth + MOST_IN_TAIL]
+        cards = tuple(map(self._card, one.top if one else ()))
         answer = one.answer if one else ""
         return ReadQuery(
             query_id=number,
@@ -276,7 +288,7 @@ class Gathered:
             context_dependent=False,
             extra={**question.extra, **(one.extra if one else {})},
             external_id=question.external_id,
-            tail=tuple(map(_name, map(itemgetter(2), tail))),
+            tail=one.tail if one else (),
         )
 
     def _card(self, entry: _Entry) -> Document:
@@ -340,7 +352,7 @@ class Gathered:
         if several:
             self._counts["results_passages", first] += len(several)
         cards = {card.identity: card for run in runs for q in run.queries for card in q.cards}
-        blank = [card.doc_id or "-" for card in cards.values() if not card.text]
+        blank = [card.doc_id or "-" for card in cards.values() if not (card.text or card.title)]
         if blank:
             ids: dict[str, str | int] = {
                 "count": len(blank),

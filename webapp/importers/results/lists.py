@@ -82,6 +82,8 @@ def _is_asked(value: object) -> bool:
     listed = found.get("items", [] if _NULL_LISTS & value.keys() else None)
     fits = isinstance(listed, list) and (not listed or isinstance(listed[0], dict | str))
     is_named = "query" in found or isinstance(value.get("hits"), dict)
+    if "page_content" in value or "node" in value:
+        return True  # the items alone: `read` says that a question is missing
     return fits and (is_named or ("query_id" in found and bool(_NULL_LISTS & value.keys())))
 
 
@@ -103,9 +105,8 @@ def _rows(
     is_search = isinstance(value.get("hits"), dict) or isinstance(value.get("response"), dict)
     if is_search and not (query or query_id):
         query = file.stem  # a response names no query
-    lacks = "" if query or query_id else "question"
-    if not isinstance(found.get("items"), list) and not _NULL_LISTS & value.keys():
-        lacks = "list"
+    has_list = isinstance(found.get("items"), list) or bool(_NULL_LISTS & value.keys())
+    lacks = "question" if not (query or query_id) else "" if has_list else "list"
     if lacks:
         keys = {"keys": ", ".join(list(value)[:20])}
         yield error(f"results_without_{lacks}", file.name, keys, line=line)

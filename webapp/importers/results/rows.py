@@ -16,7 +16,7 @@ from typing import IO, Literal, NamedTuple
 
 from msgspec import Struct
 
-from webapp.importers.evaluations.cited_answers import read_lines
+from webapp.importers.evaluations.cited_answers import MAX_LINE_BYTES, raw_lines, read_lines
 from webapp.importers.runs.json_documents import MAX_BYTES, load, storable_text
 from webapp.importers.runs.problems import UnreadableFile, error
 from webapp.kinds.document import Document, Scalar
@@ -28,7 +28,6 @@ BROKEN = (
 )
 """The exceptions of the standard library for a packed file that is broken or hostile."""
 
-LONGEST_LINE = 16 * 2**20
 _LONGEST_META = 500
 _MOST_MEMBERS = 100_000
 _SKIPPED = re.compile(r"(?:^|/)(?:\.|__MACOSX/)")
@@ -146,9 +145,9 @@ def whole(file: File) -> bytes:
 
 def text_lines(file: File, opened: IO[bytes]) -> Iterator[tuple[int, str] | Problem]:
     """Every line that is not blank with its number, without line end and byte order mark."""
-    for number, data in raw_lines(opened):
+    for number, data in enumerate(raw_lines(opened), 1):
         if data is None:
-            limit = {"limit": LONGEST_LINE // 2**20}
+            limit = {"limit": MAX_LINE_BYTES // 2**20}
             yield error("line_too_long", file.name, limit, line=number)
             continue
         try:
@@ -179,7 +178,7 @@ def json_objects(
 ) -> Iterator[tuple[int, dict[str, object]] | Problem]:
     """The objects in each line of JSON Lines, with its number, or `inside` a JSON file, counted."""
     with file.opened() as opened:
-        first = opened.readline(LONGEST_LINE).strip(b"\xef\xbb\xbf \t\r\n")
+        first = opened.readline(MAX_LINE_BYTES).strip(b"\xef\xbb\xbf \t\r\n")
         is_lines = first.startswith(b"{") and first.endswith(b"}")
     if is_lines:
         with file.opened() as opened:
@@ -192,19 +191,6 @@ def json_objects(
     value, problems = load(file.name, whole(file), expected="results_file")
     yield from problems
     yield from enumerate(inside(value), 1)
-
-
-def raw_lines(opened: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Every line with its number from 1, ``None`` for one beyond `LONGEST_LINE`."""
-    number = 0
-    while data := opened.readline(LONGEST_LINE):
-        number += 1
-        if len(data) == LONGEST_LINE and not data.endswith(b"\n"):
-            while (rest := opened.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-                pass
-            yield number, None
-        else:
-            yield number, data
 
 
 # Role to the names of columns and keys that mean it, best first, in lower case with _ for

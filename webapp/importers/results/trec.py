@@ -9,6 +9,7 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
+from webapp.importers.evaluations.cited_answers import raw_lines
 from webapp.importers.results.rows import (
     File,
     FlatRow,
@@ -19,7 +20,6 @@ from webapp.importers.results.rows import (
     flattened,
     guessed,
     item_of,
-    raw_lines,
     text_lines,
     whole,
     worded_lines,
@@ -163,7 +163,7 @@ def _heard(file: File, opened: IO[bytes], number: int, tell: Tell) -> None:
 def _json_lines(
     file: File, opened: IO[bytes], wanted: Container[str], tell: Tell
 ) -> Iterator[Document | Problem]:
-    for number, data in raw_lines(opened):
+    for number, data in enumerate(raw_lines(opened), 1):
         _heard(file, opened, number, tell)
         if data is None:
             yield error("line_too_long", file.name, {"limit": 16}, line=number)
@@ -207,7 +207,7 @@ def _doc_blocks(
 ) -> Iterator[Document | Problem]:
     block: list[str] = []
     size = 0
-    for number, data in raw_lines(opened):
+    for number, data in enumerate(raw_lines(opened), 1):
         _heard(file, opened, number, tell)
         if data is None:
             yield error("line_too_long", file.name, {"limit": 16}, line=number)
