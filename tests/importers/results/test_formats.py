@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import tracemalloc
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -317,9 +318,10 @@ def test_a_beir_folder_is_read_with_the_split_that_was_chosen(tmp_path: Path) ->
             (folder / name).write_text(text)
             archive.writestr(f"scifact/{name}", text)
     (tmp_path / "a.run").write_text(RUN)
+    (tmp_path / "b.zip").write_bytes(packed.getvalue())
     zipped: list[Path | tuple[str, bytes]] = [("s.zip", packed.getvalue()), tmp_path / "a.run"]
 
-    for files in ([folder, tmp_path / "a.run"], zipped):
+    for files in ([folder, tmp_path / "a.run"], zipped, [tmp_path / "b.zip", tmp_path / "a.run"]):
         group = read_files(files, split="test")
 
         assert lists_of(group.runs[0]) == {"q1": ["d7", "d2"], "q2": []}
@@ -569,13 +571,27 @@ def test_spans_come_in_every_shape() -> None:
         ]
 
 
-def test_packed_files_are_read_unpacked() -> None:
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX's")
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    for name, code in {"pipe": "not_a_file", "gone.csv": "unreadable_file"}.items():
+        with pytest.raises(ImportRefused) as refused:
+            read_files([tmp_path / name])
+        assert refused.value.problem.code == code
+
+
+def test_packed_files_are_read_unpacked(tmp_path: Path) -> None:
     packed = {
         f"{name}.gz": gzip.compress(text.encode())
         for name, text in {"a.run": RUN, "corpus.jsonl": CORPUS}.items()
     }
 
     assert read(packed).runs[0].queries[0].cards[0].text == "Long red dress"
+    for name, data in packed.items():
+        (tmp_path / name).write_bytes(data)
+    (run,) = read_files([tmp_path / name for name in packed]).runs
+    assert run.queries[0].cards[0].text == "Long red dress"
     half = gzip.compress(CORPUS.encode() * 999)[:60]
     cut: dict[str, str | bytes] = {"a.run": RUN, "corpus.jsonl.gz": half}
     assert "results_cut_off" in codes(read(cut))

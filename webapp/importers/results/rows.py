@@ -77,14 +77,15 @@ def expanded(dropped: Iterable[Path | tuple[str, bytes]]) -> Iterator[File]:
     for one in dropped:
         if isinstance(one, tuple):
             name, data = one
-            yield from _members(File(name, len(data), partial(_of_bytes, data)))
+            file = File(name, len(data), partial(_of_bytes, data))
+            yield from _members(file, BytesIO(data))
         elif one.is_dir():
             for path in sorted(one.rglob("*")):
                 name = path.relative_to(one.parent).as_posix()
                 if path.is_file() and not _SKIPPED.search(path.relative_to(one).as_posix()):
                     yield _at(name, path)
         else:
-            yield from _members(_at(one.name, one))
+            yield from _members(_at(one.name, one), one)
 
 
 def _of_bytes(data: bytes) -> IO[bytes]:
@@ -92,6 +93,8 @@ def _of_bytes(data: bytes) -> IO[bytes]:
 
 
 def _at(name: str, path: Path) -> File:
+    if path.exists() and not path.is_file():
+        raise UnreadableFile(error("not_a_file", name))
     try:
         size = path.stat().st_size
         path.open("rb").close()
@@ -104,10 +107,14 @@ def _at(name: str, path: Path) -> File:
 def _unpacked(raw: IO[bytes]) -> IO[bytes]:
     head = raw.read(2)
     raw.seek(0)
-    return gzip.GzipFile(fileobj=raw) if head == b"\x1f\x8b" else raw  # type: ignore[return-value]
+    if head != b"\x1f\x8b":
+        return raw
+    packed = gzip.GzipFile(fileobj=raw)
+    packed.myfileobj = raw  # type: ignore[assignment] # so that it is closed with it
+    return packed  # type: ignore[return-value]
 
 
-def _members(file: File) -> Iterator[File]:
+def _members(file: File, source: Path | BytesIO) -> Iterator[File]:
     """The files in a zip, or the file itself when it is none (a workbook is a zip, too)."""
     with file.opened() as opened:
         try:
@@ -118,7 +125,7 @@ def _members(file: File) -> Iterator[File]:
         yield file
         return
     try:
-        packed = zipfile.ZipFile(file.opened())
+        packed = zipfile.ZipFile(source)
         members = [one for one in packed.infolist() if not one.is_dir()]
     except BROKEN as wrong:
         raise UnreadableFile(error("results_cut_off", file.name)) from wrong
