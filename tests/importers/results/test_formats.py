@@ -177,6 +177,15 @@ def test_several_systems_in_one_file_are_several_runs() -> None:
     assert lists_of(two) == {"q": ["Y"], "r": []}
 
 
+def test_files_of_one_name_are_not_confused() -> None:
+    files = [("run.txt", RUN.encode()), ("run.txt", RUN.replace("d7", "d9").encode())]
+
+    one, two = read_files(files).runs
+
+    assert (lists_of(one), lists_of(two)) == ({"q1": ["d7", "d2"]}, {"q1": ["d9", "d2"]})
+    assert one.sha256 != two.sha256
+
+
 def test_one_system_in_several_files_is_one_run() -> None:
     hits = {"hits": {"hits": [{"_id": "7", "_source": {"body": "Y"}}]}}
 
@@ -329,9 +338,10 @@ def test_a_beir_folder_is_read_with_the_split_that_was_chosen(tmp_path: Path) ->
         assert group.runs[0].queries[0].cards[1].text == "Red gown"
         assert group.splits == ("test", "train")
 
-        unsure = read_files(files)
-        assert not unsure.judged
-        assert unsure.problems[0].code == "results_splits"
+        for other in (None, "dev"):
+            unsure = read_files(files, split=other)
+            assert not unsure.judged
+            assert unsure.problems[0].code == "results_splits"
 
 
 def test_documents_that_are_not_there_are_counted() -> None:

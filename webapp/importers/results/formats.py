@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -297,7 +298,7 @@ def read(
                 rows = kind.read(file, columns)
             problems += _gather(file, kind, rows, gathered)
             hashes[file.name] = _sha256(file)
-            header = header or (_header(file) if kind.read is tables.read else ())
+            header = header or (tables.header(file) if kind.read is tables.read else ())
     wanted = gathered.wanted()
     for file, kind in found:
         if wanted and kind.name == "corpus":
@@ -308,7 +309,7 @@ def read(
     judged = gathered.grades()
     problems += [*gathered.problems, *gathered.counted()]
     name = found[0][0].name if found else "-"
-    if splits and not split:
+    if splits and split not in splits:
         problems.insert(0, error("results_splits", name, {"splits": ", ".join(splits)}))
     if not (runs or judged or splits):
         raise ImportRefused(*(problems or [error("results_nothing", name)]))
@@ -333,25 +334,29 @@ def _recognise(
     """The files of known formats in the order in which they are read, and what is wrong."""
     found: list[tuple[File, Format]] = []
     problems: list[Problem] = []
-    for file in expanded(files):
+    names_seen: Counter[str] = Counter()
+    for one in expanded(files):
+        names_seen[one.name] += 1
+        again = names_seen[one.name]
+        file = one if again == 1 else one._replace(name=f"{one.name} ({again})")
         try:
             with file.opened() as opened:
                 first = opened.read(HEAD)
         except BROKEN:
             problems.append(error("results_cut_off", file.name))
             continue
-        kind = recognised(file.name, first, columns)
-        head = _head(file.name, first)
+        kind = recognised(one.name, first, columns)
+        head = _head(one.name, first)
         names = max(_headers(head), key=len, default=()) if head else ()
         if kind:
             found.append((file, kind))
-        elif len(names) > 1 and not file.name.endswith((".json", ".md", ".txt")):
+        elif len(names) > 1 and not one.name.endswith((".json", ".md", ".txt")):
             said = {"columns": ", ".join(names)[:300]}
             problems.append(error("results_columns_missing", file.name, said, line=1))
         elif not re.search(r"(?:^|/)(?:readme|licen[cs]e)", file.name.lower()):
             looks = {"found": "other_value", "expected": "results_file"}
             problems.append(error("unknown_format", file.name, looks))
-    found.sort(key=lambda one: READ_ORDER.index(one[1].role))
+    found.sort(key=lambda pair: READ_ORDER.index(pair[1].role))
     return found, problems
 
 
@@ -390,14 +395,6 @@ def _gather(
     if more:
         problems.append(error("results_more", file.name, {"count": more}))
     return problems
-
-
-def _header(file: File) -> tuple[str, ...]:
-    try:
-        first = next((one for one in tables.records(file) if not isinstance(one, Problem)), None)
-    except (ImportRefused, *BROKEN):
-        return ()
-    return tuple(first[1]) if first else ()
 
 
 def _sha256(file: File) -> str:

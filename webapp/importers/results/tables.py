@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 
 from webapp.importers.results.rows import (
+    BROKEN,
     ROLES,
     File,
     FlatRow,
@@ -21,8 +22,8 @@ from webapp.importers.results.rows import (
     json_objects,
     whole,
 )
-from webapp.importers.runs.csv_ratings import read_table
-from webapp.importers.runs.problems import UnreadableFile, error
+from webapp.importers.runs.csv_ratings import LONGEST_HEADER, read_table
+from webapp.importers.runs.problems import ImportRefused, UnreadableFile, error
 from webapp.records import Problem
 
 MOST_UNPACKED = 256 * 2**20
@@ -36,7 +37,7 @@ _OF_LISTS = ("text", "rank", "score", "system", "answer")
 
 def header_key(names: tuple[str, ...]) -> str:
     """The same for tables with the same columns in any order."""
-    return hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(sorted(map(str.lower, names))).encode()).hexdigest()[:16]
 
 
 def columns_of(names: tuple[str, ...], chosen: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -142,6 +143,19 @@ def records(file: File) -> Iterator[tuple[int, dict[str, object]] | Problem]:
         yield from table.problems
         for record in table.records:
             yield record.line, dict(record.cells)
+
+
+def header(file: File) -> tuple[str, ...]:
+    """The names of the columns of a table, none for a broken one."""
+    try:
+        with file.opened() as opened:
+            first = opened.readline(LONGEST_HEADER)
+        if not first.lstrip(b"\xef\xbb\xbf \t").startswith((b"PK", b"{", b"[")):
+            return read_table(file.name, first, required=(), known=_KNOWN).columns
+        found = next((one for one in records(file) if not isinstance(one, Problem)), None)
+    except (ImportRefused, *BROKEN):
+        return ()
+    return tuple(found[1]) if found else ()
 
 
 def _one(value: object) -> Iterator[dict[str, object]]:
