@@ -1,4 +1,4 @@
-"""The study of a database in a folder, as a command finds it there."""
+"""The study of a database, and of one in a folder, as a command finds it there."""
 
 from __future__ import annotations
 
@@ -16,12 +16,19 @@ from webapp.services.study import studies
 
 
 @contextmanager
+def open_study(database: Database) -> Iterator[tuple[Session, Study]]:
+    """Open the study of a database, made if it is new, and keep what is done to it."""
+    with database.writing() as session:
+        yield session, studies.open_or_make(session, NOW)
+        session.commit()
+
+
+@contextmanager
 def study_in(instance: Path) -> Iterator[tuple[Session, Study]]:
     database = Database(sqlite_url(instance / "relevansi.sqlite"))
     database.prepare()
     try:
-        with database.writing() as session:
-            yield session, studies.open_or_make(session, NOW)
-            session.commit()
+        with open_study(database) as opened:
+            yield opened
     finally:
         database.close()

@@ -30,6 +30,7 @@ from tests.fuzzing import samples
 from tests.page import Page
 from tests.services.gold import gold_files
 from tests.services.judging import rated_studies
+from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.phase_3 import participants
 from webapp.app import create_app
@@ -151,8 +152,7 @@ class Ground:
 
     def _fill(self) -> dict[str, str]:
         """Make the study; return the cookie of each role."""
-        with self.database.writing() as session:
-            study = studies.open_or_make(session, NOW)
+        with open_study(self.database) as (session, study):
             rated_studies.rated_study(session, study)
             owner = studies.raters(session, study)[0]
             for data in (gold_files.v2_file(), samples.run("api_only", "test_results.json")):
@@ -162,7 +162,6 @@ class Ground:
                 if b"threshold_t" in data:
                     set_id = session.get_one(Run, stored.id).question_set_id
                     gold.import_file(session, owner, set_id, "g", gold_files.gold_bytes(), NOW)
-            session.commit()
         visitors.lock(self.database)
         clients = {
             "owner": visitors.owner(self.app),

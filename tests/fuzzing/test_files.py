@@ -18,6 +18,7 @@ from tests.conftest import NOW
 from tests.fuzzing import mutations, samples
 from tests.services.evaluations import scored_files
 from tests.services.gold import gold_files
+from tests.stored_studies import open_study
 from webapp.chatbot import mappings
 from webapp.chatbot.answers import Message
 from webapp.chatbot.failures import CallFailed
@@ -265,12 +266,10 @@ def _ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     database = Database(sqlite_url(tmp_path_factory.mktemp("files") / "files.sqlite"))
     database.prepare()
     run = samples.run("hybrid", "test_results.json")
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         report = imports.examine(session, study, imports.read(NAME, run))
         assert report.read is not None
         run_id = imports.store(session, study, report.read, Labels(), NOW).id
-        session.commit()
     csvs, pack = samples.rated(database)
     valid = {**samples.FILES, "ratings": [samples.ratings(run)], "csv": csvs, "packs": [pack]}
     yield Ground(database, run_id, valid)

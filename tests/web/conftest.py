@@ -15,13 +15,13 @@ from flask.testing import FlaskClient
 
 from tests.conftest import NOW, copied
 from tests.services.runs.runs import card, query, run
+from tests.stored_studies import open_study
 from webapp.app import create_app
 from webapp.config import Settings, sqlite_url
 from webapp.db.engine import Database
 from webapp.records import QueryState, ReadQuery
 from webapp.services.runs import imports
 from webapp.services.runs.imports import Labels
-from webapp.services.study import studies
 from webapp.web.frame.workers import Workers
 
 P = ParamSpec("P")
@@ -109,10 +109,8 @@ def _run_id(web_database: Database) -> str:
 
 
 def stored(database: Database, queries: Sequence[ReadQuery], *, method: str = "hybrid") -> str:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         imported = imports.store(session, study, run(*queries, method=method), Labels(), NOW)
-        session.commit()
     return imported.id
 
 

@@ -9,9 +9,9 @@ from flask.testing import FlaskClient
 
 from tests.conftest import NOW
 from tests.page import Page
+from tests.stored_studies import open_study
 from webapp.db.engine import Database
 from webapp.services.people import raters, sign_in
-from webapp.services.study import studies
 from webapp.web.frame import access
 
 PASSWORD = "kata sandi yang panjang"
@@ -27,17 +27,13 @@ def browser(app: Flask, *, elsewhere: bool = False) -> FlaskClient:
 
 
 def lock(database: Database, password: str = PASSWORD) -> None:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         sign_in.set_password(session, study, sign_in.hashed(password), NOW)
-        session.commit()
 
 
 def invite(database: Database, name: str) -> str:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         token = raters.invite(session, study, name, access.now()).token
-        session.commit()
     return f"/join/{token}"
 
 

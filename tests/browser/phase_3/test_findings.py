@@ -13,12 +13,12 @@ from tests.browser.server import Server
 from tests.conftest import NOW
 from tests.services.phase_3.participants import taking_part
 from tests.services.phase_3.test_findings import closing, rated
+from tests.stored_studies import open_study
 from tests.web.visitors import PASSWORD, lock
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.records import Relevance
 from webapp.services.phase_3 import findings
-from webapp.services.study import studies
 
 pytestmark = pytest.mark.browser
 
@@ -33,14 +33,12 @@ def _phase_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     database = Database(sqlite_url(folder / "relevansi.sqlite"))
     database.prepare()
     lock(database)
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         melati = taking_part(session, study)
         rated(session, melati, YES, YES, notes="Harganya cocok")
         closing(session, melati, "5151515151", helped="Cepat")
         findings.add(session, melati, "helped", "speed", NOW)
         rated(session, taking_part(session, study, "Kenari"), NO, YES)
-        session.commit()
     database.close()
     server = ForkedServer(folder)
     server.start()

@@ -14,6 +14,7 @@ from tests.services.planning.helped import (
     machine,
     study_of_two_runs,
 )
+from tests.stored_studies import open_study
 from webapp.config import sqlite_url
 from webapp.db.engine import Database
 from webapp.db.tables.runs import Run
@@ -40,15 +41,13 @@ def _made(tmp_path: Path, sqlite_template: Path) -> tuple[Database, str, str]:
 @pytest.fixture(name="rated")
 def _rated(made: tuple[Database, str, str]) -> tuple[str, str]:
     database, *_ = made
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         owner, mesin = studies.raters(session, study)[0], machine(session, study)
         first, second = (session.get_one(Run, run_id) for run_id in made[1:])
         drawn(session, owner, first)
         for run, said in ((first, BY_PEOPLE), (second, OTHER)):
             judge(session, mesin, run, BY_MACHINE)
             judge(session, owner, run, said)
-        session.commit()
     database.close()
     return made[1:]
 
@@ -88,13 +87,11 @@ def test_a_sample_is_drawn_by_category_extended_and_closed(
     waiting = document(relevansi(tmp_path, "estimate", "--run", ids[0], "--against", ids[1], *JSON))
     assert (waiting["value"], waiting["n"], waiting["of"], waiting["waiting"]) == (None, 0, 8, 4)
 
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         owner = studies.raters(session, study)[0]
         for run_id in ids:
             said = dict.fromkeys(rule["sample"], "10")
             judge(session, owner, session.get_one(Run, run_id), said)
-        session.commit()
     database.close()
 
     shown = " ".join(relevansi(tmp_path, "sample").stdout.split())

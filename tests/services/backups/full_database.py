@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.judging.rated_studies import rated_study
+from tests.stored_studies import open_study
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base, Moment
 from webapp.services.backups.backups import VALUES
@@ -40,9 +41,7 @@ def judged(database: Database) -> None:
 
 
 def pack(database: Database) -> bytes:
-    with database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(database) as (session, study):
         return packs.pack(session, study, None, Rule("majority")).data
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW, copied
 from tests.services.phase_3.participants import WORK, asked, claimed, only, place, taking_part
 from tests.services.runs.runs import click
+from tests.stored_studies import open_study
 from webapp.chatbot.answers import Answer
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
@@ -328,18 +329,14 @@ def test_files_made_meanwhile_are_named(
 
 def test_no_trace_is_left_in_the_sqlite_file(sqlite_template: Path, sqlite: Database) -> None:
     copied(sqlite_template, sqlite)
-    with sqlite.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(sqlite) as (session, study):
         participant = taking_part(session, study)
         asked(session, participant, SECRET)
-        session.commit()
-    with sqlite.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(sqlite) as (session, study):
         (participant,) = participants.everybody(session, study)
         path = Path(sqlite.description)
         assert SECRET.encode() in _bytes(path)
         participants.withdraw(session, participant, NOW)
-        session.commit()
 
     sqlite.empty_journal()
 

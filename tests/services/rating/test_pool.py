@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from tests.conftest import NOW
 from tests.services.rating.blind_raters import NO, YES, Robot, set_study, stored
 from tests.services.runs.runs import card, click, query
+from tests.stored_studies import open_study
 from webapp.db.engine import Database, Kept
 from webapp.db.tables.judging import (
     Event,
@@ -41,12 +42,10 @@ from webapp.services.study import assignments, studies
 
 
 def test_raters_at_once_keep_the_overlap(database: Database) -> None:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         set_study(session, study, overlap=1)
         stored(session, study, "hybrid", *(query(number, card("a")) for number in range(1, 9)))
         ids = [studies.add_rater(session, study, name, NOW).id for name in "ABCD"]
-        session.commit()
 
     def ask(rater_id: int) -> None:
         for number in range(3):
@@ -121,12 +120,10 @@ def test_the_share_kept_is_the_share_read_anew(
 
 
 def test_a_click_rolled_back_is_gone(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         rater_id = studies.add_rater(session, study, "Ani", NOW).id
         stored(session, study, "hybrid", *(query(n, card("a"), card("b")) for n in range(1, 6)))
         Robot(session, session.get_one(Rater, rater_id)).next_page()
-        session.commit()
 
     def rate_one(number: int, *, keeps: bool) -> None:
         with database.writing() as session:

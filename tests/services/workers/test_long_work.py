@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.stored_studies import open_study
 from webapp.db.engine import Database
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork
@@ -58,19 +59,14 @@ def _kind(database: Database, monkeypatch: pytest.MonkeyPatch) -> MadeKind:
 
 
 def enqueue(database: Database, now: datetime = NOW) -> str:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
-        work_id = jobs.enqueue(session, study, "made", {"run": None}, now)
-        session.commit()
-    return work_id
+    with open_study(database) as (session, study):
+        return jobs.enqueue(session, study, "made", {"run": None}, now)
 
 
 def change(database: Database) -> None:
     """Change something that the study logs."""
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         studies.log(session, study, "rename", study.name, "old", "new", NOW)
-        session.commit()
 
 
 def leave_behind(database: Database, attempts: int, alive_until: datetime) -> str:
@@ -117,8 +113,7 @@ def test_a_file_is_made_step_by_step_and_kept(database: Database, kind: MadeKind
         None,
         False,
     )
-    with database.reading() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         assert jobs.file(session, study, work_id) == FILE
         assert not jobs.is_any_open(session)
 

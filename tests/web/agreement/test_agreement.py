@@ -15,6 +15,7 @@ from tests.conftest import NOW
 from tests.page import Page
 from tests.services.agreement.test_agreement import pair
 from tests.services.runs.runs import card, click, query, run
+from tests.stored_studies import open_study
 from tests.web.conftest import PART
 from webapp import notation
 from webapp.db.engine import Database
@@ -37,9 +38,7 @@ YES, NO = Relevance.RELEVANT, Relevance.NOT_RELEVANT
 @pytest.fixture(name="two_raters")
 def _two_raters(web_database: Database, run_id: str) -> None:
     """The owner and Budi <b> judged cards a, b, c: alike, apart, alike; and one empty list."""
-    with web_database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(web_database) as (session, study):
         study.blind = False
         owner = studies.raters(session, study)[0]
         budi = studies.add_rater(session, study, "Budi <b>", NOW)
@@ -49,7 +48,6 @@ def _two_raters(web_database: Database, run_id: str) -> None:
                 events.judge(session, rater, run_id, 1, rank, verdict, made)
             said = AnswerRating(quality=3, notes="", empty_outcome=EmptyOutcome.CORRECT_EMPTY)
             events.rate(session, rater, run_id, 3, said, click(f"{rater.id}-empty"))
-        session.commit()
 
 
 @pytest.mark.parametrize(
@@ -94,9 +92,7 @@ def test_the_page_shows_each_coefficient_with_its_meaning(client: FlaskClient) -
 
 @pytest.mark.usefixtures("two_raters")
 def test_the_json_is_what_the_command_prints(client: FlaskClient, web_database: Database) -> None:
-    with web_database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(web_database) as (session, study):
         assert client.get("/agreement.json").json == agreement_json(
             agreement.report(session, study)
         )
@@ -238,18 +234,14 @@ def disputes(answer: TestResponse) -> list[str]:
 @pytest.fixture(name="disputed")
 def _disputed(web_database: Database, run_id: str) -> int:
     """Card b, which the owner and Budi judge apart; Budi wrote a hostile note."""
-    with web_database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(web_database) as (session, study):
         owner = studies.raters(session, study)[0]
         budi = studies.add_rater(session, study, "Budi", NOW)
         for rater, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
             events.judge(session, rater, run_id, 1, 2, verdict, click(f"v{rater.id}"))
         events.rate(session, budi, run_id, 1, AnswerRating(notes="<script>x"), click("n"))
         wanted = select(JudgedThing.id).join(Property).where(Property.identity == "slug:b")
-        found = session.scalars(wanted).one()
-        session.commit()
-    return found
+        return session.scalars(wanted).one()
 
 
 def stored(database: Database) -> list[tuple[str, str]]:
@@ -325,16 +317,13 @@ def test_disputes_are_settled_one_after_the_other_a_few_on_each_page(
 ) -> None:
     """Seven: five, then the other two whether or not the first were settled, then the start."""
     imported = [card(f"c{rank}") for rank in range(7)]
-    with web_database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(web_database) as (session, study):
         owner, budi = studies.raters(session, study)[0], studies.add_rater(session, study, "B", NOW)
         many = imports.store(session, study, run(query(1, *imported), method="many"), Labels(), NOW)
         for rank in range(1, 8):
             for one, verdict in ((owner, Relevance.RELEVANT), (budi, Relevance.NOT_RELEVANT)):
                 at = click(f"{one.id}/{rank}")
                 events.judge(session, one, many.id, 1, rank, verdict, at)
-        session.commit()
     first = client.get("/adjudications/")
     shown = disputes(first)
     for thing in shown[:3]:

@@ -13,6 +13,7 @@ from werkzeug.test import TestResponse
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, click, query
+from tests.stored_studies import open_study
 from tests.web.conftest import made_once, stored
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Event
@@ -41,16 +42,13 @@ def rated_pair(database: Database) -> tuple[str, str]:
         method="api",
     )
     second = stored(database, [query(1, card("same"), category=HOSTILE), query(2)], method="hybrid")
-    with database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(database) as (session, study):
         owner = studies.raters(session, study)[0]
         for query_id, rank, verdict in ((1, 1, YES), (1, 2, NO), (2, 1, YES)):
             made = click(f"{query_id}-{rank}")
             events.judge(session, owner, first, query_id, rank, verdict, made)
         empty = AnswerRating(empty_outcome=EmptyOutcome.FALSE_NEGATIVE)
         events.rate(session, owner, second, 2, empty, click("empty"))
-        session.commit()
     return first, second
 
 
@@ -137,12 +135,9 @@ def test_disputes_that_keep_figures_open_are_named_where_verdicts_are_merged(
     client: FlaskClient, web_database: Database, pair: tuple[str, str]
 ) -> None:
     """The owner found the card relevant, Ani did not: the two votes have no majority."""
-    with web_database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(web_database) as (session, study):
         ani = studies.add_rater(session, study, "Ani", NOW)
         events.judge(session, ani, pair[0], 1, 1, NO, click("ani"))
-        session.commit()
 
     merged = Page(client.get(f"/comparisons/{address(pair, rule='majority')}"))
     alone = client.get(f"/comparisons/{address(pair, rule='rater Owner')}").text

@@ -18,6 +18,7 @@ from tests.page import Page
 from tests.services.gold.gold_files import GOLD, gold_bytes, listing, stored_file, v2_file
 from tests.services.runs.runs import click
 from tests.services.statements import counted
+from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.comparisons.test_comparisons import address
 from tests.web.conftest import PART, WAYS, made_once
@@ -228,13 +229,11 @@ def test_hostile_text_is_only_text(client: FlaskClient, web_database: Database, 
 def _both(web_database: Database) -> tuple[str, str]:
     """Two V2 runs: CPRs 1, 3/4, 1/2, 0, 0 (two cards wait) against one card of 3/4."""
     other = json.loads(v2_file({1: [listing("b", price=2_000_000_000)], 2: [], 3: []}))
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(web_database) as (session, study):
         first, second = (
             imports.store(session, study, json_runs.read("results.json", data), Labels(), NOW).id
             for data in (v2_file(), json.dumps(other | {"method": "api_only"}).encode())
         )
-        session.commit()
     return first, second
 
 
@@ -275,12 +274,9 @@ def stored(
     with_gold: bool = True,
 ) -> str:
     """Store the made-up run, or one that lists these properties; return its id."""
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         owner = studies.raters(session, study)[0]
-        run_id = stored_file(session, study, owner, v2_file(listed), with_gold=with_gold)
-        session.commit()
-    return run_id
+        return stored_file(session, study, owner, v2_file(listed), with_gold=with_gold)
 
 
 def judge_all(database: Database, run_id: str) -> None:
@@ -325,11 +321,9 @@ def _blind_ids(web_database: Database, run_id: str) -> list[str]:
     """Two runs of one question set, so that raters are blind, and marks shown."""
     document = json.loads(v2_file({1: [listing("a"), listing("f")], 2: [], 3: []}))
     data = json.dumps(document | {"method": "api_only"}).encode()
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(web_database) as (session, study):
         read = json_runs.read("results.json", data)
         other = imports.store(session, study, read, Labels(), NOW).id
-        session.commit()
     set_study(web_database, badges_while_blind=True, repeat_percent=0)
     return [run_id, other]
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from tests.conftest import NOW
 from tests.page import Page
 from tests.services.gold.gold_files import GOLD, stored_run
+from tests.stored_studies import open_study
 from tests.web.conftest import PART, WAYS
 from tests.web.frame.test_hostile_texts import HOSTILE, check
 from webapp.db.engine import Database
@@ -34,13 +34,10 @@ FIRST = {
 
 
 def edited(database: Database, *, with_gold: bool = True) -> str:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         owner = studies.raters(session, study)[0]
         run = stored_run(session, study, owner, with_gold=with_gold)
-        address = f"/gold/{run.question_set_id}"
-        session.commit()
-    return address
+        return f"/gold/{run.question_set_id}"
 
 
 def document(client: FlaskClient, editor: str) -> dict[str, Any]:

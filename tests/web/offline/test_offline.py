@@ -17,6 +17,7 @@ from tests.page import Page
 from tests.services.exports.offline_files import change, ratings
 from tests.services.rating.particulars import v2_answer
 from tests.services.runs.runs import card, query, run
+from tests.stored_studies import open_study
 from tests.web.conftest import QUERIES, stored
 from tests.web.frame.test_hostile_texts import HOSTILE, imported
 from tests.web.rating.blind_study import set_study
@@ -31,7 +32,6 @@ from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineR
 from webapp.kinds.property import Card
 from webapp.records import QueryState
 from webapp.services.people import raters
-from webapp.services.study import studies
 
 DATA = ratings(
     run(*QUERIES),
@@ -234,10 +234,8 @@ def test_ratings_are_told_before_they_are_stored_under_the_name_that_was_confirm
 def test_ratings_that_cannot_be_stored_stay_with_their_reason(
     client: FlaskClient, run_id: str, web_database: Database
 ) -> None:
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(web_database) as (session, study):
         raters.remove(session, raters.add(session, study, "Cici", NOW), NOW)
-        session.commit()
     after = drop_and_store(client, "Cici")
 
     assert "is of Cici, who" in after.text

@@ -14,6 +14,7 @@ from sqlalchemy import update
 
 from tests.conftest import NOW
 from tests.page import Page
+from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.visitors import PASSWORD, browser, invite, invited, lock, owner
 from webapp.config import secret_key
@@ -70,11 +71,9 @@ def finish(database: Database, end: str, name: str = "Ani") -> None:
 
 class TestOnOneLaptop:
     def test_a_rater_is_chosen(self, client: FlaskClient, web_database: Database) -> None:
-        with web_database.writing() as session:
-            study = studies.open_or_make(session, NOW)
+        with open_study(web_database) as (session, study):
             ani = raters.add(session, study, "Ani", NOW).id
             mine = raters.owner(session, study).id
-            session.commit()
         assert "/sign-in" in Page(client.get("/")).links()
         for rater, status in (("", 400), ("x", 400), ("99", 404)):
             assert client.post("/sign-in/as", data={"rater": rater}).status_code == status
@@ -129,8 +128,7 @@ class TestTheFirstPassword:
         assert here.get("/runs/").status_code == 200
 
     def test_the_link_of_the_terminal_sets_it_once(self, app: Flask) -> None:
-        with app.extensions["database"].reading() as session:
-            study = studies.open_or_make(session, NOW)
+        with open_study(app.extensions["database"]) as (_session, study):
             key = sign_in.setup_key(study, str(app.secret_key))
         client = browser(app, elsewhere=True)
         assert client.get("/sign-in?setup=x").status_code == 403

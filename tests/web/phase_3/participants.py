@@ -12,11 +12,11 @@ from tests.conftest import NOW
 from tests.demo import study_of
 from tests.page import Page
 from tests.services.phase_3.participants import SETTINGS
+from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.conftest import in_english
 from webapp.db.engine import Database
 from webapp.services.phase_3 import participants, user_studies
-from webapp.services.study import studies
 from webapp.web.frame import access
 from webapp.web.frame.workers import workers
 
@@ -28,11 +28,9 @@ NOBODY = "http://127.0.0.1:9"
 def opened(database: Database, endpoint: str, **settings: object) -> str:
     """Open phase 3 with the chatbot at an address; return the path of everybody's link."""
     wanted = replace(SETTINGS, endpoint=endpoint, tries=1, **settings)
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         user_studies.set_settings(session, study, wanted, NOW)
         token = participants.make_link(session, study, access.now()).token
-        session.commit()
     return f"/take-part/{token}"
 
 

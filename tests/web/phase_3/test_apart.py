@@ -13,6 +13,7 @@ from tests.conftest import NOW
 from tests.page import Page
 from tests.services.phase_3.participants import asked, opened, taking_part
 from tests.services.runs.runs import click
+from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.conftest import QUERIES, in_english, stored
 from tests.web.phase_3 import participants
@@ -22,7 +23,6 @@ from webapp.db.engine import Database
 from webapp.records import Relevance
 from webapp.services.judging import events
 from webapp.services.phase_3 import participants as use_cases
-from webapp.services.study import studies
 
 SEEDS = resource("seeds") / "runs"
 PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments/", "/agreement",
@@ -32,8 +32,7 @@ PAGES = ("/", "/runs/", "/raters/", "/study/standing", "/study/assignments/", "/
 
 def phase_3(database: Database) -> None:
     """Let two people take part, whose questions are the study's own in their very words."""
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         opened(session, study)
         for name in ("Melati", "Jati"):
             person = taking_part(session, study, name)
@@ -44,7 +43,6 @@ def phase_3(database: Database) -> None:
             verdict, said = Relevance.RELEVANT, click(f"c{name}", minute=2)
             events.judge(session, rater, person.run_id, position, 1, verdict, said)
             use_cases.answer(session, rater, "sus 1", "5", click(f"s{name}", minute=3))
-        session.commit()
 
 
 def test_every_page_of_the_study_stays_equal(

@@ -14,6 +14,7 @@ from tests.conftest import NOW
 from tests.page import Page
 from tests.services.phase_3.participants import opened, taking_part
 from tests.services.phase_3.test_findings import closing, rated
+from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.conftest import PART, made_once
 from tests.web.visitors import PASSWORD, lock
@@ -25,7 +26,6 @@ from webapp.records import Relevance
 from webapp.services.phase_3 import participants, user_studies
 from webapp.services.phase_3.user_studies import UserStudySettings
 from webapp.services.study import studies
-from webapp.web.frame.access import now
 
 FORM = {
     "is_open": "1",
@@ -42,8 +42,7 @@ FORM = {
 
 
 def settings(database: Database) -> UserStudySettings:
-    with database.reading() as session:
-        study = studies.open_or_make(session, now())
+    with open_study(database) as (session, study):
         return user_studies.settings(user_studies.find(session, study))
 
 
@@ -169,15 +168,14 @@ def _two_people(client: FlaskClient, web_database: Database) -> tuple[int, int]:
 def two_took_part(database: Database) -> tuple[int, int]:
     """Melati (P@5 1 and 0.5, SUS 100) and Kenari (0, hostile words), and the owner's password."""
     lock(database)
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         melati = taking_part(session, study)
         rated(session, melati, YES, YES)
         rated(session, melati, NO, YES, text="Yang lain?")
         closing(session, melati, "5151515151", helped="Cepat")
         kenari = taking_part(session, study, "Kenari <i>")
         rated(session, kenari, NO, NO, notes=HOSTILE, text=HOSTILE)
-        session.commit()
+        session.flush()
         return melati.id, kenari.id
 
 
@@ -278,9 +276,7 @@ def test_withdrawal_says_what_goes_and_which_copies_stay_and_then_deletes(
     assert "Kenari" not in page
     assert "1 participant withdrew" in page.one("#withdrawn")
     assert "cards.csv" in page.one("#withdrawn")
-    with web_database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(web_database) as (session, study):
         assert [one.id for one in participants.everybody(session, study)] == [melati]
 
 

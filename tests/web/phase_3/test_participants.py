@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from tests.page import Page
+from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.conftest import PART
 from tests.web.phase_3.participants import NOBODY, consent_form, opened, taking_part
@@ -134,10 +135,8 @@ def test_no_address_is_stored(app: Flask, web_database: Database, link: str) -> 
 
 def test_nobody_agrees_unread(stranger: FlaskClient, web_database: Database, link: str) -> None:
     form = agrees(stranger, link)
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, now())
+    with open_study(web_database) as (session, study):
         user_studies.write_consent(session, study, {"id": "Baru", "en": "Entirely new"}, now())
-        session.commit()
     answer = stranger.post(link, data=form)
 
     assert answer.status_code == 409

@@ -9,6 +9,7 @@ from tests.page import Page
 from tests.services.planning.helped import BY_MACHINE, BY_PEOPLE, drawn, machine, study_of_two_runs
 from tests.services.planning.helped import judge as judge_all
 from tests.services.runs.runs import card, query
+from tests.stored_studies import open_study
 from tests.web.conftest import stored
 from webapp.db.engine import Database
 from webapp.services.study import studies
@@ -189,9 +190,7 @@ def test_a_question_outside_the_sample_opens_by_its_address_and_says_so(
 
 
 def rated(database: Database, *, sample: bool = False, left: int = 0) -> None:
-    with database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(database) as (session, study):
         owner = studies.raters(session, study)[0]
         runs = study_of_two_runs(session, study)
         if sample:
@@ -202,7 +201,6 @@ def rated(database: Database, *, sample: bool = False, left: int = 0) -> None:
             judge_all(session, machines[0], run, by_machine)
             judge_all(session, owner, run, BY_PEOPLE)
         judge_all(session, machines[1], runs[0], {1: "10"})
-        session.commit()
 
 
 def test_figures_stand_beside_those_of_people_alone_with_the_rule(

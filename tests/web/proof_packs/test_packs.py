@@ -6,10 +6,10 @@ from flask.testing import FlaskClient
 
 from tests.page import Page
 from tests.services.proof_packs.packs import verified
+from tests.stored_studies import open_study
 from webapp.db.engine import Database
 from webapp.db.tables.runs import LongWork
 from webapp.services.proof_packs import packs
-from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.services.workers.loop import ALIVE
 from webapp.web.frame.access import now
@@ -96,11 +96,9 @@ def test_a_job_shows_how_far_it_is_and_can_be_cancelled(
 def test_a_job_that_waited_for_a_server_is_done_or_fails_with_a_remedy(
     app: Flask, client: FlaskClient, web_database: Database, run_id: str
 ) -> None:
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, now())
+    with open_study(web_database) as (session, study):
         wanted = [{"run": run, "rule": "majority"} for run in (run_id, "gone")]
         made, failed = [jobs.enqueue(session, study, kinds.PACK, one, now()) for one in wanted]
-        session.commit()
     workers(app).serve()
     assert workers(app).is_idle(WAIT)
 

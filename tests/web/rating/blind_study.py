@@ -9,6 +9,7 @@ from werkzeug.test import TestResponse
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, query
+from tests.stored_studies import open_study
 from tests.web.conftest import made_once, stored
 from webapp.db.engine import Database
 from webapp.kinds.property import Card
@@ -20,11 +21,9 @@ def shown(name: str, **stated: object) -> Card:
 
 
 def set_study(database: Database, **wanted: object) -> None:
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         before = studies.switches(study)
         studies.set_switches(session, study, replace(before, **wanted), NOW)
-        session.commit()
 
 
 @made_once

@@ -10,9 +10,11 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
+from tests.demo import study_of
 from tests.page import Page
 from tests.services.runs.runs import card, query
 from tests.services.statements import counted
+from tests.stored_studies import open_study
 from tests.web.conftest import PART, WAYS, stored
 from tests.web.rating.blind_study import begin, judge_all, keys, set_study, shown, stands
 from webapp.db.engine import Database
@@ -64,9 +66,7 @@ def rate_whole_study(client: FlaskClient, headers: dict[str, str]) -> list[bytes
 
 def owner(database: Database) -> int:
     with database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
-        return studies.raters(session, study)[0].id
+        return studies.raters(session, study_of(session))[0].id
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -321,13 +321,11 @@ def test_what_is_not_there_is_refused(
 def test_another_rater_s_task_is_nowhere_to_be_found(
     client: FlaskClient, web_database: Database, headers: dict[str, str]
 ) -> None:
-    with web_database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(web_database) as (session, study):
         other = studies.add_rater(session, study, "Budi", NOW)
         task = tasks.next_task(session, other, NOW)
         assert task is not None
         task_id, key = task.id, tasks.key(task, tasks.things(session, task)[0].id)
-        session.commit()
 
     assert client.get(f"/rate/{task_id}", headers=headers).status_code == 404
     said = {"card": key, "relevance": "1"}

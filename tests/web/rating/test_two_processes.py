@@ -18,6 +18,7 @@ from sqlalchemy import func, select
 from tests.browser.server import HYBRID, PASSED_ON, ROOT
 from tests.conftest import NOW
 from tests.services.other_database import address, on_postgres
+from tests.stored_studies import open_study
 from tests.web.visitors import PASSWORD, lock
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
@@ -127,11 +128,9 @@ def test_an_impossible_name_is_not_found(processes: tuple[Process, Process], add
 
 def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process, Process]) -> None:
     """Every click goes to both processes, as a proxy that repeats requests would send it."""
-    with shared.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(shared) as (session, study):
         read = json_runs.read("a.json", HYBRID.read_bytes())
         run_id = imports.store(session, study, read, Labels(), NOW).id
-        session.commit()
 
     def click(number: int) -> int:
         process = processes[number % 2]

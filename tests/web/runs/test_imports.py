@@ -14,6 +14,7 @@ from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
 from tests.page import Page
+from tests.stored_studies import open_study
 from tests.web.conftest import WAYS
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
@@ -22,7 +23,6 @@ from webapp.db.tables.study import Study
 from webapp.importers.runs import json_runs
 from webapp.services.runs import file_formats, imports, waiting_files
 from webapp.services.runs.file_formats import FileDecision
-from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame.workers import workers
 
@@ -399,13 +399,10 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
     decided = {"token": waiting, "action": "store", f"depends-{waiting[0]}": ["1", "2"]}
     pages = {sent(client, decided), sent(client, decided)}
     given = {waiting[0]: FileDecision(depends=["1", "2"])}
-    with web_database.writing() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(web_database) as (session, study):
         kept = [waiting_files.find(session, study, token) for token in waiting]
         wanted = kinds.storing(kept, given)
         pages.add(f"/files/{jobs.enqueue(session, study, kinds.STORING, wanted, NOW)}")
-        session.commit()
 
     assert len(pages) == 1
     with web_database.reading() as session:

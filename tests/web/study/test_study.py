@@ -14,6 +14,7 @@ from tests.conftest import NOW
 from tests.page import Page
 from tests.services.rating.blind_raters import Robot
 from tests.services.runs.runs import card, click, query
+from tests.stored_studies import open_study
 from tests.web.conftest import PART, stored
 from tests.web.rating.blind_study import set_study
 from tests.web.visitors import invited
@@ -42,23 +43,20 @@ ASSIGNMENTS = "/study/assignments/"
 
 def kept(database: Database) -> Switches:
     """Return how the study is set."""
-    with database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(database) as (_session, study):
         return studies.switches(study)
 
 
 def add(database: Database, name: str, *verdicts: Relevance) -> int:
     """Add a rater who gives `verdicts` on the cards of their first task, a minute apart."""
-    with database.writing() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         rater = studies.add_rater(session, study, name, NOW)
         task = tasks.next_task(session, rater, NOW) if verdicts else None
         for minute, verdict in enumerate(verdicts):
             assert task is not None
             shown = tasks.key(task, tasks.things(session, task)[minute].id)
             tasks.judge(session, rater, task.id, shown, verdict, click(f"{name}{minute}", minute=1))
-        session.commit()
+        session.flush()
         return rater.id
 
 
@@ -67,9 +65,7 @@ def test_a_new_study_shows_what_is_in_force(client: FlaskClient, web_database: D
 
     shown = {"blind": "auto", "figures": "progress", "repeat_percent": "5", "overlap": ""}
     assert shown.items() <= page.fields(SWITCHES).items()
-    with web_database.reading() as session:
-        study = studies.current(session)
-        assert study is not None
+    with open_study(web_database) as (_session, study):
         secret = study.order_secret
     assert f"same: {sha256(secret.encode()).hexdigest()}" in page
     assert secret not in page.source
@@ -323,8 +319,7 @@ def _ani(web_database: Database) -> int:
 
 def named(database: Database) -> dict[int, str]:
     """Return what is assigned, as it would be written."""
-    with database.reading() as session:
-        study = studies.open_or_make(session, NOW)
+    with open_study(database) as (session, study):
         sets = assignments.numbered(session, study)
         found = assignments.by_rater(session, study)
         return {key: assignments.written(questions, sets) for key, questions in found.items()}
