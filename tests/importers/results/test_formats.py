@@ -270,6 +270,8 @@ def test_ids_with_several_texts_name_passages() -> None:
     assert one[0].identity == two[0].identity != one[1].identity
     assert one[0].identity.startswith("doc:a.pdf#")
     assert codes(group)["results_passages"] == 1
+    assert "results_items_twice" not in codes(group)
+    assert read({"t.csv": rows}, depth=1).runs[0].queries[0].tail == (one[1].identity,)
 
 
 def test_grades_are_whole_numbers_of_any_height_from_zero() -> None:

@@ -58,14 +58,13 @@ class _Entry(NamedTuple):
 class _List(Struct):
     """One list on its way: compact while it grows, since there may be millions of entries."""
 
-    place: int
     answer: str = ""
     extra: dict[str, object] = field(default_factory=dict)
     ranks: array[int] = field(default_factory=lambda: array("q"))  # -1 for none
     scores: array[float] = field(default_factory=lambda: array("d"))  # nan for none
     items: list[Document | str] = field(default_factory=list)
     top: list[_Entry] = field(default_factory=list)
-    tail: tuple[str, ...] = ()
+    rest: list[Document | str] = field(default_factory=list)  # below the top
 
     def entries(self) -> list[_Entry]:
         stated = zip(self.ranks, self.scores, self.items, strict=True)
@@ -93,6 +92,7 @@ class Gathered:
         self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
         self._keys_of_texts: dict[str, str] = {}
         self._lists: dict[tuple[str, str], dict[str, _List]] = defaultdict(dict)
+        self._places: dict[tuple[str, str, str], dict[int, int]] = defaultdict(dict)
         self._formats: dict[str, str] = {}
         self._grades: list[_Grade] = []
         self._known: dict[str, Document] = {}  # of rows that state a text, by id
@@ -141,18 +141,18 @@ class Gathered:
     def _add_result(self, file: File, file_format: str, row: FlatRow) -> None:
         self._formats[file.name] = file_format
         lists = self._lists[row.system or file.stem, file.name]
-        key = first = self._key(row)
-        again = 1
-        while row.place and key in lists and lists[key].place != row.place:
-            again += 1
-            key = f"{first} ({again})"  # the same question asked twice is two questions
+        first = self._key(row)
         question = self._asked(first, row)
-        if again > 1 and key not in self.questions:
+        # The same question asked twice in one file is two questions.
+        places = self._places[row.system, file.name, first]
+        again = places.setdefault(row.place, len(places) + 1)
+        key = first if again == 1 else f"{first} ({again})"
+        if key not in self.questions:
             number = question.external_id and f"{question.external_id}/{again}"
             self.questions[key] = Question(number, question.text, question.category)
         if row.query and question.text and normalised(question.text) != normalised(row.query):
             self._counts["results_question_differs", file.name] += 1
-        one = lists.setdefault(key, _List(row.place))
+        one = lists.setdefault(key, _List())
         one.answer = one.answer or row.answer
         one.extra |= row.extra
         if row.item is None:
@@ -187,7 +187,7 @@ class Gathered:
             for one in lists.values():
                 entries = self._ordered(name, one.entries())
                 one.top, rest = entries[: self.depth], entries[self.depth :]
-                one.tail = tuple(_name(entry.item) for entry in rest[:MOST_IN_TAIL])
+                one.rest = [entry.item for entry in rest[:MOST_IN_TAIL]]
                 one.ranks, one.scores, one.items = array("q"), array("d"), []
                 for _, _, item in one.top:
                     doc_id = item if isinstance(item, str) else (not item.text and item.doc_id)
@@ -212,8 +212,6 @@ class Gathered:
             entries.sort(key=lambda entry: -(entry.score or 0.0))
             if len(set(scores)) < len(scores):
                 self._counts["results_ties", name] += 1
-        if len({_name(entry.item) for entry in entries}) < len(entries):
-            self._counts["results_items_twice", name] += 1
         return entries
 
     def runs(self, hashes: Mapping[str, str]) -> tuple[ReadRun, ...]:
@@ -227,9 +225,13 @@ class Gathered:
         for label, names in self._systems():
             lists = {key: one for name in names for key, one in self._lists[name].items()}
             queries = tuple(
-                self._query(number, key, lists.get(key)) for key, number in numbers.items()
+                self._query(number, key, lists.get(key) or _List())
+                for key, number in numbers.items()
             )
             files = [name for _, name in names]
+            twice = sum(len({c.identity for c in q.cards}) < len(q.cards) for q in queries)
+            if twice:
+                self._counts["results_items_twice", files[0]] += twice
             missing = len(numbers.keys() - lists.keys())
             if missing:
                 self._counts["results_lists_missing", files[0]] += missing
@@ -274,21 +276,22 @@ class Gathered:
             else:
                 yield from ((f"{system} ({name[1]})", [name]) for name in names)
 
-    def _query(self, number: int, key: str, one: _List | None) -> ReadQuery:
+    def _query(self, number: int, key: str, one: _List) -> ReadQuery:
         question = self.questions[key]
-        cards = tuple(map(self._card, one.top if one else ()))
-        answer = one.answer if one else ""
+        cards = tuple(map(self._card, one.top))
+        tail = tuple(map(self._identity, one.rest))
+        one.top, one.rest = [], []  # there may be millions
         return ReadQuery(
             query_id=number,
             question=question.text.strip() or question.external_id or "-",
             category=question.category,
-            response=answer,
+            response=one.answer,
             state=QueryState.RESULTS if cards else QueryState.EMPTY,
             cards=cards,
             context_dependent=False,
-            extra={**question.extra, **(one.extra if one else {})},
+            extra={**question.extra, **one.extra},
             external_id=question.external_id,
-            tail=one.tail if one else (),
+            tail=tail,
         )
 
     def _card(self, entry: _Entry) -> Document:
@@ -314,6 +317,9 @@ class Gathered:
         whole = next((version for version in versions if version.startswith(text)), text)
         return replace(item, passage=text_hash(whole)[:8])
 
+    def _identity(self, item: Document | str) -> str:
+        return f"doc:{item}" if isinstance(item, str) else self._told_apart(item).identity
+
     def grades(self) -> tuple[Judged, ...]:
         """The grades of the questions there are; of all where only grades were dropped."""
         numbers = self.numbers()
@@ -332,8 +338,7 @@ class Gathered:
                 self._counts["results_grades_below", file] += 1
                 continue
             grade = None if number is None else int(number)
-            item = row.item or ""
-            identity = _name(item if isinstance(item, str) else self._told_apart(item))
+            identity = self._identity(row.item or "")
             question = self.questions.get(key) or Question(row.query_id or None, row.query)
             one = Judged(
                 question.external_id,
@@ -371,10 +376,6 @@ class Gathered:
     def counted(self) -> list[Problem]:
         """What is only counted, a warning each."""
         return [warning(code, file, {"count": n}) for (code, file), n in self._counts.items()]
-
-
-def _name(item: Document | str) -> str:
-    return f"doc:{item}" if isinstance(item, str) else item.identity
 
 
 def _doc_id(entry: _Entry) -> str:
