@@ -160,6 +160,9 @@ class Item(Struct, frozen=True):
     exports, in order, ``labels`` the fields of a run that name its system. ``states_more``: files
     say more of an item than its fields, which is shown under it. ``of_one_run`` are the fields that
     a result keeps for itself, the others being kept once for all runs; ``None`` means all fields.
+    ``headlines`` are the figures that pages show first, none meaning those of the method for
+    properties. ``is_text``: words of the question can be marked in it. ``always_answered``: the
+    quality of an answer is asked even where it is blank.
     """
 
     kind: ClassVar[str]
@@ -167,6 +170,9 @@ class Item(Struct, frozen=True):
     labels: ClassVar[tuple[str, ...]] = ("search_method",)
     states_more: ClassVar[bool] = False
     of_one_run: ClassVar[tuple[str, ...] | None] = None
+    headlines: ClassVar[tuple[str, ...]] = ()
+    is_text: ClassVar[bool] = False
+    always_answered: ClassVar[bool] = False
 
     title: str = ""
     url: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
 
 from tests.cli.relevansi import document, relevansi
@@ -29,3 +30,62 @@ def test_any_other_way_to_count_is_refused(tmp_path: Path) -> None:
 
     assert done.returncode == 2
     assert "left-out" in done.stderr
+
+
+def test_the_scale_and_the_figures_are_set(tmp_path: Path) -> None:
+    words = "off topic, touches it, answers"
+    done = relevansi(
+        tmp_path, "study", "--scale", "0-2", "--relevant-from", "2", "--grade-words", words
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 answers" in done.stdout
+    done = relevansi(
+        tmp_path, "study", "--headline", "ndcg@10, MRR", "--merging", "majority", "--no-quality"
+    )
+    assert "nDCG@10, mrr" in done.stdout
+
+    found = document(relevansi(tmp_path, "study", "--no-marks", "--json"))
+
+    split = [word.strip() for word in words.split(",")]
+    assert found["scale"] == {"top": 2, "from": 2, "words": split, "guidance": []}
+    assert found["measures"] == ["nDCG@10", "mrr"]
+    assert (found["merging"], found["asks_quality"], found["marks_words"]) == (
+        *("majority", False, False),
+    )
+    usual = document(
+        relevansi(
+            tmp_path,
+            "study",
+            "--scale",
+            "binary",
+            "--headline",
+            "usual",
+            "--merging",
+            "usual",
+            "--quality",
+            "--json",
+        )
+    )
+    assert usual["scale"] == {"top": 1, "from": 1, "words": [], "guidance": []}
+    assert (usual["merging"], usual["asks_quality"]) == (None, True)
+    assert "composite" in usual["measures"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        (["--scale", "0-9"], "--scale"),
+        (["--scale", "0-2", "--relevant-from", "3"], "--relevant-from"),
+        (["--relevant-from", "2"], "--relevant-from"),
+        (["--scale", "0-2", "--grade-words", "no, yes"], "--grade-words"),
+        (["--headline", "P@5, best"], "--headline"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_the_name_of_its_option(
+    tmp_path: Path, asked: list[str], named: str
+) -> None:
+    done = relevansi(tmp_path, "study", *asked)
+
+    assert done.returncode == 2
+    assert named in done.stderr
+    assert document(relevansi(tmp_path, "study", "--json"))["scale"]["top"] == 1

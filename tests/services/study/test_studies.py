@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
@@ -16,7 +16,8 @@ from webapp.db.tables.judging import JudgedThing, StoredSummary
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
-from webapp.records import Relevance
+from webapp.metrics.judging.figures import HEADLINES
+from webapp.records import BINARY, Relevance, Scale
 from webapp.services.judging import events, live_metrics
 from webapp.services.rating import pages, tasks
 from webapp.services.rating.pool import QueryFilter
@@ -60,6 +61,139 @@ def test_cannot_tell_makes_figures_anew(session: Session, study: Study, rater: R
     events.judge(session, rater, run_id, 2, 1, None, click("again", minute=1))
     events.judge(session, rater, run_id, 2, 1, UNSURE, click("and again", minute=2))
     assert figures_of(session, rater, run_id)[1] == (None, None)
+
+
+def test_the_scale_is_settled_by_the_first_verdict(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, "hybrid", query(1, card("a")))
+    graded = Scale(top=3, relevant_from=2)
+    set_study(session, study, scale=graded)
+    assert studies.switches(study).scale == graded
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+
+    for other in (BINARY, Scale(top=3), Scale(top=4, relevant_from=2)):
+        with pytest.raises(studies.ScaleInUse):
+            set_study(session, study, scale=other, overlap=3)
+    worded = replace(graded, words=("no", "hardly", "partly", "yes"), guidance=("", "", "", "all"))
+    set_study(session, study, scale=worded, merging="majority")
+
+    session.expire_all()
+    assert studies.switches(study).scale == worded
+    assert (study.merging, study.overlap) == ("majority", None)
+    actions = select(LogEntry.action).order_by(LogEntry.id)
+    assert session.scalars(actions).all() == ["set scale", "set scale", "set merging"]
+
+
+def test_verdicts_of_another_study_settle_nothing(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    run_id = stored(session, study, "hybrid", query(1, card("a")))
+    events.judge(session, rater, run_id, 1, 1, YES, click("e1"))
+    other = Study(name="Other", created_at=NOW)
+    session.add(other)
+    session.flush()
+
+    assert [studies.has_verdicts(session, one) for one in (study, other)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("top", "relevant_from", "words", "refused"),
+    [
+        (3, 2, (), None),
+        (1, 1, ("no", "yes"), None),
+        (2, 1, ("", "", ""), None),
+        (2, 3, (), studies.UnfitThreshold),
+        (1, 2, (), studies.UnfitThreshold),
+        (2, 1, ("no", "yes"), studies.UnfitWords),
+    ],
+)
+def test_a_scale_has_a_threshold_on_it_and_a_word_for_each_grade(
+    top: int, relevant_from: int, words: tuple[str, ...], refused: type[ValueError] | None
+) -> None:
+    if refused is None:
+        made = studies.scale_of(top, relevant_from, words)
+        assert made == Scale(top, relevant_from, words if any(words) else ())
+    else:
+        with pytest.raises(refused):
+            studies.scale_of(top, relevant_from, words)
+
+
+USUAL_OF_DOCUMENTS = ("P@5", "RR", "success", "Judged@10")
+
+
+@pytest.mark.parametrize(
+    ("kind", "top", "measures", "headline"),
+    [
+        ("property", 1, None, HEADLINES),
+        ("property", 3, None, HEADLINES),
+        ("document", 1, None, USUAL_OF_DOCUMENTS),
+        ("document", 2, None, ("nDCG@10", *USUAL_OF_DOCUMENTS)),
+        ("property", 1, ["mrr", "nDCG@5"], ("mrr", "nDCG@5")),
+    ],
+)
+def test_the_headline_is_chosen_or_that_of_the_kind(
+    kind: str, top: int, measures: list[str] | None, headline: tuple[str, ...]
+) -> None:
+    study = Study(kind=kind, scale=Scale(top=top).to_store(), measures=measures)
+
+    assert studies.headline(study) == headline
+    offered = studies.offered_figures(study)
+    assert offered[: len(headline)] == headline
+    assert len(set(offered)) == len(offered)
+    assert set(offered) >= {"coverage", "RBP", "nDCG@10", "ERR@10"}
+    assert ("composite" in offered) is (kind == "property")
+
+
+@pytest.mark.parametrize("kind", ["property", "document"])
+def test_figures_are_chosen_by_name(session: Session, study: Study, kind: str) -> None:
+    study.kind = kind
+    usual = studies.headline(study)
+
+    set_study(session, study, measures=("NDCG@10 (exponential)", "MRR", "rbp(.80)", "mrr"))
+    session.expire_all()
+    assert studies.headline(study) == ("nDCG@10 (exponential)", "mrr", "RBP(0.8)")
+    with pytest.raises(studies.UnknownHeadline) as refused:
+        set_study(session, study, measures=("P@5", "P@0"))
+    assert {"nDCG@k", "success_rate"} <= set(str(refused.value).rstrip(".").split(", "))
+    for names in (usual, ()):
+        set_study(session, study, measures=("P@5",))
+        set_study(session, study, measures=names)
+        assert study.measures is None
+
+
+@pytest.mark.usefixtures("rater")
+@pytest.mark.parametrize(
+    "wanted", [{"scale": Scale(top=2)}, {"measures": ("P@5",)}, {"asks_quality": False}]
+)
+def test_what_figures_rest_on_makes_them_anew(
+    session: Session, study: Study, wanted: dict[str, object]
+) -> None:
+    stored(session, study, "hybrid", query(1, card("a"), card("b")))
+    session.execute(update(StoredSummary).values(results_count=9))
+    assert live_metrics.check(session) != []
+
+    set_study(session, study, **wanted)
+
+    assert live_metrics.check(session) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"), [("property", [True, True, True]), ("document", [True, False, False])]
+)
+def test_quality_is_asked_of_answers(
+    session: Session, study: Study, kind: str, asked: list[bool]
+) -> None:
+    study.kind = kind
+    stored(session, study, "hybrid", query(1, card("a")), query(2, card("b")), query(3))
+    for number, blank in ((2, ""), (3, " \n")):
+        session.execute(update(Query).where(Query.query_id == number).values(response=blank))
+    wanted = select(Query.asks_quality).order_by(Query.query_id)
+
+    set_study(session, study, asks_quality=False)
+    assert session.scalars(wanted).all() == [False] * 3
+    set_study(session, study, asks_quality=True)
+    assert session.scalars(wanted).all() == asked
 
 
 def figures_of(

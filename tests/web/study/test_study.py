@@ -20,7 +20,7 @@ from tests.web.rating.blind_study import set_study
 from tests.web.visitors import invited
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
-from webapp.records import Relevance
+from webapp.records import BINARY, Relevance, Scale
 from webapp.services.rating import tasks
 from webapp.services.study import assignments, studies
 from webapp.services.study.studies import Switches
@@ -118,6 +118,9 @@ def test_every_switch_is_stored_and_logged(client: FlaskClient, web_database: Da
     [
         Switches("House search"),
         Switches("A", blind=True, shuffle_questions=True, overlap=2, figures="all"),
+        Switches("C", scale=Scale(3, 2, ("no", "", "", "yes"), ("", "a", "b", "c"))),
+        Switches("D", scale=Scale(words=("no", "yes")), merging="median", measures=("P@5", "mrr")),
+        Switches("E", asks_quality=False, marks_words=False),
         Switches("B", blind=False, pool_depth=20, repeat_percent=0, guidelines="a\n b "),
     ],
 )
@@ -144,6 +147,11 @@ def test_a_form_sent_as_shown_changes_nothing(app: Flask, switches: Switches) ->
         ("repeat_percent", "101", "This number is too small or too large."),
         ("blind", "perhaps", "This value cannot be used here."),
         ("cannot_tell", "perhaps", "This value cannot be used here."),
+        ("top", "5", "This value cannot be used here."),
+        ("relevant_from", "0", "This value cannot be used here."),
+        ("merging", "mean", "This value cannot be used here."),
+        ("word_2", "x" * 41, "This text is too long."),
+        ("place", "1.5", "Please write a whole number, in digits."),
         ("guidelines", "x" * 200_001, "This text is too long."),
     ],
 )
@@ -162,6 +170,89 @@ def test_what_cannot_be_is_marked_and_nothing_is_stored_nor_lost(
     assert field == "overlap" or kept_fields["overlap"] == "<b>"
     assert field == "blind" or kept_fields["blind"] == "no"
     assert kept(web_database) == before
+
+
+def test_the_scale_is_set_with_words_for_its_grades(
+    client: FlaskClient, web_database: Database
+) -> None:
+    words = {"word_0": "no", "word_2": " yes ", "guidance_1": "In part.", "word_4": "of no grade"}
+
+    client.post("/study/", data=FORM | words | {"top": "2", "relevant_from": "2"})
+    assert kept(web_database).scale == Scale(2, 2, ("no", "", "yes"), ("", "In part.", ""))
+    shown = Page(client.get("/study/")).fields(SWITCHES)
+    assert (shown["top"], shown["relevant_from"], shown["word_2"]) == ("2", "2", "yes")
+    refused = client.post("/study/", data=FORM | {"top": "2", "relevant_from": "3"})
+    assert refused.status_code == 422
+    assert "1 to 2" in Page(refused).one("#relevant_from-error").text
+    client.post("/study/", data=FORM | words | {"top": "1", "relevant_from": "3"})
+    assert kept(web_database).scale == BINARY
+
+
+def test_with_verdicts_the_scale_is_shown_but_its_words_change(
+    client: FlaskClient, web_database: Database
+) -> None:
+    set_study(web_database, scale=Scale(2, 2))
+    run_id = stored(web_database, [query(1, card("a"))])
+    assert not Page(client.get("/study/")).has("[name=top][disabled]")
+    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
+
+    page = Page(client.get("/study/"))
+    assert page.count("[name=top][disabled]") == 4
+    assert page.has("select[name=relevant_from][disabled]")
+    assert page.values("[name=top][checked]") == ["2"]
+    # A browser sends no disabled fields.
+    assert client.post("/study/", data=FORM | {"word_1": "partly"}).status_code == 303
+    assert kept(web_database).scale == Scale(2, 2, ("", "partly", ""))
+    other = client.post("/study/", data=FORM | {"top": "3"})
+    assert other.status_code == 409
+    assert kept(web_database).scale == Scale(2, 2, ("", "partly", ""))
+
+
+def placed(client: FlaskClient, **places: str) -> dict[str, object]:
+    """Return the form with the figures at the places as shown, and some moved or added."""
+    page = Page(client.get("/study/"))
+    names, shown = (page.values(f"[name={name}]") for name in ("figure", "place"))
+    moved = [places.get(name, place) for name, place in zip(names, shown, strict=True)]
+    return FORM | {"figure": names, "place": moved}
+
+
+def test_figures_are_put_in_order(client: FlaskClient, web_database: Database) -> None:
+    client.post("/study/", data=placed(client))
+    assert kept(web_database).measures is None
+    set_study(web_database, measures=("mrr", "coverage", "P@5"))
+
+    def chosen(further: str = "", **places: str) -> tuple[str, ...] | None:
+        client.post("/study/", data=placed(client, **places) | {"further": further})
+        return kept(web_database).measures
+
+    assert chosen(RBP="1") == ("RBP", "mrr", "coverage", "P@5")
+    assert chosen(RBP="3") == ("mrr", "coverage", "RBP", "P@5")
+    assert chosen(coverage="", RBP="9") == ("mrr", "P@5", "RBP")
+    assert chosen("ndcg@20, mrr") == ("mrr", "P@5", "RBP", "nDCG@20")
+    wrong = client.post("/study/", data=placed(client, mrr="7") | {"further": "P@5, best"})
+    page = Page(wrong)
+    assert wrong.status_code == 422
+    assert "best" in page.one("#further-error").text
+    assert page.one("#further")["value"] == "P@5, best"
+    assert (
+        dict(zip(page.values("[name=figure]"), page.values("[name=place]"), strict=True))["mrr"]
+        == "7"
+    )
+    assert chosen(**dict.fromkeys(("mrr", "P@5", "RBP", "nDCG@20"), "")) is None
+
+
+def test_marks_are_offered_where_items_are_texts(
+    client: FlaskClient, web_database: Database
+) -> None:
+    assert not Page(client.get("/study/")).has("[name=marks_words]")
+    with web_database.writing() as session:
+        studies.open_or_make(session, NOW).kind = "document"
+        session.commit()
+    assert Page(client.get("/study/")).values("[name=marks_words][checked]") == ["yes"]
+    client.post("/study/", data=FORM | {"marks_words": "no", "asks_quality": "no"})
+    assert (kept(web_database).marks_words, kept(web_database).asks_quality) == (False, False)
+    client.post("/study/", data=FORM)
+    assert not kept(web_database).marks_words
 
 
 def test_the_preview_is_a_part_or_a_page_and_runs_nothing(client: FlaskClient) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import func, select, update
+from sqlalchemy import ColumnElement, false, func, select, true, update
 from sqlalchemy.orm import Session
 
 from webapp import labels
 from webapp.config import resource
 from webapp.db.engine import one_at_a_time
+from webapp.db.tables.judging import Event
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
+from webapp.failures import Conflict, Refused
 from webapp.i18n import (
     LANGUAGES,
     SOURCE_LANGUAGE,
@@ -25,12 +30,17 @@ from webapp.i18n import (
     speaking,
     texts_of,
 )
-from webapp.records import CannotTell, Scale
+from webapp.kinds import KINDS
+from webapp.metrics.judging.figures import HEADLINES
+from webapp.metrics.judging.graded import FORMS, UnknownFigure, ranking_figure
+from webapp.metrics.judging.registry import RANKING
+from webapp.records import BINARY, CannotTell, Scale
 from webapp.services.judging import changes, live_metrics
 from webapp.services.judging.verdicts import Scope
 
 STUDY_NAME = mark("My study")
 OWNER_NAME = mark("Owner")
+Merging = Literal["median", "majority"]
 
 
 def current(session: Session) -> Study | None:
@@ -134,33 +144,168 @@ class Switches(Struct, frozen=True):
     suggest_quality: bool | None = None
     cannot_tell: CannotTell = "not_relevant"
     repeat_percent: int = 5
+    scale: Scale = BINARY
+    merging: Merging | None = None
+    measures: tuple[str, ...] | None = None
+    asks_quality: bool = True
+    marks_words: bool = True
     guidelines: str = ""
     starter_guidelines: bool = False
 
 
+class UnknownHeadline(UnknownFigure):
+    """No figure has the name that is the argument, neither of the method nor of a ranking."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.said["forms"] = ", ".join((*FORMS, *HEADLINES))
+
+
+class UnfitThreshold(Refused, ValueError):
+    """The grade that is the argument is not one from which an item can be relevant."""
+
+    message = mark("An item cannot be relevant from grade %(name)s")
+    remedy = mark("On this scale it can be relevant from a grade of 1 to %(top)s.")
+
+
+class UnfitWords(Refused, ValueError):
+    """The number of words that is the argument is not that of the grades."""
+
+    message = mark("The words are %(name)s, but the grades are 0 to %(top)s")
+    remedy = mark("Give one word for each grade, from 0 up, with commas between them.")
+
+
+class ScaleInUse(Conflict):
+    message = mark("The scale of this study cannot change any more")
+    remedy = mark(
+        "Verdicts were given on it, and those on two scales do not compare. Words and guidance of "
+        "the grades can still change; another scale needs another study."
+    )
+
+
+def scale_of(
+    top: int, relevant_from: int, words: Iterable[str] = (), guidance: Iterable[str] = ()
+) -> Scale:
+    """Return a scale with its words and guidance, which are none where all are empty.
+
+    Raises ``UnfitThreshold`` and ``UnfitWords``.
+    """
+    if not 1 <= relevant_from <= top:
+        raise UnfitThreshold(relevant_from, top=top)
+    said = [list(each) for each in (words, guidance)]
+    for texts in said:
+        if any(texts) and len(texts) != top + 1:
+            raise UnfitWords(len(texts), top=top)
+    return Scale(top, relevant_from, *(tuple(texts) if any(texts) else () for texts in said))
+
+
+def headline(study: Study) -> tuple[str, ...]:
+    """Return the names of the figures that pages of the study show first, in order.
+
+    Each is one of ``figures.HEADLINES`` or a name that ``graded.ranking_figure`` knows.
+    """
+    return tuple(study.measures) if study.measures else usual_headline(study)
+
+
+def usual_headline(study: Study) -> tuple[str, ...]:
+    """Return those of a study whose owner chose none: by its kind of items and its scale."""
+    of_kind = KINDS[study.kind].headlines or HEADLINES
+    graded = Scale.stored(study.scale).top > 1
+    return tuple(name for name in of_kind if graded or name != "nDCG@10")
+
+
+_OF_ANSWERS = {"mean_response_quality", "composite"}
+
+
+def offered_figures(study: Study) -> tuple[str, ...]:
+    """Return the headline of the study, then what else may be chosen: one of each family."""
+    of_kind = KINDS[study.kind].headlines
+    of_method = (name for name in HEADLINES if not (of_kind and name in _OF_ANSWERS))
+    of_rankings = (measure.label.replace("@k", "@10") for measure in RANKING.values())
+    return tuple(dict.fromkeys((*headline(study), *of_method, *of_rankings)))
+
+
+def named_figures(names: Iterable[str]) -> tuple[str, ...]:
+    """Return figures in their usual spelling, each once; raises ``UnknownHeadline``."""
+    return tuple(dict.fromkeys(map(_named, names)))
+
+
+def _named(name: str) -> str:
+    if name.strip().casefold() in HEADLINES:
+        return name.strip().casefold()
+    try:
+        return ranking_figure(name).name
+    except UnknownFigure:
+        raise UnknownHeadline(name.strip()) from None
+
+
+def has_verdicts(session: Session, study: Study) -> bool:
+    """Whether anybody ever gave a verdict in the study: then its scale stays as it is."""
+    given = select(Event.id).join(Rater, Rater.id == Event.rater_id)
+    given = given.where(Rater.study_id == study.id, Event.field == "verdict")
+    return session.scalar(given.limit(1)) is not None
+
+
 def switches(study: Study) -> Switches:
-    return Switches(**{name: getattr(study, name) for name in Switches.__struct_fields__})
+    stored = {name: getattr(study, name) for name in Switches.__struct_fields__}
+    measures = tuple(study.measures) if study.measures else None
+    return Switches(**stored | {"scale": Scale.stored(study.scale), "measures": measures})
 
 
 def set_switches(session: Session, study: Study, wanted: Switches, now: datetime) -> None:
     """Set the study's name and switches, logging each change; new guidelines end the starter.
 
-    Another way to count "cannot tell" makes all figures that are kept anew, in this transaction.
+    Another scale, other figures, another way to count "cannot tell" or to ask for the quality make
+    all figures that are kept anew, in this transaction. Raises ``ScaleInUse`` once there are
+    verdicts, and ``UnknownHeadline``.
     """
     before = switches(study)
     if wanted.guidelines != before.guidelines:
         wanted = replace(wanted, starter_guidelines=False)
+    measures = named_figures(wanted.measures or ())
+    unusual = measures and measures != usual_headline(study)
+    wanted = replace(wanted, measures=measures if unusual else None)
+    grades = [(one.scale.top, one.scale.relevant_from) for one in (before, wanted)]
+    if grades[0] != grades[1] and has_verdicts(session, study):
+        raise ScaleInUse
+    changed = set()
     for name in Switches.__struct_fields__:
         old, new = getattr(before, name), getattr(wanted, name)
         if old != new and not (name == "name" and new == shown_name(study)):
-            setattr(study, name, new)
-            log(session, study, f"set {name}", study.name, str(old), str(new), now)
-    if wanted.cannot_tell != before.cannot_tell:
+            setattr(study, name, _to_store(new))
+            log(session, study, f"set {name}", study.name, _logged(old), _logged(new), now)
+            changed.add(name)
+    if "asks_quality" in changed:
+        answered = true() if KINDS[study.kind].always_answered else _answered()
+        asked = answered if study.asks_quality else false()
+        session.execute(update(Query).where(_in_study(study.id)).values(asks_quality=asked))
+    if "cannot_tell" in changed:
         # Participants' own studies count as the one they are of.
         session.execute(update(Study).values(cannot_tell=wanted.cannot_tell))
         for study_id in session.scalars(select(Study.id)).all():
-            people = session.scalars(select(Rater.id).where(Rater.study_id == study_id)).all()
-            live_metrics.refresh(session, people, _in_study(study_id))
+            _refresh(session, study_id)
+    elif changed & {"scale", "measures", "asks_quality"}:
+        _refresh(session, study.id)
+
+
+def _to_store(value: Any) -> Any:
+    if isinstance(value, Scale):
+        return value.to_store()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _logged(value: Any) -> str:
+    stored = _to_store(value)
+    return json.dumps(stored) if isinstance(stored, dict | list) else str(stored)
+
+
+def _answered() -> ColumnElement[bool]:
+    return func.trim(Query.response, " \t\r\n") != ""
+
+
+def _refresh(session: Session, study_id: int) -> None:
+    people = session.scalars(select(Rater.id).where(Rater.study_id == study_id)).all()
+    live_metrics.refresh(session, people, _in_study(study_id))
 
 
 def guidelines(study: Study, code: str = "") -> str:

@@ -35,14 +35,17 @@ class UnusableForm(Refused, ValueError):
         self.messages = messages
 
 
-def sent(kind: type[FormT], after: str = "") -> FormT:
-    """Return the form that the request sends, unchecked; the names of its fields end in `after`."""
+def sent(kind: type[FormT], after: str = "", **stored: Any) -> FormT:
+    """Return the form that the request sends, unchecked; the names of its fields end in `after`.
+
+    A field that is not sent has its value of `stored`, or its default.
+    """
     said = [
         (name.removesuffix(after), value)
         for name, value in request.form.items(multi=True)
         if name.endswith(after)
     ]
-    return kind(MultiDict(said))
+    return kind(MultiDict(said), data=stored)
 
 
 def checked(kind: type[FormT]) -> FormT:

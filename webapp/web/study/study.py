@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any, get_args
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
@@ -11,15 +14,20 @@ from msgspec.structs import asdict, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import BadRequest
-from wtforms import BooleanField, Form
+from wtforms import BooleanField, Field, Form
+from wtforms.validators import ValidationError
 
 from webapp import labels
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.metrics_tables import said_blindness
+from webapp.failures import Refused
 from webapp.i18n import SOURCE_LANGUAGE, gettext, language, mark
-from webapp.records import CannotTell
+from webapp.kinds import KINDS
+from webapp.metrics.judging.graded import ranking_figure
+from webapp.metrics.judging.registry import MEASURES, label_on, ranking_measure
+from webapp.records import BINARY, CannotTell, Scale
 from webapp.services.rating import asked_again, pool
 from webapp.services.runs import reports
 from webapp.services.runs.reports import Rule
@@ -30,8 +38,10 @@ from webapp.web.frame import access, forms, htmx
 from webapp.web.frame.forms import (
     LONGEST_ANSWER,
     LONGEST_LABEL,
+    NOT_WHOLE,
     ChoiceField,
     LineField,
+    ListField,
     TextField,
     WholeField,
 )
@@ -40,6 +50,8 @@ from webapp.web.planning import planning
 MOST_RATERS = 1000
 DEEPEST = 10_000
 LONGEST_ASSIGNMENT = 2000
+LONGEST_WORD = 40
+TOP = 4
 SAID = {
     Why.UNKNOWN: mark(
         '"%(item)s" is not a number, a range such as 1-10 or a category of the list below. '
@@ -70,23 +82,93 @@ class StudyForm(Form):
     badges_while_blind = BooleanField()
     show_record = BooleanField()
     suggest_quality = ChoiceField({"open": None, "yes": True, "no": False})
+    top = ChoiceField({str(grade): grade for grade in range(1, TOP + 1)}, default=1)
+    relevant_from = ChoiceField({str(grade): grade for grade in range(1, TOP + 1)}, default=1)
+    merging = ChoiceField({"usual": None, "median": "median", "majority": "majority"})
+    asks_quality = ChoiceField({"yes": True, "no": False}, default=True)
+    marks_words = ChoiceField({"yes": True, "no": False}, default=True)
+    figure, place = ListField(), ListField()
+    further = LineField(LONGEST_LABEL)
 
     @classmethod
     def showing(cls, switches: Switches) -> StudyForm:
-        data = asdict(switches)
+        return cls(data=cls.stored(switches))
+
+    @classmethod
+    def stored(cls, switches: Switches) -> dict[str, Any]:
+        """Return the values of the fields while a study is set like this."""
+        data, scale = asdict(switches), switches.scale
+        data |= {"top": scale.top, "relevant_from": scale.relevant_from}
+        for grade, (word, line) in enumerate(zip_longest(scale.words, scale.guidance)):
+            data |= {f"word_{grade}": word or "", f"guidance_{grade}": line or ""}
         if switches.starter_guidelines:
             texts = studies.starters()
             data["guidelines"] = texts.get(language(), texts[SOURCE_LANGUAGE])
-        return cls(data=data)
+        return data
+
+    def validate_relevant_from(self, field: Field) -> None:
+        with _invalid():
+            studies.scale_of(self.top.data or TOP, field.data if self.top.data != 1 else 1)
+
+    def validate_place(self, field: Field) -> None:
+        if not all(re.fullmatch("[0-9]{0,3}", place) for place in field.data):
+            raise ValidationError(NOT_WHOLE)
+
+    def validate_further(self, field: Field) -> None:
+        with _invalid():
+            studies.named_figures(_names(field.data))
 
     def switches(self, before: Switches) -> Switches:
         """Return the settings of a valid form; a starter text that was not edited stays one."""
-        wanted = replace(before, **self.data)
+        own = {name: self.data[name] for name in Switches.__struct_fields__ if name in self.data}
+        wanted = replace(before, **own, scale=self._scale(before), measures=self._measures(before))
         if not before.starter_guidelines:
             return wanted
         if self.guidelines.data.strip() in studies.starters().values():
             return replace(wanted, guidelines=before.guidelines)
         return replace(wanted, starter_guidelines=False)
+
+    def _scale(self, before: Switches) -> Scale:
+        top = self.top.data
+        if top == 1:  # its two verdicts have their words
+            return before.scale if before.scale.top == 1 else BINARY
+        words, guidance = (
+            [self.data[f"{of}_{grade}"] for grade in range(top + 1)] for of in ("word", "guidance")
+        )
+        return studies.scale_of(top, self.relevant_from.data, words, guidance)
+
+    def _measures(self, before: Switches) -> tuple[str, ...] | None:
+        if not self.figure.raw_data:
+            return before.measures
+        rows = enumerate(zip(self.figure.data, self.place.data, strict=False), 1)
+        # Of two with one place, that which moved up to it comes first, that which moved down last.
+        places = [
+            (int(place), (int(place) > row) - (int(place) < row), row, name)
+            for row, (name, place) in rows
+            if place
+        ]
+        return (*(name for *_, name in sorted(places)), *_names(self.further.data))
+
+
+for _grade in range(TOP + 1):
+    setattr(StudyForm, f"word_{_grade}", LineField(LONGEST_WORD))
+    setattr(StudyForm, f"guidance_{_grade}", LineField(LONGEST_LABEL))
+
+
+@contextmanager
+def _invalid() -> Iterator[None]:
+    try:
+        yield
+    except Refused as refused:
+        raise ValidationError(str(refused)) from None
+
+
+def _names(typed: str) -> list[str]:
+    return [name for name in typed.split(",") if name.strip()]
+
+
+def _sent(study: Study) -> StudyForm:
+    return forms.sent(StudyForm, **StudyForm.stored(studies.switches(study)))
 
 
 blueprint = Blueprint("study", __name__, url_prefix="/study")
@@ -102,11 +184,10 @@ def show() -> str:
 
 @blueprint.post("/")
 def save() -> Response:
-    form = forms.sent(StudyForm)
-    valid = form.validate()
     with access.writing() as (session, rater):
         study = rater.study
-        if not valid:
+        form = _sent(study)
+        if not form.validate():
             page = _page(session, study, form, errors=forms.messages(form))
             return make_response(render_template("study/page.html", **page), 422)
         wanted = form.switches(studies.switches(study))
@@ -118,14 +199,14 @@ def save() -> Response:
 @blueprint.post("/guidelines")
 def preview() -> Response:
     """Show the guidelines as typed, with a starter text below them if asked; nothing is stored."""
-    form = forms.sent(StudyForm)
     starter = request.args.get("starter")
-    if starter is not None:
-        text = studies.starters().get(starter)
-        if text is None:
-            raise BadRequest
-        form.guidelines.data = "\n\n".join(filter(None, [form.guidelines.data, text]))
     with access.reading() as (session, rater):
+        form = _sent(rater.study)
+        if starter is not None:
+            text = studies.starters().get(starter)
+            if text is None:
+                raise BadRequest
+            form.guidelines.data = "\n\n".join(filter(None, [form.guidelines.data, text]))
         page = _page(session, rater.study, form)
     part = "study/_preview.html" if starter is None else "study/_guidelines.html"
     return htmx.respond("study/page.html", part, page)
@@ -202,9 +283,34 @@ def _page(
         "saved": saved,
         "is_blind": studies.is_blind(session, study),  # under the stored settings
         "commitment": pool.commitment(study.order_secret),
+        "is_text": KINDS[study.kind].is_text,
+        "has_verdicts": studies.has_verdicts(session, study),
+        "figures": _figures(study, form),
+        "headline": studies.headline(study),
         "starters": tuple(studies.starters()),
         "shows_starter": study.starter_guidelines,
     }
+
+
+def _figures(study: Study, form: StudyForm) -> list[dict[str, Any]]:
+    """Return what can be shown first, with the place of each as it was typed."""
+    shown = studies.headline(study)
+    places: dict[str, Any] = {name: place for place, name in enumerate(shown, 1)}
+    if form.figure.raw_data:
+        places = dict(zip(form.figure.data, form.place.data, strict=False))
+    found = []
+    for name in studies.offered_figures(study):
+        measure = MEASURES.get(name) or ranking_measure(name)
+        found.append(
+            {
+                "name": name,
+                "place": places.get(name, ""),
+                "label": label_on(measure, Scale.stored(study.scale)),
+                "measure": measure,
+                "needs_pool": name not in MEASURES and ranking_figure(name).needs_pool,
+            }
+        )
+    return found
 
 
 assignments_blueprint = Blueprint("assignments", __name__, url_prefix="/study/assignments")
