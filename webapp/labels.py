@@ -79,7 +79,10 @@ def verdict(value: str) -> str:
     words = scale().words
     if value.isdecimal() and (words or scale().top > 1):
         said = words[int(value)] if int(value) < len(words) else ""
-        return said if scale().top == 1 else f"{value} ({said})" if said else value
+        if scale().top > 1:
+            return f"{value} ({said})" if said else value
+        if said:
+            return said
     return gettext(JUDGMENTS["relevance"][value])
 
 

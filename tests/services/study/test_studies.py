@@ -271,7 +271,7 @@ def test_a_set_grows_and_keeps_judgments(session: Session, study: Study, rater: 
 
     assert questions(session, part) == questions(session, whole) == [(1, "A"), (2, "B")]
     page = pages.rating_page(session, rater, whole.id, 2, QueryFilter())
-    assert page.cards[0].relevance is Relevance.RELEVANT
+    assert page.cards[0].relevance == Relevance.RELEVANT
     assert live_metrics.check(session) == []
 
 
