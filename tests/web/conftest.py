@@ -12,6 +12,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import func, select
+from werkzeug.test import TestResponse
 
 from tests.conftest import NOW, copied
 from tests.services.runs.runs import card, query, run
@@ -106,6 +108,20 @@ def _web_database(app: Flask) -> Database:
 @pytest.fixture(name="run_id")
 def _run_id(web_database: Database) -> str:
     return small_run(web_database)
+
+
+def judge(
+    client: FlaskClient, run_id: str, number: int, rank: int = 1, relevance: str = "1", **more: str
+) -> TestResponse:
+    """Send a verdict on a card of a run as a page without a script does."""
+    address = f"/runs/{run_id}/queries/{number}/results/{rank}/judgment"
+    return client.post(address, data={"relevance": relevance, **more})
+
+
+def count(database: Database, table: type) -> int:
+    """Return how many rows a table has."""
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
 
 
 def stored(database: Database, queries: Sequence[ReadQuery], *, method: str = "hybrid") -> str:

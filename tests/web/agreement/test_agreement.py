@@ -16,7 +16,7 @@ from tests.page import Page
 from tests.services.agreement.test_agreement import pair
 from tests.services.runs.runs import card, click, query, run
 from tests.stored_studies import open_study
-from tests.web.conftest import PART
+from tests.web.conftest import PART, judge
 from webapp import notation
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Adjudication, JudgedThing, Property
@@ -65,7 +65,7 @@ def test_before_two_raters_have_judged_the_page_says_what_is_missing(
     client: FlaskClient, run_id: str
 ) -> None:
     assert "Nothing of this kind has been judged yet." in client.get("/agreement").text
-    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
+    judge(client, run_id, 1)
 
     assert "one rater alone has judged here" in client.get("/agreement").text
 

@@ -7,14 +7,13 @@ from io import BytesIO
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, click, query
 from tests.stored_studies import open_study
-from tests.web.conftest import made_once, stored
+from tests.web.conftest import count, made_once, stored
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Event
 from webapp.db.tables.runs import Query, Run, Upload
@@ -199,13 +198,10 @@ def test_two_dropped_files_are_compared_and_nothing_of_them_is_in_the_study(
         assert f"part={part}" in page.text
         assert "/comparisons/questions/" not in shown[part].text
     assert "A rated file has counts and no verdicts by card." in page.text
-    with web_database.reading() as session:
-        for table in (Run, Query, Event):
-            assert session.scalar(select(func.count()).select_from(table)) == 0
+    assert [count(web_database, table) for table in (Run, Query, Event)] == [0, 0, 0]
     tokens = Page(page).values("[name=file]")[:2]
     assert client.post("/comparisons/files/forget", data={"file": tokens}).status_code == 303
-    with web_database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(Upload)) == 0
+    assert count(web_database, Upload) == 0
     assert client.get(f"/comparisons/files/{place(page)}").status_code == 404
 
 

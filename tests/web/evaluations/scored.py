@@ -4,11 +4,9 @@ import io
 from typing import Any
 
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.services.evaluations.scored_files import ANSWERS, CHUNKS, JSON_SET, document, lines
-from webapp.db.engine import Database
 
 DATA = {"answers": lines(*ANSWERS), "chunks": lines(*CHUNKS), "json-v2": document(JSON_SET)}
 
@@ -27,8 +25,3 @@ def scored(client: FlaskClient, kind: str, data: bytes | None = None) -> str:
 def judge(client: FlaskClient, item: str, part: str, value: object, **headers: str) -> TestResponse:
     form = {"part": part, "value": value}
     return client.post(f"{item}/judgment", data=form, headers=headers or None)
-
-
-def rows(database: Database, table: type[Any]) -> int:
-    with database.reading() as session:
-        return session.scalar(select(func.count()).select_from(table)) or 0

@@ -6,7 +6,8 @@ from flask.testing import FlaskClient
 from tests.page import Page
 from tests.services.evaluations.embeddings import serving
 from tests.services.evaluations.scored_files import WITHOUT_COSINES
-from tests.web.evaluations.scored import rows, send
+from tests.web.conftest import count
+from tests.web.evaluations.scored import send
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation
 
@@ -52,4 +53,4 @@ def test_an_endpoint_that_gives_no_vectors_is_told_and_nothing_is_stored(
     assert answer.status_code == 422
     assert f"{url}/embeddings" in answer.text
     assert Page(answer).has("[value=endpoint][selected]")  # as it was chosen, to try again
-    assert rows(web_database, Evaluation) == 0
+    assert count(web_database, Evaluation) == 0

@@ -11,7 +11,8 @@ from flask.testing import FlaskClient
 from tests.cli.relevansi import relevansi
 from tests.page import Page
 from tests.services.evaluations.scored_files import EXAMPLE, JSON_SET, document, lines
-from tests.web.evaluations.scored import DATA, judge, rows, scored, send
+from tests.web.conftest import count
+from tests.web.evaluations.scored import DATA, judge, scored, send
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, ItemEvent, ItemJudgment
 
@@ -102,7 +103,7 @@ def test_what_cannot_be_scored_is_told_and_not_stored(
 
     assert answer.status_code == 422
     assert said in answer.text
-    assert rows(web_database, Evaluation) == 0
+    assert count(web_database, Evaluation) == 0
 
 
 def test_no_file_or_outputs_without_questions_are_told(client: FlaskClient) -> None:
@@ -135,8 +136,8 @@ def test_deleting_says_what_goes_first(client: FlaskClient, web_database: Databa
     assert "the log of every click" in question
     assert client.post(f"{base}/delete").status_code == 303
     assert client.get(base).status_code == 404
-    assert rows(web_database, ItemJudgment) == 0
-    assert rows(web_database, ItemEvent) == 1
+    assert count(web_database, ItemJudgment) == 0
+    assert count(web_database, ItemEvent) == 1
 
 
 @pytest.mark.parametrize("address", ["", "/items", "/items/1", "/people", "/delete"])

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from tests.page import Page
+from tests.web.conftest import count
 from tests.web.evaluations.scored import DATA, send
 from webapp.db.engine import Database
 from webapp.db.tables.evaluations import Evaluation, EvaluationItem
@@ -61,8 +62,7 @@ def test_the_evaluation_is_the_one_that_a_request_would_store(
     first = stored(web_database)
     assert "again=1" in done(app, client, kind, DATA[kind])
 
-    with web_database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(Upload)) == 0
+    assert count(web_database, Upload) == 0
     assert client.post(f"{page}/delete").status_code == 303
     assert stored(web_database) == []
     monkeypatch.setattr(kinds, "LONG_FROM", 10**9)
@@ -82,6 +82,4 @@ def test_what_a_file_is_refused_for_is_shown_beside_the_form(
                      for shown in (page, refused))  # fmt: skip
     assert told == at_once != []
     assert {"tau_sim": "0.45", "first": "7"}.items() <= page.fields("form.scoring").items()
-    with web_database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(Upload)) == 0
-        assert session.scalar(select(func.count()).select_from(Evaluation)) == 0
+    assert count(web_database, Upload) == count(web_database, Evaluation) == 0

@@ -12,7 +12,7 @@ from hypothesis import given
 from tests.importers.runs.cards import cards
 from tests.page import Page
 from tests.services.runs.runs import card, query
-from tests.web.conftest import stored
+from tests.web.conftest import judge, stored
 from webapp.db.engine import Database
 from webapp.i18n import language
 from webapp.importers.runs.prices import Price, read_price
@@ -83,8 +83,7 @@ def test_ratios_are_written_as_the_reader_chose_and_files_keep_decimals(
         cards = [card(f"{method}-{rank}") for rank in (1, 2)]
         runs.append(stored(web_database, [query(1, *cards)], method=method))
         for rank, verdict in enumerate(verdicts, start=1):
-            address = f"/runs/{runs[-1]}/queries/1/results/{rank}/judgment"
-            client.post(address, data={"relevance": verdict})
+            judge(client, runs[-1], 1, rank, verdict)
     run, pair = f"/runs/{runs[0]}", "&".join(f"runs={run_id}" for run_id in runs)
     files = [f"{run}/export.csv", f"{run}/report.md", f"/comparisons/report.html?{pair}"]
     before = {address: client.get(address).data for address in files}

@@ -191,15 +191,6 @@ def test_the_page_for_a_missing_network_speaks_to_nobody_in_particular(
     assert client.get("/offline/xx").status_code == 404
 
 
-def test_pages_say_whose_they_are_by_a_name_that_says_nothing_else(app: Flask, run_id: str) -> None:
-    visitors.lock(app.extensions["database"])
-    visitors.assert_told_apart(
-        app,
-        (visitors.owner(app), f"/runs/{run_id}/queries/1"),
-        (visitors.invited(app, "Ani"), "/history/"),
-    )
-
-
 def test_a_click_of_somebody_else_is_not_stored_as_whoever_is_here(
     app: Flask, client: FlaskClient, run_id: str
 ) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
@@ -21,7 +20,7 @@ from tests.services.statements import counted
 from tests.stored_studies import open_study
 from tests.web import visitors
 from tests.web.comparisons.test_comparisons import address
-from tests.web.conftest import PART, WAYS, made_once
+from tests.web.conftest import PART, WAYS, count, made_once
 from tests.web.frame.test_hostile_texts import HOSTILE, check
 from tests.web.rating import blind_study
 from tests.web.rating.blind_study import set_study
@@ -117,7 +116,7 @@ def test_a_missing_reason_is_asked_for_and_nothing_is_stored(
     assert answer.status_code == 422
     assert Page(answer).has("[aria-invalid=true]")
     assert "Please fill this in." in answer.text
-    assert n_rows(web_database, CardDecision) == 0
+    assert count(web_database, CardDecision) == 0
 
 
 @pytest.mark.parametrize(
@@ -134,8 +133,8 @@ def test_what_cannot_be_is_refused_and_nothing_is_stored(
     subject = "rank" if status == 400 else "price"
     data = {"subject": subject, "outcome": "pass", "reason": "x"}
     assert client.post(page + path, data=data).status_code == status
-    assert n_rows(web_database, CardDecision) == 0
-    assert n_rows(web_database, GoldVersion) == 1
+    assert count(web_database, CardDecision) == 0
+    assert count(web_database, GoldVersion) == 1
 
 
 def test_decisions_come_in_by_a_file_and_go_out_again(client: FlaskClient, page: str) -> None:
@@ -164,7 +163,7 @@ def test_another_file(client: FlaskClient, web_database: Database, page: str, to
         answer = client.post(f"{page}/{to}", data={"file": (BytesIO(data), "x.json")})
         assert answer.status_code == 422
         assert "x.json" in Page(answer)
-    assert n_rows(web_database, GoldVersion) == 1
+    assert count(web_database, GoldVersion) == 1
 
 
 def test_the_evaluation_is_taken_away_as_json_and_tables(client: FlaskClient, page: str) -> None:
@@ -292,11 +291,6 @@ def judge_all(database: Database, run_id: str) -> None:
                 right = AnswerRating(empty_outcome=EmptyOutcome.CORRECT_EMPTY)
                 events.rate(*place, right, click(str(query.id)))
         session.commit()
-
-
-def n_rows(database: Database, table: type) -> int:
-    with database.reading() as session:
-        return session.scalar(select(func.count()).select_from(table)) or 0
 
 
 OVERRIDE = {"subject": "price", "outcome": "pass", "reason": "typing error"}
@@ -437,7 +431,7 @@ def test_an_override_needs_a_reason(
     ):
         address = f"{judged.removesuffix('1')}{place}/decision"
         assert client.post(address, data=refused, headers=headers).status_code == status
-    assert n_rows(web_database, CardDecision) == 0
+    assert count(web_database, CardDecision) == 0
 
 
 @pytest.mark.parametrize("headers", WAYS)
@@ -454,7 +448,7 @@ def test_switched_off_nothing_of_a_mark_is_sent_and_nothing_decided(
     assert "Constraints" not in page
     answer = client.post(f"{address}/decision", data=OVERRIDE | {"card": key}, headers=headers)
     assert answer.status_code == 404
-    assert n_rows(web_database, CardDecision) == 0
+    assert count(web_database, CardDecision) == 0
     assert "blind raters saw constraint badges" in client.get(f"/runs/{blind_ids[0]}").text
 
 
@@ -529,7 +523,7 @@ def test_who_may_decide(app: Flask, web_database: Database, blind_ids: list[str]
     for run_id in blind_ids:
         for place in (f"runs/{run_id}/queries/1/results/1/decision", f"constraints/{run_id}/1/0"):
             assert ani.post(f"/{place}", data=OVERRIDE).status_code == 403
-    assert n_rows(web_database, CardDecision) == 1  # one run lists "b"
+    assert count(web_database, CardDecision) == 1  # one run lists "b"
     page = budi.get(others)
     number, key = place_of(page, "Rumah b")
     assert re.search("Ani, .*: typing error", marks_of(page, number))  # whose decision counts

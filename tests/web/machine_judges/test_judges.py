@@ -14,7 +14,7 @@ from tests.chatbot.bots import Bot
 from tests.page import Page
 from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, query
-from tests.web.conftest import PART, in_english, made_once, stored
+from tests.web.conftest import PART, in_english, judge, made_once, stored
 from webapp.db.engine import Database
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import Rater
@@ -54,10 +54,7 @@ def rate_all(client: FlaskClient, run_id: str, *, wrong: int = 0) -> None:
     for number in range(1, 10):
         for rank in (1, 2, 3):
             verdict = "0" if rank == 1 and number <= wrong else "1"
-            client.post(
-                f"/runs/{run_id}/queries/{number}/results/{rank}/judgment",
-                data={"relevance": verdict},
-            )
+            judge(client, run_id, number, rank, verdict)
 
 
 def judge_of(session: object) -> MachineJudge:

@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from tests.conftest import NOW
 from tests.page import Page
 from tests.web import visitors
+from tests.web.conftest import judge
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
@@ -151,8 +152,7 @@ def test_changes_are_listed_filtered_and_undone(client: FlaskClient, run_id: str
     """Two clicks on cards, one by a device that says so, and a note that a sheet would run."""
     assert not Page(client.get("/history/")).has(".narrowing")  # no filters over nothing
     for rank, sent in ((1, {}), (2, {"device": "phone", "sequence": "2"})):
-        address = f"/runs/{run_id}/queries/1/results/{rank}/judgment"
-        client.post(address, data={"relevance": str(2 - rank)} | sent)
+        judge(client, run_id, 1, rank, str(2 - rank), **sent)
     client.post(f"/runs/{run_id}/queries/1/rating", data={"notes": "=cmd <script>"})
 
     page = Page(client.get("/history/"))

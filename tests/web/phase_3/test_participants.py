@@ -13,7 +13,7 @@ from sqlalchemy import select
 from tests.page import Page
 from tests.stored_studies import open_study
 from tests.web import visitors
-from tests.web.conftest import PART
+from tests.web.conftest import PART, count
 from tests.web.phase_3.participants import NOBODY, consent_form, opened, taking_part
 from webapp.db.engine import Database
 from webapp.db.tables.base import Base
@@ -32,11 +32,6 @@ def _link(web_database: Database) -> str:
 @pytest.fixture(name="stranger")
 def _stranger(app: Flask) -> FlaskClient:
     return visitors.browser(app, elsewhere=True)
-
-
-def count(database: Database, table: type) -> int:
-    with database.reading() as session:
-        return session.query(table).count()
 
 
 def declined(database: Database) -> int:

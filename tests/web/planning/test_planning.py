@@ -10,7 +10,7 @@ from tests.services.planning.helped import BY_MACHINE, BY_PEOPLE, drawn, machine
 from tests.services.planning.helped import judge as judge_all
 from tests.services.runs.runs import card, query
 from tests.stored_studies import open_study
-from tests.web.conftest import stored
+from tests.web.conftest import judge, stored
 from webapp.db.engine import Database
 from webapp.services.study import studies
 
@@ -19,12 +19,6 @@ PAGE = "/study/planning"
 
 def said(client: FlaskClient, part: str, address: str = PAGE) -> str:
     return Page(client.get(address)).one(f"#{part}, section:has(> #{part})").text
-
-
-def judge(client: FlaskClient, run: str, number: int, relevance: str) -> None:
-    address = f"/runs/{run}/queries/{number}/results/1/judgment"
-    data = {"relevance": relevance, "event_id": f"{run}-{number}"}
-    assert client.post(address, data=data).status_code == 303
 
 
 def test_a_plan_can_be_made_before_there_are_questions(client: FlaskClient) -> None:
@@ -84,8 +78,8 @@ def test_what_is_settled_is_on_the_plan_the_progress_page_and_the_comparison(
         assert "12 cards in 6 questions: 1, 2, 3, 4, 5, 6" in client.get(place).text, place
     assert "The questions that can change most: 1, 2." in said(client, "settled")
     for number in range(1, 7):
-        judge(client, runs[0], number, "1")
-    judge(client, runs[1], 1, "0")
+        judge(client, runs[0], number)
+    judge(client, runs[1], 1, relevance="0")
 
     for place in where:
         page = client.get(place).text
@@ -124,7 +118,7 @@ def test_a_sample_is_drawn_extended_and_closed(client: FlaskClient, runs: tuple[
 
     for run_id, relevance in zip(runs, "10", strict=True):
         for n in range(1, 7):
-            judge(client, run_id, n, relevance)
+            judge(client, run_id, n, relevance=relevance)
 
     page = client.get(PAGE).text
     assert "6 of 6 questions drawn are rated" in page
@@ -155,7 +149,7 @@ def test_what_cannot_be_drawn_is_refused(client: FlaskClient, runs: tuple[str, s
     assert client.post(f"{PAGE}/1/sample/more", data=other).status_code == 422
     assert client.get(f"{PAGE}/1/sample/more").location == f"{PAGE}?set=1#sample"
     client.post(f"{PAGE}/1/rule/end")
-    judge(client, runs[0], 1, "1")
+    judge(client, runs[0], 1)
     assert "Draw the sample" not in client.get(PAGE).text
     wish = {"kind": "fixed", "size": "2"}
     assert client.post(f"{PAGE}/1/sample", data=wish).status_code == 409

@@ -7,6 +7,7 @@ from flask.testing import FlaskClient
 from tests.page import Page
 from tests.services.proof_packs.packs import verified
 from tests.stored_studies import open_study
+from tests.web.conftest import PART, judge
 from webapp.db.engine import Database
 from webapp.db.tables.runs import LongWork
 from webapp.services.proof_packs import packs
@@ -16,11 +17,10 @@ from webapp.web.frame.access import now
 from webapp.web.frame.workers import workers
 
 WAIT = 60
-PART = {"HX-Request-Type": "partial"}
 
 
 def test_a_small_pack_is_the_answer_itself(client: FlaskClient, run_id: str) -> None:
-    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
+    judge(client, run_id, 1)
     address = f"/runs/{run_id}/proof-pack.zip?rule=majority"
 
     assert address in client.get(f"/runs/{run_id}?part=exports&rule=majority").text
@@ -55,7 +55,7 @@ def test_a_large_pack_is_made_in_the_background_until_a_verdict_changes(
     assert answer.content_type == "application/zip"
     assert f"proof_pack_{run_id}.zip" in answer.headers["Content-Disposition"]
     assert verified(answer.data).equal
-    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
+    judge(client, run_id, 1)
     assert client.get(address).headers["Location"] != page
     assert client.get(page).status_code == 404
 

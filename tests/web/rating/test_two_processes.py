@@ -13,16 +13,15 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from sqlalchemy import func, select
 
 from tests.browser.server import HYBRID, PASSED_ON, ROOT
 from tests.conftest import NOW
 from tests.services.other_database import address, on_postgres
 from tests.stored_studies import open_study
+from tests.web.conftest import count
 from tests.web.visitors import PASSWORD, lock
 from webapp.db.engine import Database
 from webapp.db.migrations import HEAD
-from webapp.db.tables.base import Base
 from webapp.db.tables.judging import Event, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.study import Study
@@ -110,15 +109,10 @@ def _processes(
         process.stop()
 
 
-def counted(database: Database, table: type[Base]) -> int:
-    with database.reading() as session:
-        return session.scalar(select(func.count()).select_from(table)) or 0
-
-
 def test_both_start_on_a_new_database(shared: Database, processes: tuple[Process, Process]) -> None:
     assert [each.request("GET", "/healthz").status for each in processes] == [200, 200]
     assert shared.version() == HEAD
-    assert (counted(shared, Study), counted(shared, Rater)) == (1, 1)
+    assert (count(shared, Study), count(shared, Rater)) == (1, 1)
 
 
 @pytest.mark.parametrize("address", ["/runs/a%00b", "/rate/a%00b", "/evaluations/a%00b"])
@@ -143,8 +137,8 @@ def test_all_clicks_at_both_are_kept(shared: Database, processes: tuple[Process,
         answers = list(pool.map(click, range(2 * CLICKS)))
 
     assert set(answers) == {303}
-    assert counted(shared, Event) == CLICKS
-    assert counted(shared, Judgment) == 3
+    assert count(shared, Event) == CLICKS
+    assert count(shared, Judgment) == 3
     with shared.reading() as session:
         assert live_metrics.check(session) == []
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
+from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
 from tests.page import Page
 from tests.stored_studies import open_study
-from tests.web.conftest import WAYS
+from tests.web.conftest import PART, WAYS, count
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import LongWork, Run, Upload
@@ -274,7 +274,6 @@ def test_the_first_import_asks_for_the_name_of_the_study_in_the_language_of_the_
 
 
 WAIT = 60
-PART = {"HX-Request-Type": "partial"}
 
 
 @pytest.fixture(name="long")
@@ -296,9 +295,7 @@ def files(*data: bytes) -> dict[str, Any]:
 
 def rows(database: Database) -> tuple[int, int]:
     """Return how many runs are stored, and how many files wait."""
-    with database.reading() as session:
-        counts = [session.scalar(select(func.count()).select_from(one)) for one in (Run, Upload)]
-        return counts[0] or 0, counts[1] or 0
+    return count(database, Run), count(database, Upload)
 
 
 @pytest.mark.usefixtures("long")
@@ -405,5 +402,4 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
         pages.add(f"/files/{jobs.enqueue(session, study, kinds.STORING, wanted, NOW)}")
 
     assert len(pages) == 1
-    with web_database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(LongWork)) == 1
+    assert count(web_database, LongWork) == 1

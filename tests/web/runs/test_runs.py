@@ -10,7 +10,7 @@ from sqlalchemy import select
 from tests.conftest import NOW
 from tests.page import Page
 from tests.services.runs.runs import card, query
-from tests.web.conftest import stored
+from tests.web.conftest import judge, stored
 from webapp.config import resource
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Event
@@ -73,8 +73,7 @@ def test_files_are_named_with_their_day_and_figures_have_four_decimals(
 ) -> None:
     run = stored(web_database, [query(1, card("a"), card("b"), card("c"))])
     for rank, said in ((1, "0"), (2, "0"), (3, "1")):
-        address = f"/runs/{run}/queries/1/results/{rank}/judgment"
-        client.post(address, data={"relevance": said})
+        judge(client, run, 1, rank, said)
 
     for name in FORMATS.values():
         answer = client.get(f"/runs/{run}/{name}")
@@ -102,8 +101,7 @@ def test_labels_change_and_the_files_own_stay(client: FlaskClient, run_id: str) 
 
 def test_deleting_says_first_what_goes_and_what_stays(client: FlaskClient, run_id: str) -> None:
     for number in (1, 6):  # question 6 depends on its conversation
-        address = f"/runs/{run_id}/queries/{number}/results/1/judgment"
-        client.post(address, data={"relevance": "1"})
+        judge(client, run_id, number)
 
     asked = client.get(f"/runs/{run_id}/delete").text
     client.post(f"/runs/{run_id}/delete")
@@ -151,8 +149,7 @@ def rated(client: FlaskClient, database: Database) -> str:
     """A run of which question 4 is half rated and question 3 a list that should not be empty."""
     run = stored(database, QUERIES)
     for number, rank, said in ((1, 1, "0"), (1, 2, "1"), (2, 1, "1"), (4, 1, "1"), (4, 2, "1")):
-        address = f"/runs/{run}/queries/{number}/results/{rank}/judgment"
-        client.post(address, data={"relevance": said})
+        judge(client, run, number, rank, said)
     client.post(f"/runs/{run}/queries/1/rating", data={"quality": "3", "notes": "w" * 50})
     client.post(f"/runs/{run}/queries/3/rating", data={"empty_outcome": "false_negative"})
     return run

@@ -15,7 +15,7 @@ from tests.page import Page
 from tests.services.rating.blind_raters import Robot
 from tests.services.runs.runs import card, click, query
 from tests.stored_studies import open_study
-from tests.web.conftest import PART, stored
+from tests.web.conftest import PART, judge, stored
 from tests.web.rating.blind_study import set_study
 from tests.web.visitors import invited
 from webapp.db.engine import Database
@@ -312,7 +312,7 @@ def test_home_says_what_to_do(app: Flask, client: FlaskClient, web_database: Dat
         ("/runs/", False),
     ]
     assert "(1 card left in 1 question · 1 without quality)" in steps(client)[2][1]
-    client.post(f"/runs/{run}/queries/1/results/1/judgment", data={"relevance": "1"})
+    judge(client, run, 1)
     client.post(f"/runs/{run}/queries/1/rating", data={"quality": "5"})
     assert steps(client)[2][2]
     stored(web_database, [query(1, card("b"))], method="hybrid")
@@ -351,7 +351,7 @@ def test_questions_say_what_is_left(client: FlaskClient, web_database: Database)
 def _two_raters(client: FlaskClient, web_database: Database) -> str:
     """A run of one card that the owner called relevant and Ani did not; its id."""
     run_id = stored(web_database, [query(1, card("a"))])
-    client.post(f"/runs/{run_id}/queries/1/results/1/judgment", data={"relevance": "1"})
+    judge(client, run_id, 1)
     add(web_database, "Ani & Co", Relevance.NOT_RELEVANT)
     return run_id
 
@@ -497,7 +497,7 @@ def _runs(client: FlaskClient, web_database: Database) -> list[str]:
     first = stored(web_database, [query(1, card("a"), card("b")), query(2)], method="hybrid")
     place = f"/runs/{first}/queries"
     for rank in (1, 2):
-        client.post(f"{place}/1/results/{rank}/judgment", data={"relevance": "1"})
+        judge(client, first, 1, rank)
     client.post(f"{place}/1/rating", data={"quality": "4"})
     client.post(f"{place}/2/rating", data={"quality": "0", "empty_outcome": "correct_empty"})
     lists = {"api_only": [card("a"), card("c")], "vector_only": [card("b")]}
