@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from openpyxl import Workbook
 
 from webapp.i18n import speaking
 from webapp.importers.results.formats import FORMATS, OTHER_EXAMPLES, Group, examples, recognised
 from webapp.importers.results.formats import read as read_files
+from webapp.importers.runs.json_documents import storable_text
 from webapp.importers.runs.problems import ImportRefused, message, remarks
 from webapp.records import QueryState, ReadRun
 
@@ -651,6 +653,7 @@ PARTS = st.sampled_from(
         b"PK\x03\x04",
         b"\x1f\x8b",
         b"NaN",
+        b"\\u0000",
     ]
 )
 
@@ -663,6 +666,15 @@ def spoilt(draw: st.DrawFn) -> bytes:
         new = draw(PARTS | st.binary(max_size=8))
         data = data[:at] + new + data[at + draw(st.integers(0, 12)) :]
     return data
+
+
+def texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for pair in value.items() for one in pair for text in texts_in(one))
+    elif isinstance(value, list | tuple):
+        yield from (text for one in value for text in texts_in(one))
 
 
 @settings(max_examples=400, deadline=None)
@@ -682,7 +694,10 @@ def test_no_bytes_raise_anything_but_the_refusal(files: dict[str, bytes]) -> Non
         else:
             said = "read"
             assert all(one.text for one in remarks(group.problems))
-            json.dumps([query.extra for run in group.runs for query in run.queries])
+            queries = [query for run in group.runs for query in run.queries]
+            stored = to_builtins(queries)
+            assert json.dumps(stored, allow_nan=False)
+            assert all(text == storable_text(text) for text in texts_in(stored))
     assert said
 
 

@@ -279,9 +279,12 @@ def item_of(values: Mapping[str, object], columns: Mapping[str, str]) -> Documen
     read = {name for role, name in columns.items() if role != "url" or has_address}
     meta: dict[str, Scalar] = {}
     for name, value in values.items():
-        if name not in read and value != "" and isinstance(value, str | int | float):
-            is_text = isinstance(value, str)
-            meta[storable_text(name)] = as_text(value)[:_LONGEST_META] if is_text else value
+        if name in read or value == "":
+            continue
+        if isinstance(value, str):
+            meta[storable_text(name)] = as_text(value)[:_LONGEST_META]
+        elif isinstance(value, int | float) and as_number(value) is not None:
+            meta[storable_text(name)] = value
     return Document(
         title=title.strip() or ("" if has_address else url),
         text=said.get("text", ""),
