@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _SOURCES = {"properti": "listing", "proyek": "project"}
@@ -26,7 +27,8 @@ class MarkdownLink(NamedTuple):
 
 def find_link(text: str) -> MarkdownLink | None:
     """The first markdown link in `text` that leads to a page; an image is none."""
-    if _ANY_TARGET.search(text) is None:  # a million brackets need no walk
+    # A million brackets need no walk, and most lines no pattern.
+    if "](" not in text or _ANY_TARGET.search(text) is None:
         return None
     opened: list[int] = []
     for token in _TOKEN.finditer(text):
@@ -74,12 +76,13 @@ def source_of(url: str) -> str | None:
     return next((_SOURCES[part] for part in _segments(url) if part in _SOURCES), None)
 
 
-def _segments(url: str) -> list[str]:
+@lru_cache(maxsize=16)
+def _segments(url: str) -> tuple[str, ...]:
     path = url.split("#", 1)[0].split("?", 1)[0]
     _, scheme, rest = path.partition("://")
     if scheme or path.startswith("www."):
         path = (rest or path).partition("/")[2]
-    return [part for part in path.split("/") if part]
+    return tuple(part for part in path.split("/") if part)
 
 
 def _target(text: str, start: int) -> tuple[str, int]:

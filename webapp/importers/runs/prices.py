@@ -32,6 +32,8 @@ def read_number(written: str, *, single_mark_is_decimal: bool = False) -> Decima
     written = written.strip(".,")
     if not written or len(written) > _LONGEST:
         return None
+    if written.isdecimal():
+        return Decimal(written)
     last = max(written.rfind("."), written.rfind(","))
     whole, mark, decimals = written[:last], written[last : last + 1], written[last + 1 :]
     other_mark = "." if mark == "," else ","
@@ -81,14 +83,13 @@ _REST = (
     rf"(?P<low>{NUMBER}) ?(?P<unit>{_UNIT})?"
     rf"(?:{_JOINED}{_CURRENCY}?(?P<high>{NUMBER}) ?(?P<high_unit>{_UNIT})?)?"
 )
-_WITH_CURRENCY = re.compile(_CURRENCY + _REST, re.IGNORECASE)
-_ANY = re.compile(_REST, re.IGNORECASE)
-_PER_AREA = re.compile(r" ?(?:/|per) ?(?:m²|m2|meter)", re.IGNORECASE)
-_SALE = re.compile(r"\b(?:sale|jual|dijual)\b", re.IGNORECASE)
-_RENT = re.compile(r"\b(?:rent|rental|sewa|disewa|disewakan)\b", re.IGNORECASE)
+_WITH_CURRENCY = re.compile(_CURRENCY + _REST)
+_ANY = re.compile(_REST)
+_PER_AREA = re.compile(r" ?(?:/|per) ?(?:m²|m2|meter)")
+_SALE = re.compile(r"\b(?:sale|jual|dijual)\b")
+_RENT = re.compile(r"\b(?:rent|rental|sewa|disewa|disewakan)\b")
 _PERIOD = re.compile(
     r"(?:/ ?|\bper ?)(?:(?P<year>tahun|thn|th|year|yr)|(?P<month>bulan|bln|bl|month|mo))\b",
-    re.IGNORECASE,
 )
 
 
@@ -112,6 +113,7 @@ def read_price(text: str) -> Price:
     >>> read_price("Rp 800 - 1,2 M (sale)")
     Price(low=800000000, high=1200000000, note='sale', period=None)
     """
+    text = text.lower()  # patterns that ignore case take several times as long
     low, high = _amounts(text)
     period, note = _PERIOD.search(text), read_note(text)
     if period:
@@ -121,6 +123,7 @@ def read_price(text: str) -> Price:
 
 def read_note(text: str) -> str | None:
     """The note in the words of `text`, "sale" or "rent"; ``None`` for neither or both."""
+    text = text.lower()
     sale, rent = _SALE.search(text), _RENT.search(text)
     if bool(sale) == bool(rent):
         return None

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct, field
@@ -59,16 +60,18 @@ _NOTHING = re.compile(
 )
 _BEDROOM = r"(?:kamar tidur|kt|bedrooms?|br)(?![a-z])"
 _BATHROOM = r"(?:kamar mandi|km|bathrooms?|ba)(?![a-z])"
-_ROOM = re.compile(rf"(?<![a-z])(?:{_BEDROOM}|{_BATHROOM})", re.IGNORECASE)
+# These are of lower-case text: patterns that ignore case take several times as long.
+_ROOM = re.compile(rf"(?<![a-z])(?:{_BEDROOM}|{_BATHROOM})")
 _COUNT = r"(?<![0-9.,+\u2013-])([0-9]{1,3})(?:\+[0-9]{1,2})? ?"
 _COUNT_BEHIND = r" ?[:=]? ?([0-9]{1,3})(?![0-9.,]*[0-9\u2013-])"
-_FLOORS = re.compile(
-    rf"{_COUNT}(?:lantai|floors?)\b|\blantai ?: ?([0-9]{{1,3}})(?![0-9])", re.IGNORECASE
-)
+_ROOMS = _BEDROOM, _BATHROOM
+_NAMED_FIRST = [re.compile(rf"(?<![a-z]){room}{_COUNT_BEHIND}") for room in _ROOMS]
+_COUNTED_FIRST = [re.compile(_COUNT + room) for room in _ROOMS]
+_FLOORS = re.compile(rf"{_COUNT}(?:lantai|floors?)\b|\blantai ?: ?([0-9]{{1,3}})(?![0-9])")
 _AREA = rf"(?![a-z])\.? ?[:=]? ?(?:±|\+/-)? ?({NUMBER})(?! ?(?:x|\u00d7|ha\b|hektar))"
-_LAND = re.compile(rf"\b(?:lt|luas tanah|land area){_AREA}", re.IGNORECASE)
-_BUILDING = re.compile(rf"\b(?:lb|luas bangunan|building area){_AREA}", re.IGNORECASE)
-_BOTH_AREAS = re.compile(rf"\blt ?/ ?lb ?:? ?({NUMBER}) ?(?:m²|m2)? ?/ ?({NUMBER})", re.IGNORECASE)
+_LAND = re.compile(rf"\b(?:lt|luas tanah|land area){_AREA}")
+_BUILDING = re.compile(rf"\b(?:lb|luas bangunan|building area){_AREA}")
+_BOTH_AREAS = re.compile(rf"\blt ?/ ?lb ?:? ?({NUMBER}) ?(?:m²|m2)? ?/ ?({NUMBER})")
 
 
 def read_details(line: str) -> Fields | None:
@@ -77,7 +80,7 @@ def read_details(line: str) -> Fields | None:
     before, *marked = MARKER.split(line, _MOST_PARTS)
     pairs = zip(marked[::2], marked[1::2], strict=True)
     found = [READERS[marker](text.strip(" |;")) for marker, text in pairs]
-    reader = _unmarked_reader(before)
+    reader = _unmarked_reader(before) if before else None
     if reader:
         found.insert(0, reader(before))
     if not found:
@@ -129,11 +132,18 @@ def read_price_line(text: str) -> Fields:
 
 def read_facts(text: str) -> Fields:
     """Rooms, areas, floors and certificate, each only where it is written as one number."""
-    certificate, both = _CERTIFICATES.search(text), _BOTH_AREAS.search(text)
-    floors = _FLOORS.search(text)
+    certificate, text = _CERTIFICATES.search(text), text.lower()
+    both = _BOTH_AREAS.search(text) if "/" in text else None
+    floors, room = _FLOORS.search(text), _ROOM.search(text)
+    is_named_first = room and not text[: room.start()].rstrip()[-1:].isdigit()  # "KT 3, KM 2"
+    bedrooms, bathrooms = (
+        [rooms.search(text) for rooms in (_NAMED_FIRST if is_named_first else _COUNTED_FIRST)]
+        if room
+        else (None, None)
+    )
     return _said(
-        bedrooms=_rooms(text, _BEDROOM),
-        bathrooms=_rooms(text, _BATHROOM),
+        bedrooms=int(bedrooms[1]) if bedrooms else None,
+        bathrooms=int(bathrooms[1]) if bathrooms else None,
         floors=int(floors[1] or floors[2]) or None if floors else None,
         certificate=certificate[0] if certificate else None,
         land_area=_square_metres(both or _LAND.search(text)),
@@ -210,14 +220,6 @@ def _said(**fields: object) -> Fields:
     return {name: value for name, value in fields.items() if value not in (None, "")}
 
 
-def _rooms(text: str, name: str) -> int | None:
-    room = _ROOM.search(text)
-    is_named_first = room and not text[: room.start()].rstrip()[-1:].isdigit()  # "KT 3, KM 2"
-    pattern = rf"(?<![a-z]){name}{_COUNT_BEHIND}" if is_named_first else _COUNT + name
-    found = re.search(pattern, text, re.IGNORECASE)
-    return int(found[1]) if found else None
-
-
 def _square_metres(found: re.Match[str] | None, group: int = 1) -> float | None:
     number = read_number(found[group]) if found else None
     return float(number) if number is not None and 0 < number <= LARGEST_AREA else None
@@ -284,6 +286,8 @@ def _facts(card: Card) -> str:
 
 
 _NUMBERED = re.compile(r"(?P<heading>#{1,6} ?)?(?P<bold>\*\*|__)?[0-9]{1,4}[.)](?: |(?=[*_\[])|$)")
+_NUMBERS = frozenset("#*_0123456789")
+"""What a numbered line begins with."""
 _DECORATION = re.compile(r"[^\w\s*\[\\(\"'\u201c]{1,8} ?(?=\*\*|\[)")
 _BOLD = re.compile(r"(\*\*|__)(?P<title>(?:\\.|(?!\1)[^\\])*+)\1")
 _BARE_TAIL = re.compile(rf"{MARKER.pattern}|https?://", re.IGNORECASE)
@@ -294,6 +298,7 @@ _SEPARATORS = " -\u2013\u2014:|,;\u00b7\u2022"
 _LINK = re.compile(r"\[([^\[\]]{0,300})\]\([^()\s]{0,500}\)")
 _MOST_LINES = 40
 _RULE = re.compile(r"[-*_=\s]*$")
+_LONGEST_KEPT = 200
 _LONGEST_LINE = 1000
 """Characters that are kept of each other line of a card; no answer has more."""
 
@@ -365,7 +370,8 @@ def _parts(response: str) -> Iterator[_Item | str]:
     item: _Item | None = None
     section = ""
     for indent, line, source in _lines(response):
-        new = _read_item(line, indent)
+        number = _NUMBERED.match(line) if line[0] in _NUMBERS else None
+        new = _read_item(line, indent, number) if number else None
         if new and (not item or new.speaks_for_itself or indent < item.indent + 2):
             if item and (item.detailed or indent <= item.indent):
                 yield item
@@ -373,7 +379,9 @@ def _parts(response: str) -> Iterator[_Item | str]:
                 section = item.title
             new.section = section
             item = new
-        elif item and (ended := _ends(item, line, at_margin=source[0] == "\n" and indent == 0)):
+        elif item and (
+            ended := _ends(item, line, number, at_margin=source[0] == "\n" and indent == 0)
+        ):
             yield ended
             item = None
         if item:
@@ -386,35 +394,44 @@ def _parts(response: str) -> Iterator[_Item | str]:
         yield item
 
 
-def _ends(item: _Item, line: str, *, at_margin: bool) -> _Item | None:
+def _ends(item: _Item, line: str, number: re.Match[str] | None, *, at_margin: bool) -> _Item | None:
     if line.startswith("#"):
         return item
-    number = _NUMBERED.match(line)
     text = line[number.end() :] if number else line.lstrip(_BULLETS)
-    details = read_details(text)
+    details, has_more = _told(text)
     if details is None and at_margin:
         return item
     if details is not None:
         item.add(details)
-    if details is None or says_more(text):
+    if has_more:
         item.keep(text)
     return None
+
+
+def _told(line: str) -> tuple[Fields | None, bool]:
+    # The lines of one listing come again wherever it is shown, and some are much the same.
+    return (_told_often if len(line) <= _LONGEST_KEPT else _told_often.__wrapped__)(line)
+
+
+@lru_cache(maxsize=20_000)
+def _told_often(line: str) -> tuple[Fields | None, bool]:
+    details = read_details(line)
+    return details, details is None or says_more(line)
 
 
 def _lines(response: str) -> Iterator[tuple[int, str, str]]:
     blank = ""
     for line in response.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         visible = line.lstrip(_INVISIBLE)
-        text = " ".join(visible.split()).removesuffix("\\").rstrip()
+        text = " ".join(visible.split())
+        if text.endswith("\\"):
+            text = text[:-1].rstrip()
         if text:
             yield len(visible) - len(visible.lstrip()), text, blank + visible
         blank = "" if text else "\n"
 
 
-def _read_item(line: str, indent: int) -> _Item | None:
-    number = _NUMBERED.match(line)
-    if number is None:
-        return None
+def _read_item(line: str, indent: int, number: re.Match[str]) -> _Item | None:
     text = (number["bold"] or "") + line[number.end() :].strip()
     decoration = _DECORATION.match(text)
     text = text[decoration.end() :] if decoration else text
@@ -424,10 +441,10 @@ def _read_item(line: str, indent: int) -> _Item | None:
     if number["heading"]:
         item.stands_alone, item.is_heading = False, True
     tail = tail.strip(_SEPARATORS)
-    tail_details = read_details(tail) if tail else None
-    if tail_details is not None:
-        item.add(tail_details)
-    if tail and (tail_details is None or says_more(tail)):
+    details, has_more = _told(tail) if tail else (None, False)
+    if details is not None:
+        item.add(details)
+    if has_more:
         item.keep(tail)
     return item
 
@@ -454,11 +471,11 @@ def _read_title(text: str, indent: int) -> tuple[_Item, str]:
 
 def _clean(title: str) -> str:
     title = title.strip()
-    for mark in ("**", "__", "*", "_"):
+    for mark in ("**", "__", "*", "_") if title[:1] in {"*", "_"} else ():
         inner = title[len(mark) : -len(mark)]
         if inner and title == mark + inner + mark and not inner.endswith("\\"):
             title = inner.strip()
-    return _ESCAPED.sub(r"\1", title)
+    return _ESCAPED.sub(r"\1", title) if "\\" in title else title
 
 
 def _unmarked(line: str) -> str:
