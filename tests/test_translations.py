@@ -38,7 +38,7 @@ HEARD = " or ".join(f"name() = '{name}'" for name in ("title", "aria-label", "pl
 OF_NAMES = {
     *("measures.show", "guides.figures", "guides.index", "guides.show", "participants.consent"),
     *("findings.show", "constraints.show", "constraints.question"),
-    *("machine_judges.index", "machine_judges.show"),
+    *("machine_judges.index", "machine_judges.show", "imports.formats"),
 }
 """Pages full of sources, names of files and of models."""
 NAMES = """Relevansi Eval SHA RR RBP TP FP FN TN SHM HGB SVG PNG PDF Markdown LaTeX HTML XLSX JSON

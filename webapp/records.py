@@ -47,13 +47,15 @@ class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
     binary scale) to 4, ``relevant_from`` 1 to ``top``. Raises ``ValueError`` for others.
     """
 
+    MOST: ClassVar[int] = 4
+
     top: int = 1
     relevant_from: int = 1
     words: tuple[str, ...] = ()
     guidance: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 1 <= self.top <= 4:
+        if not 1 <= self.top <= self.MOST:
             raise ValueError(f"the highest grade is 1 to 4, not {self.top}")
         if not 1 <= self.relevant_from <= self.top:
             raise ValueError(f"relevant is from a grade of 1 to {self.top}")

@@ -197,7 +197,7 @@ def test_another_rater_is_shown_what_would_change_before_anything_is_stored(
     ("data", "why"),
     [
         (rated(question="Ruko?"), "No run here has its questions with its numbers of results."),
-        (b"a,b\n1,2\n", "lacks the columns query_id, results_count, relevant_count"),
+        (b"a,b\n1,2\n", "Formats and examples"),
     ],
 )
 @pytest.mark.usefixtures("owner")

@@ -21,22 +21,27 @@ from webapp.cli.frame.output import say, shown, write_json
 from webapp.db.engine import Database
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import gettext, ngettext
+from webapp.importers.results.rows import ROLES
 from webapp.importers.runs import problems
 from webapp.records import Problem, Severity
 from webapp.services.exports import rated_imports
 from webapp.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
 from webapp.services.exports.ratings import FileEffect, RatingCounts, RatingsReport
-from webapp.services.runs import file_formats, imports, reports, runs, samples
+from webapp.services.runs import file_formats, imports, reports, results, runs, samples
 from webapp.services.runs.file_formats import (
     FORMATS,
     RATED_CSV,
+    RESULTS,
     RUN,
     FileDecision,
     FileFormat,
     StoredFile,
 )
 from webapp.services.runs.imports import ImportedRun, ImportReport
+from webapp.services.runs.results import Choices
 from webapp.services.study import studies
+
+LONGEST_HEAD = 2**20
 
 
 class _Found(Struct, frozen=True):
@@ -46,6 +51,8 @@ class _Found(Struct, frozen=True):
     compared: list[RatedFileReport] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    grades: dict[str, int] = field(default_factory=dict)
+    remarks: list[Problem] = field(default_factory=list)
 
 
 @click.command("import")
@@ -59,16 +66,24 @@ class _Found(Struct, frozen=True):
     default=None,
     help="Whether raters rate blind; else they do as soon as two runs share their questions.",
 )
+@click.option("--columns", help="Which column is what: query=Frage,doc_id=Nummer,...")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, results.MOST_DEPTH),
+    default=results.DEPTH,
+    show_default=True,
+    help="So many results of each list are judged; deeper ones are kept as ids.",
+)
+@click.option("--split", help="Which of several sets of grades: test, dev, ...")
+@click.option("--metadata", help="The keys of metadata that raters see, with commas between.")
 @as_json_option
 def import_command(
     paths: Sequence[Path],
-    method: str | None,
-    llm: str | None,
-    rater: str | None,
     *,
     overwrite: bool,
     blind: bool | None,
     as_json: bool,
+    **said: Any,
 ) -> None:
     """Import run files and ratings from pages without a server, recognised by content.
 
@@ -76,27 +91,33 @@ def import_command(
     in the name of a rater whom the study has are refused, with what they would change, until
     --rater says that name. Of a rated CSV that is named with --rater, quality, notes and empty
     outcomes become that rater's; it has no verdicts.
+
+    Results of any search or RAG system (tables, JSON, TREC, BEIR, ...) that are named together are
+    one import: runs, their questions, their documents and grades. Each system becomes a run.
     """
     decision = FileDecision(
-        rater=rater, confirm=rater is not None, method=method or "", llm=llm or ""
+        rater=said["rater"],
+        confirm=said["rater"] is not None,
+        method=said["method"] or "",
+        llm=said["llm"] or "",
+        grader=said["rater"] or "",
+        meta=None if said["metadata"] is None else _listed(said["metadata"]),
     )
+    choices = Choices(_roles(said["columns"]), said["depth"], said["split"])
     found = _Found()
     with options.opened() as opened:
-        _import_all(opened, paths, decision, found, overwrite=overwrite, blind=blind)
+        of_results = _results_in(paths)
+        others = [path for path in paths if path not in of_results]
+        _import_all(opened, others, decision, found, overwrite=overwrite, blind=blind)
+        if of_results:
+            _import_results(opened, of_results, choices, decision, found, blind=blind)
         with opened.reading() as session:
             study = studies.current(session)
             sample = {run.id for run in samples.found(session, study)} if study else set()
     if as_json:
         write_json(_document(found))
     else:
-        for run in found.runs:
-            tell(run)
-        for report in found.ratings:
-            _tell_ratings(report)
-        for compared in found.compared:
-            _tell_compared(compared)
-        for taken in found.rated_csvs:
-            _tell_rated_csv(taken)
+        _tell_found(found)
     if {run.id for run in found.runs} & sample:
         warning = gettext(
             "The invented sample of the demo is in this study now, and counts like your own runs. "
@@ -106,10 +127,81 @@ def import_command(
     left = [*map(problems.message, found.problems), *found.left]
     for line in left:
         say(f"relevansi: {line}", err=True)
-    if not (found.runs or found.ratings or found.rated_csvs or left):
+    if not (found.runs or found.ratings or found.rated_csvs or found.grades or left):
         raise click.ClickException(gettext("There is no run file in what was given."))
     if left or not all(report.stored for report in found.ratings):
         raise SystemExit(1)
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _roles(columns: str | None) -> dict[str, str]:
+    named = [part.partition("=") for part in _listed(columns or "")]
+    unknown = [role for role, _, name in named if role.strip() not in ROLES or not name]
+    if unknown:
+        raise click.BadParameter(
+            gettext("columns are named as ROLE=NAME; the roles: %(roles)s", roles=", ".join(ROLES)),
+            param_hint="--columns",
+        )
+    return {role.strip(): name.strip() for role, _, name in named}
+
+
+def _results_in(paths: Sequence[Path]) -> list[Path]:
+    """The paths that hold results of other systems than a chatbot's runs; folders as a whole."""
+
+    def format_of(path: Path) -> FileFormat | None:
+        try:
+            with path.open("rb") as file:
+                return file_formats.recognised(path.name, file.read(LONGEST_HEAD))
+        except OSError:
+            return None
+
+    def has_results(folder: Path) -> bool:
+        inside = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        jsons = [path for path in inside if path.suffix == ".json"]
+        return bool(inside) and RUN not in map(format_of, jsons)
+
+    return [
+        path
+        for path in paths
+        if (has_results(path) if path.is_dir() else path.is_file() and format_of(path) is RESULTS)
+    ]
+
+
+def _import_results(
+    opened: Database,
+    paths: Sequence[Path],
+    choices: Choices,
+    decision: FileDecision,
+    found: _Found,
+    *,
+    blind: bool | None,
+) -> None:
+    name = ", ".join(path.name for path in paths)
+    with output.steps() as tell:
+        try:
+            report = results.read_files(name, paths, choices, tell)
+            with opened.reading() as session:
+                study = studies.current(session)
+                known = study and results.remembered(study, report)
+            report = results.read_files(name, paths, known, tell) if known else report
+        except problems.ImportRefused as refused:
+            found.problems.extend(refused.problems)
+            return
+        with opened.writing() as session:
+            now = options.now()
+            study = studies.open_or_make(session, now)
+            if blind is not None:
+                switched = replace(studies.switches(study), blind=blind)
+                studies.set_switches(session, study, switched, now)
+            wanted = file_formats.of_results(decision)
+            done = results.store(session, study, report, wanted, now, tell)
+            session.commit()
+    found.runs.extend(done.runs)
+    found.grades.update(done.grades)
+    found.remarks.extend(report.problems)
 
 
 def _import_all(
@@ -227,6 +319,20 @@ def store_file(
         if not isinstance(stored.report, ImportReport):
             session.commit()
     return stored
+
+
+def _tell_found(found: _Found) -> None:
+    for run in found.runs:
+        tell(run)
+    for name, n in found.grades.items():
+        say(f"{name}: {ngettext('%(n)s grade', '%(n)s grades', n)}")
+    _tell_remarks(found.remarks)
+    for report in found.ratings:
+        _tell_ratings(report)
+    for compared in found.compared:
+        _tell_compared(compared)
+    for taken in found.rated_csvs:
+        _tell_rated_csv(taken)
 
 
 def tell(run: ImportedRun) -> None:
@@ -359,7 +465,7 @@ def _why_refused(report: RatedImport) -> str:
 
 
 def _document(found: _Found) -> dict[str, Any]:
-    document = {
+    document: dict[str, Any] = {
         "runs": [
             _picked(run, "id", "search_method", "llm", "already_imported", "enriched")
             | asdict(run.counts)
@@ -373,6 +479,8 @@ def _document(found: _Found) -> dict[str, Any]:
         ],
         "problems": [problems.to_dict(problem) for problem in found.problems],
     }
+    if found.grades:
+        document["grades"] = found.grades
     if found.rated_csvs:
         document["rated_csvs"] = [
             _picked(report, "fits", "rater", "refused", "replaced", file="name", run="run_id")

@@ -21,12 +21,16 @@ from webapp.kinds.document import Document, beginning, normalised, text_hash
 from webapp.records import LARGEST_INTEGER, Problem, QueryState, ReadQuery, ReadRun
 
 MOST_IN_TAIL = 1_000
+CANNOT_TELL = {"unsure", "cannot tell", "cannot_tell", "?"}
+"""The texts of a grade that say that the rater could not tell."""
 _SHOWN_IDS = 5
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
 
 
 class Judged(Struct, frozen=True):
-    """A grade of an item from a file: ``grade`` is from 0, ``None`` for "in the pool, unjudged".
+    """A grade of an item from a file: ``grade`` is from 0.
+
+    Without one the rater ``cannot_tell``, or the item is in the pool and unjudged.
 
     ``identity`` is the item's, ``query_id`` the number of the question in the runs of the same
     import, if there are any.
@@ -38,6 +42,7 @@ class Judged(Struct, frozen=True):
     grade: int | None
     rater: str | None = None
     query_id: int | None = None
+    cannot_tell: bool = False
 
 
 class Question(Struct):
@@ -329,8 +334,10 @@ class Gathered:
             if self.questions and key not in self.questions:
                 self._counts["results_grades_unknown", file] += 1
                 continue
-            number = as_number(row.grade)
-            if row.grade is not None and (number is None or number != int(number)):
+            is_unsure = as_text(row.grade).strip().casefold() in CANNOT_TELL
+            number = None if is_unsure else as_number(row.grade)
+            is_whole = number is not None and number == int(number)
+            if not (is_unsure or row.grade is None or is_whole):
                 wrong = {"value": as_text(row.grade)[:40]}
                 self.problems.append(error("results_grade_wrong", file, wrong, line=row.line))
                 continue
@@ -347,6 +354,7 @@ class Gathered:
                 grade,
                 row.rater or None,
                 numbers.get(key),
+                is_unsure,
             )
             if judged.setdefault((key, identity, row.rater), one).grade != grade:
                 self._counts["results_grades_differ", file] += 1

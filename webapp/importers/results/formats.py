@@ -193,7 +193,8 @@ class Group(Struct, frozen=True):
     none): the caller compares it with the study's scale. ``columns`` (role to name) are those
     of the first table as read, ``header`` is the same for tables with the same columns.
     ``splits`` are the sets of grades to choose from, where there are several. ``has_passages``:
-    ids of this collection name documents of several passages.
+    ids of this collection name documents of several passages. ``collection_keys`` are the keys of
+    metadata of collections, ``names`` the columns to choose from.
     """
 
     files: tuple[tuple[str, Format], ...]
@@ -207,6 +208,8 @@ class Group(Struct, frozen=True):
     header: str = ""
     splits: tuple[str, ...] = ()
     has_passages: bool = False
+    collection_keys: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
 
 
 def recognised(
@@ -325,6 +328,8 @@ def read(
         header=tables.header_key(header) if header else "",
         splits=splits,
         has_passages=gathered.has_passages,
+        collection_keys=frozenset(key for one in gathered.documents.values() for key in one.meta),
+        names=header,
     )
 
 

@@ -85,6 +85,10 @@ class Pool:
         self._new[item.key] = item
         return item
 
+    def fill(self, question_id: int, card: Item) -> None:
+        """Let the judged thing of a card, if there is one, be as full as the card is."""
+        any(item.joins(card) for item in self._versions[question_id, None, card.identity])
+
     def place_again(self, thing_id: int, card: Item) -> PooledItem:
         """Return the judged thing of a result whose card has more fields now."""
         item, _ = self._stored[thing_id]

@@ -7,13 +7,11 @@ stored; on the page what was read waits in between. Another format is its functi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Sequence
 from datetime import datetime
-from io import BytesIO
 from typing import Any
 
 from msgspec import Struct, field, json
-from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.study import Study
@@ -22,12 +20,15 @@ from webapp.importers.runs import ratings as rating_changes
 from webapp.importers.runs.csv_ratings import RatedFile
 from webapp.importers.runs.problems import ImportRefused
 from webapp.importers.runs.ratings import OfflineRatings
-from webapp.kinds import from_row, to_row
-from webapp.records import Problem, ReadQuery, Tell, nobody
+from webapp.records import Problem, Tell, nobody
 from webapp.services.exports import rated_imports, ratings
-from webapp.services.runs import imports
+from webapp.services.runs import imports, results
 from webapp.services.runs.imports import ImportReport, Labels
+from webapp.services.runs.results import Choices, ResultsDecision, ResultsReport
 
+HEAD = 64 * 1024
+BYTES_A_QUESTION = 20_000
+"""Results of about so many bytes are stored in the time of a question with its cards."""
 CHANGES_A_QUESTION = 10
 """So many changes of a rater are stored in the time of a question with its cards."""
 
@@ -40,6 +41,8 @@ class FileDecision(Struct, frozen=True):
     method: str = ""
     llm: str = ""
     depends: list[str] = field(default_factory=list)
+    grader: str = ""
+    meta: list[str] | None = None
 
 
 class StoredFile(Struct, frozen=True):
@@ -48,13 +51,15 @@ class StoredFile(Struct, frozen=True):
     report: Any
     run_id: str | None
     is_done: bool = True
+    runs: tuple[str, ...] = ()
     newcomer: str | None = None
 
 
 class FileFormat(Struct, frozen=True):
     """How files of one format are recognised and read, as ``kind``.
 
-    The report's template has the ``name``; ``size`` is about how many questions a file has.
+    The report's template has the ``name``; ``size`` is about how many questions a file has. What
+    was read is ``parted`` into its report and a rest, with which the report is ``whole`` again.
     """
 
     name: str
@@ -62,12 +67,14 @@ class FileFormat(Struct, frozen=True):
     sniff: Callable[[str, bytes], bool]
     read: Callable[[str, bytes, Tell], Any]
     size: Callable[[bytes], int]
+    parted: Callable[[Any], tuple[Any, bytes]] = lambda read: (read, b"")
+    whole: Callable[[Any, bytes], Any] = lambda report, _rest: report
 
 
 RATED_CSV = FileFormat(
     name="rated_csv",
     kind=RatedFile,
-    sniff=lambda name, data: name.lower().endswith(".csv") or csv_ratings.recognises(data),
+    sniff=lambda _name, data: csv_ratings.recognises(data),
     read=lambda name, data, _tell: csv_ratings.read(name, data),
     size=lambda data: data.count(b"\n"),
 )
@@ -78,15 +85,42 @@ RATINGS = FileFormat(
     read=lambda name, data, _tell: rating_changes.read(name, data),
     size=lambda data: data.count(b'"query_id"') // CHANGES_A_QUESTION,
 )
+RESULTS = FileFormat(
+    name="results",
+    kind=ResultsReport,
+    sniff=lambda name, data: (
+        not is_run(data) and (results.recognises(name, data) or _is_table(name))
+    ),
+    read=results.read,
+    size=lambda data: len(data) // BYTES_A_QUESTION,
+    parted=results.parted,
+    whole=results.whole,
+)
 RUN = FileFormat(
     name="run",
     kind=ImportReport,
     sniff=lambda _name, _data: True,
     read=imports.read,
     size=lambda data: data.count(b'"query_id"'),
+    parted=imports.parted,
+    whole=imports.whole,
 )
-FORMATS = (RATED_CSV, RATINGS, RUN)
+FORMATS = (RATED_CSV, RATINGS, RESULTS, RUN)
 """Every format in the order of recognising; files are stored in the opposite order, runs first."""
+
+
+def of_results(decision: FileDecision) -> ResultsDecision:
+    return ResultsDecision(decision.grader, confirmed=decision.confirm, meta=decision.meta)
+
+
+def _is_table(name: str) -> bool:
+    return name.lower().endswith((".csv", ".tsv", ".xlsx", ".jsonl", ".gz", ".zip"))
+
+
+def is_run(data: bytes) -> bool:
+    """Whether a file is a chatbot's run, whose lists stand in its answers."""
+    head = data[:HEAD]
+    return b'"query_id"' in head and b'"response"' in head and b'"results"' in head
 
 
 class OpenedFile(Struct, frozen=True):
@@ -109,37 +143,53 @@ def opened(form: FileFormat, name: str, data: bytes, tell: Tell = nobody) -> Ope
         return OpenedFile(form, refused)
 
 
+def together(files: Sequence[tuple[str, bytes]]) -> list[tuple[FileFormat, str, bytes]]:
+    """Return the format, name and content of each import: files of results are one together."""
+    found = [(recognised(*file), *file) for file in files]
+    of_results = [(name, data) for form, name, data in found if form is RESULTS]
+    one = [(RESULTS, ", ".join(name for name, _ in of_results), results.packed(of_results))]
+    return [each for each in found if each[0] is not RESULTS] + (one if of_results else [])
+
+
+def with_known_columns(study: Study, file: OpenedFile) -> OpenedFile:
+    """Return a file read by the columns that were chosen for files of its shape before."""
+    if file.format is not RESULTS or isinstance(file.read, ImportRefused):
+        return file
+    known = results.remembered(study, file.read)
+    return file if known is None else read_again(file, known)
+
+
+def read_again(file: OpenedFile, choices: Choices) -> OpenedFile:
+    """Return files of results read by other choices."""
+    given = results.packed(file.read.given, choices)
+    return opened(RESULTS, file.read.name, given)
+
+
 def packed(file: OpenedFile) -> tuple[bytes, bytes]:
     """Return what was read of a file in two parts: its report, and the answers that it stores."""
     # As JSON: an integer of a file may be too long for MessagePack.
     if isinstance(file.read, ImportRefused):
         return json.encode(file.read.problems), b""
-    if file.format is RUN and file.read.read is not None:
-        rows = ({**asdict(q), "cards": [*map(to_row, q.cards)]} for q in file.read.read.queries)
-        return json.encode(imports.without_answers(file.read)), b"\n".join(map(json.encode, rows))
-    return json.encode(file.read), b""
+    report, rest = file.format.parted(file.read)
+    return json.encode(report), rest
 
 
-def unpacked(form: FileFormat, report: bytes, answers: bytes = b"") -> OpenedFile:
-    """Return a file from what was ``packed``; without its answers it can be looked at only."""
+def unpacked(form: FileFormat, report: bytes, rest: bytes = b"") -> OpenedFile:
+    """Return a file from what was ``packed``; without the rest it can be looked at only."""
     read: Any = json.decode(report, type=form.kind | tuple[Problem, ...])
     if isinstance(read, tuple):
         return OpenedFile(form, ImportRefused(*read))
-    if answers:
-        read = replace(read, read=replace(read.read, queries=tuple(_queries(answers))))
-    return OpenedFile(form, read)
-
-
-def _queries(answers: bytes) -> Iterator[ReadQuery]:
-    for line in BytesIO(answers):  # one by one: all at once would be as many dictionaries
-        query = json.decode(line, type=ReadQuery)
-        yield replace(query, cards=tuple(map(from_row, query.cards)))
+    return OpenedFile(form, form.whole(read, rest) if rest else read)
 
 
 def look(session: Session, study: Study, file: OpenedFile, rater: str | None, now: datetime) -> Any:
     """Return the report of a file beside the study; nothing is stored."""
     if file.format is RUN:
         return imports.examine(session, study, file.read)
+    if file.format is RESULTS:
+        if isinstance(file.read, ImportRefused):
+            return ResultsReport.of_refused(file.read)
+        return results.examine(session, study, file.read)
     if file.format is RATINGS:
         return ratings.examine(session, study, file.read, now, rater)
     return rated_imports.examine(session, study, file.read, rater)
@@ -163,7 +213,12 @@ def store(
             session, study, read, now, rater, confirmed=is_sure, newcomers=newcomers
         )
         newcomer = found.rater if found.stored and found.rater_is_new else None
-        return StoredFile(found, found.run_id, found.stored, newcomer)
+        return StoredFile(found, found.run_id, found.stored, newcomer=newcomer)
+    if file.format is RESULTS:
+        if isinstance(read, ImportRefused):
+            return StoredFile(ResultsReport.of_refused(read), None)
+        done = results.store(session, study, read, of_results(decision), now)
+        return StoredFile(done, None, runs=tuple(run.id for run in done.runs))
     if read.read is None:
         return StoredFile(read, None)
     depends = {one.query_id: str(one.query_id) in decision.depends for one in read.undecided}

@@ -6,9 +6,10 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import datetime
+from io import BytesIO
 from typing import Any, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct, field, json
 from msgspec.structs import asdict, replace
 from sqlalchemy import ColumnElement, Row, func, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -100,11 +101,26 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ImportReport:
     )
 
 
-def without_answers(report: ImportReport) -> ImportReport:
-    """Return the same report for looking at only: its ``read`` has no questions."""
-    read = replace(report.read, queries=()) if report.read else None
+def parted(report: ImportReport) -> tuple[ImportReport, bytes]:
+    """Return the same report for looking at only, and the questions that its ``read`` lacks."""
+    if report.read is None:
+        return report, b""
+    # As JSON: an integer of a file may be too long for MessagePack.
+    rows = ({**asdict(q), "cards": [*map(to_row, q.cards)]} for q in report.read.queries)
     undecided = [replace(q, response="", cards=(), extra={}) for q in report.undecided]
-    return replace(report, read=read, undecided=tuple(undecided))
+    brief = replace(report, read=replace(report.read, queries=()), undecided=tuple(undecided))
+    return brief, b"\n".join(map(json.encode, rows))
+
+
+def whole(report: ImportReport, answers: bytes) -> ImportReport:
+    assert report.read is not None
+    return replace(report, read=replace(report.read, queries=tuple(_queries(answers))))
+
+
+def _queries(answers: bytes) -> Iterator[ReadQuery]:
+    for line in BytesIO(answers):  # one by one: all at once would be as many dictionaries
+        query = json.decode(line, type=ReadQuery)
+        yield replace(query, cards=tuple(map(from_row, query.cards)))
 
 
 def examine(session: Session, study: Study, report: ImportReport) -> ImportReport:
@@ -145,8 +161,9 @@ def store(
     session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime
 ) -> ImportedRun:
     """Store a run file, or enrich the run of the same session, or find it is there already."""
-    run = _holding(session, study, read, json_runs.session_key(read))
-    already = run is not None and _has_file(run, read)
+    run = _holding(session, study, read, read.key or json_runs.session_key(read))
+    # A run of results is told by its lists, so there is nothing to add to it.
+    already = run is not None and (bool(read.key) or _has_file(run, read))
     enriched = run is not None and not already
     if run is None:
         run = _make(session, study, read, labels, now)
@@ -187,6 +204,8 @@ def _counted(states: Mapping[str, int], cards: int) -> Counts:
 
 def _holding(session: Session, study: Study, read: ReadRun, session_key: str) -> Run | None:
     by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
+    if read.key:  # several systems may be in one file
+        by_file = by_file.where(Run.session_key == read.key)
     by_session = select(Run).where(
         Run.session_key == session_key,
         _agrees(Run.stated_search_method, read.search_method),
@@ -215,7 +234,15 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
         else query
         for query in read.queries
     ]
-    question_set, questions = question_sets.find_or_make(session, study, queries, now)
+    find = question_sets.of_collection if read.key else question_sets.find_or_make
+    question_set, questions = find(session, study, queries, now)
+    if read.key:
+        queries = [
+            replace(query, query_id=question.position)
+            if query.external_id != str(query.query_id)
+            else query
+            for query, question in zip(queries, questions, strict=True)
+        ]
     run = Run(
         id=secrets.token_hex(RUN_ID_BYTES),
         study_id=study.id,
@@ -225,25 +252,33 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
         stated_search_method=read.search_method,
         stated_llm=read.llm,
         timestamp=read.timestamp,
-        session_key=json_runs.session_key(read),
+        session_key=read.key or json_runs.session_key(read),
         total_questions=read.total_questions,
         extra=dict(read.extra),
         imported_at=now,
     )
     session.add(run)
     session.flush()
-    add_answers(session, run.id, zip(questions, queries, strict=True))
+    add_answers(session, run.id, zip(questions, queries, strict=True), only_answers=bool(read.key))
     return run
 
 
 def add_answers(
-    session: Session, run_id: str, answers: Iterable[tuple[Question, ReadQuery]]
+    session: Session,
+    run_id: str,
+    answers: Iterable[tuple[Question, ReadQuery]],
+    *,
+    only_answers: bool = False,
 ) -> None:
     """Store answers of a run: queries in order, their results and what is judged of them.
+
+    `only_answers`: no quality is asked of a list that came without an answer.
 
     Besides the answers themselves there is only a portion of their rows in memory.
     """
     connection = tables(session)
+    asked = select(Study.asks_quality).join(Run, Run.study_id == Study.id).where(Run.id == run_id)
+    asks_quality = session.scalar(asked)
     for portion in _portions(answers, lambda answer: answer[1].cards):
         cards = (card for _, entry in portion for card in entry.cards)
         pool = Pool(session, {question.id for question, _ in portion}, cards)
@@ -258,7 +293,8 @@ def add_answers(
                 "state": str(entry.state),
                 "claimed_count": entry.claimed_count,
                 "error": entry.error,
-                "extra": dict(entry.extra),
+                "extra": {**entry.extra, **({"tail": list(entry.tail)} if entry.tail else {})},
+                "asks_quality": asks_quality and bool(entry.response.strip() or not only_answers),
                 "emptiness_id": emptiness.id if emptiness else None,
             }
             for (question, entry), (emptiness, _) in zip(portion, placed, strict=True)
@@ -316,7 +352,12 @@ def _add_results(
     session: Session, answers: Iterable[tuple[int, ReadQuery, Sequence[PooledItem]]]
 ) -> None:
     rows = [
-        {"query_key": key, "rank": rank, "judged_thing_id": thing.id, "card": to_row(card)}
+        {
+            "query_key": key,
+            "rank": rank,
+            "judged_thing_id": thing.id,
+            "card": to_row(card, card.of_one_run),
+        }
         for key, entry, things in answers
         for rank, (card, thing) in enumerate(zip(entry.cards, things, strict=True), start=1)
     ]

@@ -19,7 +19,14 @@ from webapp.failures import Missing
 from webapp.i18n import mark
 from webapp.records import Tell, nobody
 from webapp.services.runs import file_formats
-from webapp.services.runs.file_formats import FORMATS, RUN, FileDecision, FileFormat, OpenedFile
+from webapp.services.runs.file_formats import (
+    FORMATS,
+    RATED_CSV,
+    RATINGS,
+    FileDecision,
+    FileFormat,
+    OpenedFile,
+)
 
 KEPT_FOR = timedelta(days=1)
 
@@ -108,12 +115,13 @@ def store(
     done = StoredFiles()
     for token, file in sorted(files.items(), key=lambda one: -FORMATS.index(one[1].format)):
         decision = decisions.get(token, FileDecision())
-        if file.format is not RUN and decision.rater is None:
+        if file.format in (RATED_CSV, RATINGS) and decision.rater is None:
             done.left.append(token)
             continue
         stored = file_formats.store(session, study, file, decision, done.newcomers, now)
         done.newcomers.update([stored.newcomer] if stored.newcomer else [])
-        done.runs.extend([stored.run_id] if stored.run_id and stored.is_done else [])
+        own = stored.runs or ((stored.run_id,) if stored.run_id else ())
+        done.runs.extend(own if stored.is_done else ())
         if stored.is_done:
             discard(session, find(session, study, token))
         else:

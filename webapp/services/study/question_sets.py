@@ -45,6 +45,68 @@ def find_or_make(
     return _grow_or_make(session, study, known, queries, keys, now)
 
 
+def of_collection(
+    session: Session, study: Study, queries: Sequence[ReadQuery], now: datetime
+) -> tuple[QuestionSet, list[Question]]:
+    """Return the set that `queries` belong to and their questions, one per query in their order.
+
+    Questions are the same by the ids of their collection, else by their texts, in whatever order
+    a file lists them. Those that a known set lacks are added at its end. An id that has another
+    text in a set is of another collection.
+    """
+    for question_set in _known(session, study):
+        found = _same(question_set.questions, queries)
+        if found is not None and any(found):
+            break
+    else:
+        question_set, found = QuestionSet(study_id=study.id, created_at=now), [None] * len(queries)
+        session.add(question_set)
+        session.flush()
+    last = max((one.position for one in question_set.questions), default=0)
+    questions: list[Question] = []
+    for query, known in zip(queries, found, strict=True):
+        question = known
+        if question is None:
+            last += 1
+            question = Question(
+                question_set_id=question_set.id,
+                position=last,
+                text=query.question,
+                key=question_key(query.question),
+                category=query.category,
+                context_dependent=False,
+                external_id=query.external_id,
+            )
+            session.add(question)
+        elif not _is_told(question.text, question.external_id):  # by an earlier file
+            question.text, question.key = query.question, question_key(query.question)
+            question.category = question.category or query.category
+        questions.append(question)
+    session.flush()
+    session.expire(question_set, ["questions"])
+    return question_set, questions
+
+
+def _same(
+    questions: Sequence[Question], queries: Sequence[ReadQuery]
+) -> list[Question | None] | None:
+    by_id = {one.external_id: one for one in questions if one.external_id is not None}
+    by_key = {one.key: one for one in questions}
+    found: list[Question | None] = []
+    for query in queries:
+        key, by = question_key(query.question), query.external_id
+        known = by_id.get(by) if by is not None else by_key.get(key)
+        are_told = known and _is_told(query.question, by) and _is_told(known.text, by)
+        if known and are_told and known.key != key:
+            return None
+        found.append(known)
+    return found
+
+
+def _is_told(text: str, external_id: str | None) -> bool:
+    return text not in ("-", external_id)
+
+
 def are_shared(session: Session, study: Study, asked: Sequence[Sequence[str]]) -> bool:
     """Whether a new run, by the keys of its questions, would share its set with another one."""
     with_runs = set(session.scalars(select(Run.question_set_id).where(Run.study_id == study.id)))

@@ -26,7 +26,7 @@ from webapp.services.evaluations.embedders import EmbedderUnusable, VectorEmbedd
 from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.exports.exports import ExportedFile
-from webapp.services.runs import reports, waiting_files
+from webapp.services.runs import file_formats, reports, waiting_files
 from webapp.services.runs.file_formats import FileDecision, OpenedFile
 from webapp.services.workers.jobs import Finish, Make
 
@@ -48,7 +48,8 @@ def read_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: 
 
     def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
         for token, file in read.items():
-            waiting_files.put(waiting_files.find(session, study, token), file)
+            upload = waiting_files.find(session, study, token)
+            waiting_files.put(upload, file_formats.with_known_columns(study, file))
         return {"runs": [], "left": wanted["tokens"], "stored": False}
 
     return finish

@@ -10,26 +10,37 @@ change only where that is ticked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flask import Blueprint, Response, redirect, request, url_for
+from flask import Blueprint, Response, redirect, render_template, request, send_file, url_for
 from msgspec.structs import replace
 from sqlalchemy.orm import Session
+from werkzeug.exceptions import NotFound
 from wtforms import BooleanField, Form
 
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork, Upload
 from webapp.db.tables.study import Study
 from webapp.i18n import gettext
+from webapp.importers.results.formats import examples
+from webapp.importers.results.rows import ROLES
 from webapp.importers.runs import problems
-from webapp.services.runs import file_formats, imports, runs, samples, waiting_files
-from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RUN, FileDecision
+from webapp.services.runs import file_formats, imports, results, runs, samples, waiting_files
+from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, RUN, FileDecision
+from webapp.services.runs.results import Choices
 from webapp.services.runs.waiting_files import StoredFiles
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame import access, forms, htmx
-from webapp.web.frame.forms import LONGEST_LABEL, ChoiceField, LineField, ListField, UnusableForm
+from webapp.web.frame.forms import (
+    LONGEST_LABEL,
+    ChoiceField,
+    LineField,
+    ListField,
+    UnusableForm,
+    WholeField,
+)
 from webapp.web.workers.jobs import after_import, led_to
 
 
@@ -64,6 +75,18 @@ class WaitingFileForm(Form):
     method = LineField(LONGEST_LABEL)
     llm = LineField(LONGEST_LABEL)
     depends = ListField()
+    grader = LineField(LONGEST_LABEL)
+    shown_meta = ListField()
+    column = ListField()
+    depth = WholeField(1, results.MOST_DEPTH)
+    split = LineField(LONGEST_LABEL)
+
+    @property
+    def choices(self) -> Choices:
+        """How files of results are to be read."""
+        named = (said.partition("=") for said in self.column.data or ())
+        columns = {role: name for role, _, name in named if name}
+        return Choices(columns, self.depth.data or results.DEPTH, self.split.data or None)
 
     def decision(self) -> FileDecision:
         """Return the decision; its rater only if the report that was shown was theirs."""
@@ -74,6 +97,8 @@ class WaitingFileForm(Form):
             method=self.method.data,
             llm=self.llm.data,
             depends=self.depends.data,
+            grader=self.grader.data,
+            meta=[key for key in self.shown_meta.data if key] if self.shown_meta.raw_data else None,
         )
 
 
@@ -91,7 +116,9 @@ def show() -> Response:
         files = sorted(found, key=lambda file: -FORMATS.index(file["format"]))
         works = () if tokens else _works(session, rater.study)
         reports = [file["report"] for file in files if file["format"] is RUN]
-        has_run = any(report.read for report in reports)
+        has_run = any(report.read for report in reports) or any(
+            file["report"].runs for file in files if file["format"] is RESULTS
+        )
         is_first = has_run and not runs.in_order(session, rater.study)
         return _answer(
             files,
@@ -112,22 +139,40 @@ def upload() -> Response:
         chosen = chosen_files()
     except UnusableForm as unfit:
         return _answer([], unfit.messages["files"], 422)
-    formats = [file_formats.recognised(*file) for file in chosen]
-    sizes = (form.size(data) for form, (_, data) in zip(formats, chosen, strict=True))
-    is_long = waiting_files.is_long(sizes)
-    read = [] if is_long else [*map(file_formats.opened, formats, *zip(*chosen, strict=True))]
+    given = file_formats.together(chosen)
+    is_long = waiting_files.is_long(form.size(data) for form, _, data in given)
+    read = [] if is_long else [file_formats.opened(*file) for file in given]
     with access.writing() as (session, rater):
         files = [
-            waiting_files.keep(session, rater.study, *file, access.now(), form)
-            for file, form in zip(chosen, formats, strict=True)
+            waiting_files.keep(session, rater.study, name, data, access.now(), form)
+            for form, name, data in given
         ]
         for file, found in zip(files, read, strict=False):
-            waiting_files.put(file, found)
+            waiting_files.put(file, file_formats.with_known_columns(rater.study, found))
         reading = kinds.reading(files)
         session.commit()
     if is_long:
         return led_to(kinds.READING, reading)
     return redirect(url_for("imports.show", token=reading["tokens"]), 303)  # type: ignore[return-value]
+
+
+@blueprint.get("/runs/import/formats")
+def formats() -> str:
+    """Show the smallest example of each format."""
+    shown = [
+        (name, words, "" if name.endswith((".xlsx", ".zip")) else file.read_text("utf-8"))
+        for name, (file, words) in examples().items()
+    ]
+    return render_template("runs/imports/formats.html", examples=shown)
+
+
+@blueprint.get("/runs/import/formats/<path:name>")
+def example(name: str) -> Response:
+    """Return the example of that name."""
+    found = examples().get(name)
+    if found is None:
+        raise NotFound
+    return send_file(found[0], as_attachment=True, download_name=name.rpartition("/")[2])
 
 
 def chosen_files() -> list[tuple[str, bytes]]:
@@ -144,6 +189,7 @@ def _decide(form: WaitingForm) -> Response:
     tokens, is_stored = form.token.data, form.action.data == "store"
     sent = {token: forms.valid(forms.sent(WaitingFileForm, after=f"-{token}")) for token in tokens}
     if form.action.data == "look":
+        _read_again(sent)
         return _look_again(tokens, sent)
     decisions = {token: decided.decision() for token, decided in sent.items()}
     stored = StoredFiles()
@@ -194,6 +240,17 @@ def _look_again(tokens: list[str], sent: dict[str, WaitingFileForm], **said: str
     return redirect(url_for("imports.show", token=tokens, **names, **said), 303)  # type: ignore[return-value,arg-type]
 
 
+def _read_again(sent: Mapping[str, WaitingFileForm]) -> None:
+    """Read the files of results anew whose columns, depth or split are chosen otherwise."""
+    with access.writing() as (session, rater):
+        for token, decided in sent.items():
+            file = waiting_files.find(session, rater.study, token)
+            if decided.depth.raw_data and file.format == RESULTS.name:
+                read = waiting_files.opened(file)
+                waiting_files.put(file, file_formats.read_again(read, decided.choices))
+        session.commit()
+
+
 def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
     file = waiting_files.find(session, study, token)
     rater = request.args.get(f"rater-{token}")
@@ -207,6 +264,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
         "format": opened.format,
         "report": report,
         "remarks": problems.remarks(report.problems),
+        "roles": ROLES if opened.format is RESULTS else (),
         "raters": people,  # to whom ratings can be given
         "is_sample": opened.format is RUN and report.read and report.read.sha256 in samples.FILES,
     }

@@ -1,0 +1,424 @@
+"""Results of any search or RAG system: files of one import read, looked at, decided on, stored.
+
+Each system in the files becomes a run, and grades in them become verdicts of a rater.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field, json
+from msgspec.structs import asdict, replace
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from webapp import labels
+from webapp.db.tables.judging import Event
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Run
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.failures import Refused
+from webapp.i18n import mark
+from webapp.importers.results import formats
+from webapp.importers.results.assemble import Judged
+from webapp.importers.results.formats import recognised
+from webapp.importers.runs.json_runs import question_key
+from webapp.importers.runs.problems import ImportRefused
+from webapp.kinds import from_row, to_row
+from webapp.kinds.document import Document
+from webapp.printable import name_line
+from webapp.records import Click, Problem, ReadQuery, ReadRun, Scale, Tell, nobody
+from webapp.services.judging import events
+from webapp.services.judging.events import Target, TargetChange
+from webapp.services.judging.judged_things import Pool
+from webapp.services.runs import imports
+from webapp.services.runs.imports import ImportedRun, Labels
+from webapp.services.study import studies
+
+DEPTH = 20
+"""So many results of each list become items to judge, unless another depth is chosen."""
+MOST_DEPTH = 1_000
+USUAL_RATER = "qrels"
+
+Given = Path | tuple[str, bytes]
+
+
+class OtherKind(Refused):
+    message = mark("This study judges items of another kind than these files hold")
+    remedy = mark("A database holds one study. Start Relevansi with another one for these files.")
+
+
+class OtherScale(Refused):
+    message = mark("The files have grades up to %(name)s, which is above this study's scale")
+    remedy = mark("Set the scale of the study so high first: Set-up, Relevance. Nothing is stored.")
+
+
+class KnownRater(Refused):
+    message = mark("The study has a rater %(name)s already")
+    remedy = mark("Confirm that these grades are theirs, or name another rater.")
+
+
+class Choices(Struct, frozen=True):
+    """How files are read: the columns of roles, the depth of lists, one of several splits."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    depth: int = DEPTH
+    split: str | None = None
+
+
+class FoundRun(Struct, frozen=True):
+    """A run in the files: how many questions, items and empty lists it has, and deeper ids.
+
+    ``run_id`` is the run of the study that holds the same already.
+    """
+
+    read: ReadRun
+    n_queries: int
+    n_items: int
+    n_empty: int
+    n_deeper: int
+    run_id: str | None = None
+
+
+class ResultsReport(Struct, frozen=True):
+    """What files of one import hold, and what storing them does. Nothing is stored yet.
+
+    ``sample`` has the first rows as texts by role, ``columns`` the names of columns by role.
+    ``raters`` counts the grades of each rater. ``meta`` has every key of metadata, and whether it
+    is of a collection, which is the same for all systems. ``refused`` is why they cannot be stored,
+    ``fits`` the scale that is set with them: the study has no verdict yet, or none that is above.
+    """
+
+    name: str
+    files: tuple[tuple[str, str], ...]
+    runs: tuple[FoundRun, ...]
+    raters: Mapping[str, int]
+    n_questions: int
+    highest_grade: int
+    problems: tuple[Problem, ...]
+    sample: tuple[Mapping[str, str], ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    header: str = ""
+    names: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    has_passages: bool = False
+    meta: Mapping[str, bool] = field(default_factory=dict)
+    choices: Choices = Choices()
+    judged: tuple[Judged, ...] = ()
+    given: tuple[tuple[str, bytes], ...] = ()
+    refused: str = ""
+    fits: int | None = None
+    known_raters: tuple[str, ...] = ()
+
+    @classmethod
+    def of_refused(cls, refused: ImportRefused) -> ResultsReport:
+        """Return the report of files that cannot be read."""
+        name = next((problem.file for problem in refused.problems), "-")
+        return cls(name, (), (), {}, 0, -1, tuple(refused.problems))
+
+    @property
+    def brings_something(self) -> bool:
+        """Whether storing the files changes anything."""
+        new = any(run.run_id is None for run in self.runs)
+        return not self.refused and (new or bool(self.raters))
+
+
+class StoredResults(Struct, frozen=True):
+    """The runs of the files as they are stored, and how many grades each rater got."""
+
+    runs: tuple[ImportedRun, ...]
+    grades: Mapping[str, int]
+
+
+def recognises(name: str, data: bytes) -> bool:
+    return recognised(name, data[: formats.HEAD]) is not None
+
+
+def packed(files: Iterable[tuple[str, bytes]], choices: Choices | None = None) -> bytes:
+    """Return files of one import as one that waits."""
+    return json.encode((tuple(files), choices or Choices()))
+
+
+def read(name: str, data: bytes, tell: Tell = nobody) -> ResultsReport:
+    """Return the report of packed files by themselves; raises an ``ImportRefused``."""
+    given, choices = json.decode(data, type=tuple[tuple[tuple[str, bytes], ...], Choices])
+    return replace(read_files(name, given, choices, tell), given=given)
+
+
+def read_files(
+    name: str, files: Iterable[Given], choices: Choices, tell: Tell = nobody
+) -> ResultsReport:
+    found = formats.read(
+        files,
+        columns=dict(choices.columns) or None,
+        depth=choices.depth,
+        split=choices.split,
+        tell=tell,
+    )
+    listed = [c for run in found.runs for query in run.queries for c in query.cards]
+    keys = dict.fromkeys(key for card in listed for key in card.meta)
+    return ResultsReport(
+        name=name,
+        files=tuple((file, form.words) for file, form in found.files),
+        runs=tuple(map(_found, found.runs)),
+        raters=Counter(one.rater or "" for one in found.judged),
+        n_questions=len(found.questions),
+        highest_grade=found.highest_grade,
+        problems=found.problems,
+        sample=tuple(map(_told, found.sample)),
+        columns=found.columns,
+        header=found.header,
+        names=found.names,
+        splits=found.splits,
+        has_passages=found.has_passages,
+        meta={key: key in found.collection_keys for key in keys},
+        choices=choices,
+        judged=found.judged,
+    )
+
+
+def _found(run: ReadRun) -> FoundRun:
+    return FoundRun(
+        run,
+        n_queries=len(run.queries),
+        n_items=sum(len(query.cards) for query in run.queries),
+        n_empty=sum(not query.cards for query in run.queries),
+        n_deeper=sum(len(query.tail) for query in run.queries),
+    )
+
+
+def _told(row: Any) -> dict[str, str]:
+    item = row.item if isinstance(row.item, Document) else Document(doc_id=row.item)
+    told = {
+        "query_id": row.query_id,
+        "query": row.query,
+        "system": row.system,
+        "rank": row.rank,
+        "score": row.score,
+        "doc_id": item.doc_id,
+        "title": item.title,
+        "text": item.text[:200],
+        "url": item.url,
+        "grade": row.grade,
+    }
+    return {name: str(value) for name, value in told.items() if value not in (None, "")}
+
+
+def parted(report: ResultsReport) -> tuple[ResultsReport, bytes]:
+    """Return a report for looking at only, and what it lacks of the whole one."""
+    brief = tuple(replace(run, read=replace(run.read, queries=())) for run in report.runs)
+    queries = [
+        [{**asdict(query), "cards": [*map(to_row, query.cards)]} for query in run.read.queries]
+        for run in report.runs
+    ]
+    rest = json.encode((report.given, report.judged, queries))
+    return replace(report, runs=brief, judged=(), given=()), rest
+
+
+_Rest = tuple[tuple[tuple[str, bytes], ...], tuple[Judged, ...], list[tuple[ReadQuery, ...]]]
+
+
+def whole(report: ResultsReport, rest: bytes) -> ResultsReport:
+    given, judged, queries = json.decode(rest, type=_Rest)
+    runs = tuple(
+        replace(run, read=replace(run.read, queries=tuple(map(_with_items, of_run))))
+        for run, of_run in zip(report.runs, queries, strict=True)
+    )
+    return replace(report, runs=runs, judged=judged, given=given)
+
+
+def _with_items(query: ReadQuery) -> ReadQuery:
+    return replace(query, cards=tuple(map(from_row, query.cards)))
+
+
+def remembered(study: Study, report: ResultsReport) -> Choices | None:
+    """Return the columns that were chosen for files of this shape before, if they differ."""
+    columns = (study.mappings or {}).get("columns", {}).get(report.header)
+    if not columns or report.choices.columns or columns == report.columns:
+        return None
+    return replace(report.choices, columns=columns)
+
+
+def examine(session: Session, study: Study, report: ResultsReport) -> ResultsReport:
+    """Return the report of files beside the study as it is now."""
+    refused, fits = "", None
+    if _runs(session, study) and study.kind != Document.kind:
+        refused = OtherKind.message
+    if report.highest_grade > Scale.stored(study.scale).top:
+        if _has_verdicts(session, study) or report.highest_grade > Scale.MOST:
+            refused = OtherScale.message
+        else:
+            fits = max(report.highest_grade, 2)
+    names = {rater.name for rater in studies.raters(session, study)}
+    return replace(
+        report,
+        runs=tuple(replace(run, run_id=_same(session, study, run.read)) for run in report.runs),
+        refused=refused,
+        fits=fits,
+        known_raters=tuple(name for name in map(_rater_name, report.raters) if name in names),
+    )
+
+
+def _rater_name(name: str) -> str:
+    return name_line(name) or USUAL_RATER
+
+
+def _runs(session: Session, study: Study) -> int:
+    counted = select(func.count()).select_from(Run).where(Run.study_id == study.id)
+    return session.scalar(counted) or 0
+
+
+def _has_verdicts(session: Session, study: Study) -> bool:
+    given = select(Event.id).join(Rater, Rater.id == Event.rater_id)
+    given = given.where(Rater.study_id == study.id, Event.field == "verdict")
+    return session.scalar(given.limit(1)) is not None
+
+
+def _same(session: Session, study: Study, read: ReadRun) -> str | None:
+    same = select(Run.id).where(Run.study_id == study.id, Run.session_key == read.key)
+    return session.scalar(same.where(Run.stated_search_method == read.search_method).limit(1))
+
+
+class ResultsDecision(Struct, frozen=True):
+    """The owner's decision: who rated where the files do not say, and what raters may see.
+
+    ``confirmed``: grades are added to a rater whom the study has. ``meta`` are the keys of metadata
+    that raters see; without any word those of the collection.
+    """
+
+    rater: str = ""
+    confirmed: bool = False
+    meta: Sequence[str] | None = None
+
+
+def store(
+    session: Session,
+    study: Study,
+    report: ResultsReport,
+    decision: ResultsDecision,
+    now: datetime,
+    tell: Tell = nobody,
+) -> StoredResults:
+    """Store the runs and the grades of the files.
+
+    Raises ``OtherKind``, ``OtherScale`` and ``KnownRater``, and then stores nothing.
+    """
+    looked = examine(session, study, report)
+    named = {name: _rater_name(name or decision.rater) for name in report.raters}
+    _check(looked, named, decision)
+    if not _runs(session, study):
+        _begin(session, study, now)
+    if looked.fits is not None:
+        scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
+        studies.log(session, study, "set scale", study.name, None, f"0..{scale.top}", now)
+        study.scale = scale.to_store()
+    if report.choices.columns and report.header:
+        known = (study.mappings or {}).get("columns", {})
+        chosen = {**known, report.header: dict(report.choices.columns)}
+        study.mappings = {**(study.mappings or {}), "columns": chosen}
+    shown = decision.meta
+    if shown is None:
+        shown = [key for key, is_of_collection in report.meta.items() if is_of_collection]
+    stored = []
+    for done, run in enumerate(looked.runs):
+        tell(done, len(looked.runs))
+        read = replace(run.read, queries=tuple(_seen(run.read, {*shown, "format"})))
+        stored.append(imports.store(session, study, read, Labels(), now))
+        if run.run_id is not None:
+            _fill_texts(session, study, read)
+    labels.about(study.kind, Scale.stored(study.scale))
+    grades = {}
+    for name, rater in named.items():
+        own = [one for one in report.judged if (one.rater or "") == name]
+        grades[rater] = _grade(session, study, rater, own, now)
+    return StoredResults(tuple(stored), grades)
+
+
+def _check(report: ResultsReport, named: Mapping[str, str], decision: ResultsDecision) -> None:
+    if report.refused == OtherKind.message:
+        raise OtherKind
+    if report.refused:
+        raise OtherScale(str(report.highest_grade))
+    for rater in named.values():
+        if rater in report.known_raters and not decision.confirmed:
+            raise KnownRater(rater)
+
+
+def _begin(session: Session, study: Study, now: datetime) -> None:
+    study.kind, study.asks_quality = Document.kind, False
+    studies.log(session, study, "set kind", study.name, None, study.kind, now)
+
+
+def _seen(read: ReadRun, shown: set[str]) -> Iterator[ReadQuery]:
+    for query in read.queries:
+        cards = (
+            replace(card, meta={k: v for k, v in card.meta.items() if k in shown})
+            for card in query.cards
+        )
+        yield replace(query, cards=tuple(cards))
+
+
+def _fill_texts(session: Session, study: Study, read: ReadRun) -> None:
+    """Give items that were imported without their collection what it says of them."""
+    questions = _questions(session, study)
+    asked = [(questions.get(q.external_id or question_key(q.question)), q) for q in read.queries]
+    listed = [(at, card) for at, query in asked if at is not None for card in query.cards]
+    pool = Pool(session, {at for at, _ in listed}, [card for _, card in listed])
+    for at, card in listed:
+        pool.fill(at, card)
+    pool.store()
+
+
+def _grade(
+    session: Session, study: Study, name: str, judged: Sequence[Judged], now: datetime
+) -> int:
+    """Store grades as events of the rater of that name, who is made if there is none."""
+    people = {one.name: one for one in studies.raters(session, study)}
+    rater = people.get(name) or studies.add_rater(session, study, name, now)
+    questions = _questions(session, study)
+    placed = []
+    for one in judged:
+        at = questions.get(one.external_id or question_key(one.question))
+        if at is not None and (one.grade is not None or one.cannot_tell):
+            placed.append((at, one))
+    items = {one.identity: _item(one.identity) for _, one in placed}
+    pool = Pool(session, {at for at, _ in placed}, items.values())
+    things = [pool.place(at, None, items[one.identity]) for at, one in placed]
+    pool.store()
+    changes: list[TargetChange] = []
+    for number, ((at, one), thing) in enumerate(zip(placed, things, strict=True), start=1):
+        verdict = "unsure" if one.cannot_tell else str(one.grade)
+        said = f"{name} {at} {one.identity} {verdict}"
+        digest = hashlib.sha256(said.encode()).hexdigest()[:32]
+        click = Click(digest, now, now, f"file {digest[:8]}", number)
+        changes.append(TargetChange(Target("verdict", thing.id), verdict, click))
+    events.record_all(session, rater, changes, cause="import")
+    events.refresh(session, rater, [change.target for change in changes])
+    return len(changes)
+
+
+def _item(identity: str) -> Document:
+    what, _, value = identity.partition(":")
+    if what != "doc":
+        return Document(url=value) if what == "url" else Document(title=value)
+    doc_id, _, passage = value.partition("#")
+    return Document(doc_id=doc_id, passage=passage or None)
+
+
+def _questions(session: Session, study: Study) -> dict[str, int]:
+    found = (
+        select(Question.external_id, Question.key, Question.id)
+        .join(QuestionSet, QuestionSet.id == Question.question_set_id)
+        .where(QuestionSet.study_id == study.id)
+    )
+    known: dict[str, int] = {}
+    for external_id, key, number in session.execute(found):
+        known.setdefault(key, number)
+        if external_id is not None:
+            known[external_id] = number
+    return known
