@@ -90,28 +90,20 @@ class Page:
         assert len(found) == 1, f"{len(found)} links say {words!r}"
         return found.pop()
 
-    def rows(self, css: str = "table") -> list[list[str]]:
+    def rows(self, css: str) -> list[list[str]]:
         """The words of the cells in each row of a table."""
         return [row.texts("th, td") for row in self.one(css).all("tr")]
 
-    def fields(self, css: str = "main form") -> dict[str, Any]:
-        """What a browser would send of a form, without a button; a name used twice has a list."""
-        found: dict[str, Any] = {}
-        for field in self.one(css).all("[name]:not([disabled])"):
-            for value in _sent(field.element):
-                before = found.get(field["name"])
-                both = [*([before] if isinstance(before, str) else before or []), value]
-                found[field["name"]] = value if before is None else both
-        return found
+    def fields(self, css: str) -> dict[str, str]:
+        """What a browser would send of a form that uses each name once, without its buttons."""
+        named = self.one(css).all("[name]:not([disabled])")
+        sent = [(field["name"], value) for field in named for value in _sent(field.element)]
+        assert len(sent) == len(dict(sent)), "a name has several values"
+        return dict(sent)
 
-    def submit(
-        self, client: FlaskClient, css: str = "main form", *, headers: Any = None, **changed: Any
-    ) -> TestResponse:
-        """Send a form, with some fields filled in otherwise."""
-        form, data = self.one(css), self.fields(css) | changed
-        if (form.get("method") or "get").lower() == "get":
-            return client.get(form["action"], query_string=data, headers=headers)
-        return client.post(form["action"], data=data, headers=headers)
+    def submit(self, client: FlaskClient, css: str, **changed: str) -> TestResponse:
+        """Send a form with the method "post", some of its fields filled in otherwise."""
+        return client.post(self.one(css)["action"], data=self.fields(css) | changed)
 
     @property
     def partials(self) -> dict[str, Page]:

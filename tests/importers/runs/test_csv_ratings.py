@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.rated_files import HEADER
 from webapp.i18n import speaking
 from webapp.importers.runs.csv_ratings import RatedFile, read
 from webapp.importers.runs.problems import message
@@ -11,10 +12,6 @@ from webapp.metrics.judging.figures import QueryRow, figures, totals
 from webapp.metrics.judging.queries import QuerySummary, Undefined, why_undefined
 from webapp.records import EmptyOutcome, Problem, QueryState, Severity
 
-HEADER = (
-    "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
-    "overall_precision,precision_at_5,mrr,success,response_quality,notes\n"
-)
 ORIGINAL_HEADER = HEADER.replace("relevant_count,", "relevant_count,relevant_in_top5,")
 
 SEED_SAMPLE = HEADER + (

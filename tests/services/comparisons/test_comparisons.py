@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.orm import Session
 
+from tests.cli.rated_files import HEADER
 from tests.conftest import NOW
 from tests.metrics.comparisons.compared import differences_of
 from tests.services.comparisons.stored_runs import judge, stored
@@ -171,12 +172,6 @@ def test_names_tell_the_runs_apart_as_shortly_as_they_can(session: Session, stud
 
     assert names(first, second) == ["gpt", "claude"]
     assert names(second, third) == [f"api · claude · {second}", f"api · claude · {third}"]
-
-
-HEADER = (
-    "query_id,question,category,results_count,relevant_count,first_relevant_rank,"
-    "overall_precision,precision_at_5,mrr,success,response_quality,notes\n"
-)
 
 
 def rated(name: str, *lines: str, label: str | None = None) -> RatedCsv:

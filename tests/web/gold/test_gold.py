@@ -64,7 +64,7 @@ FULL: dict[str, Any] = {
 """A question with a target, a tolerance, counts, and what fields cannot say."""
 
 
-def with_fields(client: FlaskClient, editor: str, number: int) -> dict[str, Any]:
+def with_fields(client: FlaskClient, editor: str, number: int) -> dict[str, str]:
     """The form of a question as a browser would send it unchanged."""
     return Page(client.get(f"{editor}/questions/{number}")).fields("form.editor") | {
         "action": "save"

@@ -21,7 +21,7 @@ from tests.stored_studies import open_study
 from tests.web.conftest import QUERIES, stored
 from tests.web.frame.test_hostile_texts import HOSTILE, imported
 from tests.web.rating.blind_study import set_study
-from tests.web.runs.test_imports import tokens
+from tests.web.runs.test_imports import decide, tokens
 from webapp import labels
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Event, Judgment
@@ -204,14 +204,7 @@ def test_hostile_texts_stay_texts(app: Flask, name: str) -> None:
 
 def drop_and_store(client: FlaskClient, rater: str = "Ani", data: bytes = DATA) -> Any:
     (token,) = tokens(drop(client, data))
-    return store(client, token, rater)
-
-
-def store(client: FlaskClient, token: str, rater: str, **form: str) -> Any:
-    fields = {"rater": rater, "shown": rater, **form}
-    named = {f"{field}-{token}": value for field, value in fields.items()}
-    said = {"token": token, "action": "store", **named}
-    return client.post("/runs/import", data=said, follow_redirects=True)
+    return decide(client, token, rater)
 
 
 def test_ratings_are_told_before_they_are_stored_under_the_name_that_was_confirmed(
@@ -278,12 +271,12 @@ def test_a_file_in_an_existing_name_changes_nothing_until_it_is_ticked(
     assert "These are ratings by Ani: store them in that name" in report
 
     (token,) = tokens(dropped)
-    asked = store(client, token, "Ani")
+    asked = decide(client, token, "Ani")
     assert "These files are not stored yet." in asked.text
     assert tokens(asked) == [token]
     assert verdicts(web_database) == before
 
-    assert run_id in store(client, token, "Ani", confirm="1").request.path
+    assert run_id in decide(client, token, "Ani", confirm="1").request.path
     assert sorted(map(str, verdicts(web_database))) == ["0", "1", "false_negative"]
     assert "imported before" in drop(client, OTHER).text
 
@@ -299,7 +292,7 @@ def test_ratings_that_waited_for_their_run_are_stored_once_their_report_was_show
 
     assert "No rater has this name yet" in asked.text
     assert verdicts(web_database) == []
-    assert run_id in store(client, token, "Ani").request.path
+    assert run_id in decide(client, token, "Ani").request.path
 
 
 def test_two_files_of_one_new_rater_are_stored_together(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Flask
 from flask.testing import FlaskClient
 from msgspec.structs import replace
@@ -34,7 +32,7 @@ def opened(database: Database, endpoint: str, **settings: object) -> str:
     return f"/take-part/{token}"
 
 
-def consent_form(page: Page) -> dict[str, Any]:
+def consent_form(page: Page) -> dict[str, str]:
     """Return what the page of consent sends when its reader agrees, or comes back."""
     return page.fields("form:has([name=decision])") | {"decision": "yes"}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -41,7 +40,7 @@ def declined(database: Database) -> int:
         return phase.declined
 
 
-def agrees(client: FlaskClient, link: str, **typed: str) -> dict[str, Any]:
+def agrees(client: FlaskClient, link: str, **typed: str) -> dict[str, str]:
     """Return what the page of a link sends when its reader agrees."""
     return Page(client.get(link)).fields("form.agree") | {"decision": "yes"} | typed
 

@@ -137,10 +137,10 @@ def drop_rated(client: FlaskClient, data: bytes, name: str = "rated.csv") -> Tes
 
 
 def decide(client: FlaskClient, token: str, rater: str, **form: str) -> TestResponse:
-    """Store a rated CSV as `rater`'s whose report was shown."""
-    named = {f"rater-{token}": rater, f"shown-{token}": rater}
-    other = {key.replace("_", f"-{token}"): value for key, value in form.items()}
-    said = {"token": token, "action": "store", **named, **other}
+    """Store a file of ratings as `rater`'s whose report was shown."""
+    fields = {"rater": rater, "shown": rater, **form}
+    named = {f"{field}-{token}": value for field, value in fields.items()}
+    said = {"token": token, "action": "store", **named}
     return client.post("/runs/import", data=said, follow_redirects=True)
 
 
@@ -172,7 +172,7 @@ def test_quality_notes_and_outcomes_of_a_rated_csv_become_the_chosen_raters(
     assert "gave all of these verdicts here already. There is nothing to store." in again.text
     assert not Page(again).has("[value=store]")
     (token,) = tokens(drop_rated(client, rated(quality="2", notes="biasa")))
-    decide(client, token, owner, confirm_="1")
+    decide(client, token, owner, confirm="1")
     first = client.get(f"{run}/export.json").get_json()["queries"][0]
     assert (first["quality"], first["notes"]) == (2, "biasa")
 
