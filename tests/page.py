@@ -94,12 +94,12 @@ class Page:
         """The words of the cells in each row of a table."""
         return [row.texts("th, td") for row in self.one(css).all("tr")]
 
-    def fields(self, css: str) -> dict[str, str]:
-        """What a browser would send of a form that uses each name once, without its buttons."""
-        named = self.one(css).all("[name]:not([disabled])")
-        sent = [(field["name"], value) for field in named for value in _sent(field.element)]
-        assert len(sent) == len(dict(sent)), "a name has several values"
-        return dict(sent)
+    def fields(self, css: str) -> dict[str, Any]:
+        """What a browser would send of a form, without its buttons; several values are a list."""
+        found: dict[str, list[str]] = {}
+        for field in self.one(css).all("[name]:not([disabled])"):
+            found.setdefault(field["name"], []).extend(_sent(field.element))
+        return {name: one if one[1:] else one[0] for name, one in found.items() if one}
 
     def submit(self, client: FlaskClient, css: str, **changed: str) -> TestResponse:
         """Send a form with the method "post", some of its fields filled in otherwise."""
