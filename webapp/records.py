@@ -83,6 +83,11 @@ class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
         """Each verdict as it is stored, read at the threshold; none and "" are unjudged."""
         return _relevances(self)
 
+    @property
+    def numbers(self) -> Mapping[str | None, Number]:
+        """Each verdict as it is stored, as ``number`` has it."""
+        return _numbers(self)
+
     def accepts(self, text: str) -> bool:
         return text in self.verdicts
 
@@ -114,6 +119,11 @@ class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
 
 
 BINARY = Scale()
+
+
+@lru_cache
+def _numbers(scale: Scale) -> Mapping[str | None, Number]:
+    return {text: scale.number(text) for text in (None, "", *scale.verdicts)}
 
 
 @lru_cache

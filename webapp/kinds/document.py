@@ -38,7 +38,7 @@ class Document(Item, frozen=True):
     kind: ClassVar[str] = "document"
     columns: ClassVar[tuple[str, ...]] = ("doc_id", "title", "url", "text", "meta", "score")
     of_one_run: ClassVar[tuple[str, ...] | None] = ("score", "position")
-    headlines: ClassVar[tuple[str, ...]] = ("nDCG@10", "P@5", "RR", "success", "Judged@10")
+    headlines: ClassVar[tuple[str, ...]] = ("nDCG@10", "P@5", "RR@10", "success@10", "Judged@10")
     is_text: ClassVar[bool] = True
 
     text: str = ""

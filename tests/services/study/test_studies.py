@@ -119,7 +119,7 @@ def test_a_scale_has_a_threshold_on_it_and_a_word_for_each_grade(
             studies.scale_of(top, relevant_from, words)
 
 
-USUAL_OF_DOCUMENTS = ("P@5", "RR", "success", "Judged@10")
+USUAL_OF_DOCUMENTS = ("P@5", "RR@10", "success@10", "Judged@10")
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ from webapp.exporters.frame.csv_cells import CsvStyle, rounded
 from webapp.i18n import gettext, ngettext
 from webapp.importers.runs import csv_ratings, problems
 from webapp.metrics.judging.figures import RunReport, totals, undefined
-from webapp.metrics.judging.queries import EXPLANATIONS
-from webapp.metrics.judging.registry import measure_of
+from webapp.metrics.judging.queries import OF_RANKINGS
+from webapp.metrics.judging.registry import label_of
 from webapp.records import Problem
 from webapp.services.exports import exports
 from webapp.services.exports.exports import Printer
@@ -56,6 +56,11 @@ RULES = click.Choice(["majority", "adjudicated"])
 )
 @click.option("--rater", help="Only this rater's judgments.")
 @click.option("--rule", type=RULES, help="How several raters' judgments become one.")
+@click.option(
+    "--figures",
+    metavar="NAMES",
+    help="Other figures than the headline of the study, as `nDCG@10,AP,RBP(0.8)`.",
+)
 @formats("table", "json", "markdown", "csv")
 @click.option("--explain", is_flag=True, help="Print what each figure and column means.")
 def metrics_command(
@@ -63,6 +68,7 @@ def metrics_command(
     rated_file: Path | None,
     rater: str | None,
     rule: str | None,
+    figures: str | None,
     file_format: str,
     output: Path | None,
     *,
@@ -81,6 +87,9 @@ def metrics_command(
         raise click.UsageError(gettext("Say either --run or --input."))
     if rated_file is not None and (rater or rule):
         raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
+    if rated_file is not None and figures:
+        raise click.UsageError(gettext("A rated CSV has no grades: --figures needs --run."))
+    names = studies.named_figures(filter(str.strip, (figures or "").split(",")))
     found: Sequence[Problem] = ()
     if rated_file is not None:
         rated = csv_ratings.read(rated_file.name, rated_file.read_bytes())
@@ -89,7 +98,7 @@ def metrics_command(
         assert run_id is not None
         with options.reading() as (session, study):
             chosen = reports.rule_of(session, study, rule_name(rater, rule))
-            report = reports.in_words(session, study, run_id, chosen)
+            report = reports.in_words(session, study, run_id, chosen, figures=names)
     for problem in found:
         say(f"relevansi: {problems.message(problem)}", err=True)
     if file_format == "json":
@@ -137,7 +146,7 @@ def _document(report: RunReport, found: Sequence[Problem], *, from_file: bool) -
 def _table(report: RunReport) -> Iterator[TerminalTable | str]:
     whole = totals(report)
     table = TerminalTable(f"{report.run} ({labels.rule(report.rule)})")
-    (name, *numbers), rows = metrics_tables.figure_table(whole)
+    (name, *numbers), rows = metrics_tables.figure_table(report, whole)
     table.left(name)
     table.right(*numbers)
     for row in rows:
@@ -147,9 +156,9 @@ def _table(report: RunReport) -> Iterator[TerminalTable | str]:
     for (name, why), ids in undefined(report).items():
         yield gettext(
             "%(figure)s has no value for %(questions)s: %(why)s",
-            figure=gettext(measure_of(name).label),
+            figure=label_of(name, report.scale),
             questions=positions(ids),
-            why=gettext(EXPLANATIONS[why]),
+            why=gettext(OF_RANKINGS[why]),
         )
 
 

@@ -9,7 +9,7 @@ from webapp import labels
 from webapp.exporters.exports.metrics_tables import said_unasked
 from webapp.exporters.frame.csv_cells import Cell, CsvStyle, csv_bytes
 from webapp.i18n import ngettext
-from webapp.metrics.judging.figures import QueryRow, RunReport
+from webapp.metrics.judging.figures import QueryRow, RunReport, of_queries
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.records import CannotTell, EmptyOutcome, QueryState, Relevance
 
@@ -45,6 +45,18 @@ _TAKEN_FOR_OURS = re.compile(
 )
 
 
+def columns_of(report: RunReport) -> tuple[str, ...]:
+    """The columns of the rated CSV: the original ones for a study of the original method.
+
+    Others have the figures of their study in place of its, and the quality where it is asked.
+    """
+    if report.is_original:
+        return RATED_COLUMNS
+    figures = (name for name in of_queries(report.headline) if name != "response_quality")
+    quality = ("response_quality",) if report.asks_quality else ()
+    return (*RATED_COLUMNS[: _FIGURES.start + 2], *figures, *quality, "notes")
+
+
 def rated_cells(row: QueryRow, *, cannot_tell: CannotTell | None) -> tuple[Cell, ...]:
     """The cells of `row` under ``RATED_COLUMNS``, numbers unrounded, ``None`` where blank.
 
@@ -72,7 +84,20 @@ def rated_cells(row: QueryRow, *, cannot_tell: CannotTell | None) -> tuple[Cell,
 
 def rated_rows(report: RunReport) -> list[tuple[Cell, ...]]:
     """The cells of every query of `report` in run order, without the header."""
-    return [rated_cells(row, cannot_tell=report.cannot_tell) for row in report.rows]
+    rows = [rated_cells(row, cannot_tell=report.cannot_tell) for row in report.rows]
+    if report.is_original:
+        return rows
+    of_row = (dict(zip(RATED_COLUMNS, row, strict=True)) for row in rows)
+    return [
+        tuple(_cell(name, row, cells) for name in columns_of(report))
+        for row, cells in zip(report.rows, of_row, strict=True)
+    ]
+
+
+def _cell(name: str, row: QueryRow, cells: Mapping[str, Cell]) -> Cell:
+    if name == "query_id":
+        return row.external_id or row.query_id
+    return cells[name] if name in cells else row.summary.span(name).value
 
 
 def _figures(summary: QuerySummary) -> tuple[Cell, ...]:
@@ -110,9 +135,6 @@ LONG_COLUMNS = (
     *("run", "rater", "query_id", "rank", "property", "content", "title", "relevance"),
     "provenance",
 )
-_FOUR_DECIMALS = frozenset(
-    RATED_COLUMNS.index(name) for name in ("overall_precision", "precision_at_5", "mrr")
-)
 
 
 def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
@@ -121,8 +143,7 @@ def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
     ``rated_cells`` explains each blank, ``CsvStyle`` the styles.
     Raises ``ValueError`` when a query has "cannot tell" results and its row no verdicts.
     """
-    rows = [_to_four_decimals(row, style) for row in rated_rows(report)]
-    return csv_bytes([RATED_COLUMNS, *rows], style=style)
+    return csv_bytes([columns_of(report), *_rows(report, style)], style=style)
 
 
 def said(report: RunReport) -> Iterator[str]:
@@ -134,7 +155,9 @@ def said(report: RunReport) -> Iterator[str]:
     if any(row.summary.unsure_count for row in report.rows):
         yield labels.cannot_tell(report.cannot_tell)
     undefined = [
-        row for row in report.rows if row.summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY
+        row
+        for row in report.rows
+        if report.is_original and row.summary.empty_outcome is EmptyOutcome.CORRECT_EMPTY
     ]
     if undefined:
         yield ngettext(
@@ -154,10 +177,9 @@ def wide_csv(
     A rater's columns are those of the rated CSV from relevant_count on, each with the name
     in brackets, so that a script that reads by header finds the merged ones unchanged.
     """
-    given = slice(RATED_COLUMNS.index("relevant_count"), None)
-    header = [*RATED_COLUMNS, *(f"{name} ({who})" for who in own for name in RATED_COLUMNS[given])]
-    reports = (report, *own.values())
-    parts = [[_to_four_decimals(row, style) for row in rated_rows(one)] for one in reports]
+    given, columns = slice(_FIGURES.start, None), columns_of(report)
+    header = [*columns, *(f"{name} ({who})" for who in own for name in columns[given])]
+    parts = [_rows(one, style) for one in (report, *own.values())]
     rows = [
         [*merged, *(cell for row in others for cell in row[given])]
         for merged, *others in zip(*parts, strict=True)
@@ -175,8 +197,16 @@ def long_csv(rows: Iterable[tuple[Cell, ...]], *, style: CsvStyle = CsvStyle.PLA
     return csv_bytes([LONG_COLUMNS, *rows], style=style)
 
 
-def _to_four_decimals(row: tuple[Cell, ...], style: CsvStyle) -> list[Cell]:
-    return [_rounded(cell, style) if i in _FOUR_DECIMALS else cell for i, cell in enumerate(row)]
+def _rows(report: RunReport, style: CsvStyle) -> list[list[Cell]]:
+    whole = {
+        columns_of(report).index(name)
+        for name in ("response_quality",)
+        if name in columns_of(report)
+    }
+    return [
+        [cell if i in whole else _rounded(cell, style) for i, cell in enumerate(row)]
+        for row in rated_rows(report)
+    ]
 
 
 def _rounded(cell: Cell, style: CsvStyle) -> Cell:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 
 from msgspec.structs import replace
@@ -27,6 +28,8 @@ from webapp.metrics.judging.figures import (
     figures,
     totals,
 )
+from webapp.metrics.judging.graded import beside
+from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.registry import (
     HEADLINE_ADVICE,
     MEASURES,
@@ -34,6 +37,7 @@ from webapp.metrics.judging.registry import (
     Measure,
     MeasureGroup,
     ReadTogether,
+    label_of,
     measure_of,
 )
 from webapp.metrics.phase_3 import registry as phase_3_figures
@@ -131,9 +135,12 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     ``mrr`` of a query is its reciprocal rank: unlike in that file, null for a correct empty.
     ``not_asked`` has the query ids that a sample left out, and is there only if it did.
     ``cannot_tell`` is "not_relevant" (in the denominator of the precisions) or "left_out"; null
-    for a rated file that does not say.
+    for a rated file that does not say. A study of other figures than those of the method has
+    ``scale`` {top, from}, ``to_judge`` (results without a verdict) and, in each query,
+    ``external_id`` and ``figures`` {value, lower, upper} by name, with the ``Judged@k`` that
+    stands beside a figure without bounds.
     """
-    whole_run = totals(report)
+    whole_run, names = totals(report), with_judged(report.headline)
     return {
         "run": report.run,
         "rule": report.rule,
@@ -144,9 +151,20 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
         "n_failed": whole_run.n_failed,
         "n_unreadable": whole_run.n_unreadable,
         **({"not_asked": list(report.unasked)} if report.unasked else {}),
-        "figures": _figures(whole_run),
-        "categories": {name: _figures(part) for name, part in category_totals(report).items()},
+        **(_of_rankings(report, whole_run) if report.headline != HEADLINES else {}),
+        "figures": _figures(whole_run, names),
+        "categories": {
+            name: _figures(part, names) for name, part in category_totals(report).items()
+        },
         "queries": [_query(row) for row in report.rows],
+    }
+
+
+def _of_rankings(report: RunReport, whole_run: Totals) -> dict[str, JsonValue]:
+    scale = report.scale
+    return {
+        "scale": {"top": scale.top, "from": scale.relevant_from},
+        "to_judge": whole_run.n_unjudged,
     }
 
 
@@ -156,9 +174,16 @@ def metrics_csv(report: RunReport) -> bytes:
     rows: list[tuple[Cell, ...]] = [
         (category, name, *rounded([figure.value, figure.lower, figure.upper]), figure.n)
         for category, part in parts
-        for name, figure in figures(part).items()
+        for name, figure in figures(part, with_judged(report.headline)).items()
     ]
     return csv_bytes([METRICS_COLUMNS, *rows])
+
+
+def with_judged(names: Sequence[str]) -> tuple[str, ...]:
+    """Return `names`, each figure without bounds followed by its ``Judged@k``."""
+    shares = beside(names)
+    pairs = ((name, shares.get(name, name)) for name in names)
+    return tuple(dict.fromkeys(chain.from_iterable(pairs)))
 
 
 def metrics_markdown(report: RunReport) -> str:
@@ -170,8 +195,8 @@ def metrics_markdown(report: RunReport) -> str:
     parts = [
         f"# {gettext('Run')} {_md(report.run)} ({_md(labels.rule(report.rule))})",
         *sentences(report, whole_run),
-        _table(*figure_table(whole_run)),
-        _category_table(category_totals(report)),
+        _table(*figure_table(report, whole_run)),
+        _category_table(report, category_totals(report)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -190,6 +215,12 @@ def sentences(report: RunReport, whole: Totals) -> Iterator[str]:
     )
     cannot_tell = [labels.cannot_tell(report.cannot_tell)] if report.cannot_tell else []
     yield " ".join([counts, *said_unasked(report.unasked), *cannot_tell])
+    if report.headline != HEADLINES and whole.n_unjudged:
+        yield ngettext(
+            "%(n)s result is still to be judged: it has no gain yet.",
+            "%(n)s results are still to be judged: they have no gain yet.",
+            whole.n_unjudged,
+        )
     if blindness := said_blindness(report.blindness):
         yield blindness
 
@@ -239,10 +270,10 @@ def _given_on(given: GivenOn, said: str) -> str:
     return "; ".join(parts) + "."
 
 
-def _figures(part: Totals) -> dict[str, JsonValue]:
+def _figures(part: Totals, names: Sequence[str]) -> dict[str, JsonValue]:
     return {
         name: {key: getattr(figure, key) for key in ("value", "lower", "upper", "n")}
-        for name, figure in figures(part).items()
+        for name, figure in figures(part, names).items()
     }
 
 
@@ -264,15 +295,22 @@ def _query(row: QueryRow) -> dict[str, JsonValue]:
         "empty_outcome": summary.empty_outcome.value if summary.empty_outcome else None,
         "notes": row.notes,
         "complete": summary.complete,
+        **({"external_id": row.external_id} if row.external_id is not None else {}),
+        **({"figures": spans_json(summary)} if summary.further else {}),
     }
 
 
-def figure_table(part: Totals) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and rows of the figures of a run, with bounds and n, as text.
+def spans_json(summary: QuerySummary) -> dict[str, JsonValue]:
+    """The ranking figures of a query by name."""
+    return {name: dict(span._asdict()) for name, span in summary.further.items()}
+
+
+def figure_table(report: RunReport, part: Totals) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and rows of the figures of a report, with bounds and n, as text.
 
     Values and bounds are told apart while the rating goes on, and n says how many are to come.
     """
-    found = figures(part)
+    found = figures(part, with_judged(report.headline))
     headings = [gettext("Value"), gettext("Lower"), gettext("Upper")]
     if any(figure.so_far for figure in found.values()):
         headings = [
@@ -282,7 +320,7 @@ def figure_table(part: Totals) -> tuple[list[str], list[list[str]]]:
         ]
     rows = [
         [
-            gettext(measure_of(name).label),
+            label_of(name, report.scale),
             *map(_number, (figure.value, figure.lower, figure.upper)),
             _n(figure),
         ]
@@ -298,13 +336,13 @@ def _n(figure: Figure) -> str:
     return gettext("%(n)s of %(of)s", n=n, of=of)
 
 
-def _category_table(categories: Mapping[str, Totals]) -> str:
-    headings = [gettext(measure_of(name).label) for name in figures(Totals())]
+def _category_table(report: RunReport, categories: Mapping[str, Totals]) -> str:
+    headings = [label_of(name, report.scale) for name in report.headline]
     rows = [
         [
             _md(labels.with_label(labels.category(name), name)),
             str(part.n_queries),
-            *map(_with_n, figures(part).values()),
+            *map(_with_n, figures(part, report.headline).values()),
         ]
         for name, part in categories.items()
     ]
@@ -403,24 +441,28 @@ def _explained(measure: Measure) -> Iterator[str]:
 
 def runs_markdown(reports: Sequence[tuple[str, RunReport]]) -> bytes:
     """Return the figures of all runs in the language in force; each comes with its name."""
-    advice = [read_together(each, MEASURES) for each in HEADLINE_ADVICE]
+    names = tuple(dict.fromkeys(chain.from_iterable(one.headline for _, one in reports)))
+    advice = [
+        read_together(each, MEASURES) for each in HEADLINE_ADVICE if {*each.figures} <= {*names}
+    ]
     parts = [f"# {gettext('Evaluation report')}"]
     for name, report in reports:
         figures_of = metrics_markdown(replace(report, run=name))
         parts.append(figures_of.replace("# ", "## ", 1).rstrip())
     for heading, texts in (
-        (f"## {gettext('What the figures mean')}", _meanings()),
+        (f"## {gettext('What the figures mean')}", _meanings(names)),
         (f"### {gettext('How the table is read')}", _conventions()),
         (f"### {gettext('Read together')}", advice),
         (f"## {gettext('References')}", REFERENCES),
     ):
-        parts += [heading, "\n".join(f"- {escaped(text)}" for text in texts)]
+        if said := "\n".join(f"- {escaped(text)}" for text in texts):
+            parts += [heading, said]
     return ("\n\n".join(parts) + "\n").encode()
 
 
-def _meanings() -> Iterator[str]:
+def _meanings(names: Sequence[str]) -> Iterator[str]:
     formula, denominator = gettext("Formula"), gettext("Denominator")
-    for figure in HEADLINES:
+    for figure in names:
         measure = measure_of(figure)
         texts = (
             gettext(measure.meaning),

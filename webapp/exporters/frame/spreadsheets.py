@@ -10,7 +10,7 @@ from itertools import chain
 
 from msgspec import Struct
 
-from webapp.exporters.exports.csv_ratings import RATED_COLUMNS, rated_rows
+from webapp.exporters.exports.csv_ratings import columns_of, rated_rows
 from webapp.exporters.frame.csv_cells import Cell, neutralised
 from webapp.exporters.frame.tables import Document, Table
 from webapp.i18n import gettext
@@ -34,7 +34,7 @@ class Sheet(Struct, frozen=True):
 
 def rated_xlsx(report: RunReport) -> bytes:
     """A workbook with the cells of the rated CSV: numbers as numbers, unrounded, no formulas."""
-    return workbook([Sheet("ratings", RATED_COLUMNS, [*rated_rows(report)])])
+    return workbook([Sheet("ratings", columns_of(report), [*rated_rows(report)])])
 
 
 def workbook(sheets: Sequence[Sheet]) -> bytes:

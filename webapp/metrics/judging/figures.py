@@ -42,9 +42,18 @@ from webapp.metrics.judging.queries import (
     Undefined,
     why_undefined,
 )
-from webapp.records import Blindness, CannotTell, EmptyOutcome, QueryState, Relevance
+from webapp.records import (
+    BINARY,
+    Blindness,
+    CannotTell,
+    EmptyOutcome,
+    QueryState,
+    Relevance,
+    Scale,
+)
 
-COLUMNS = tuple(name + end for name in QUERY_FIGURES for end in ("", "_lower", "_upper"))
+_ENDS = ("", "_lower", "_upper")
+COLUMNS = tuple(name + end for name in QUERY_FIGURES for end in _ENDS)
 """One name per stored number of a query: each figure's value, lower and upper bound."""
 _spans: Callable[[QuerySummary], Sequence[Span]] = attrgetter(*QUERY_FIGURES)
 
@@ -64,7 +73,8 @@ class Totals(Struct, frozen=True):
     """Counts and sums over a set of queries.
 
     ``n_queries`` counts unreadable queries too. ``sums`` has one ``Sum`` for each of
-    ``COLUMNS``: in SQL, ``coalesce(sum(column), 0)`` and ``count(column)``.
+    ``COLUMNS``: in SQL, ``coalesce(sum(column), 0)`` and ``count(column)``; and three for each
+    ranking figure, by the same endings.
     """
 
     n_queries: int = 0
@@ -89,6 +99,7 @@ class Totals(Struct, frozen=True):
         rows = [columns(summary) for summary in listed]
         present = {name: [v for row in rows if (v := row[name]) is not None] for name in COLUMNS}
         sums = {name: Sum(fsum(values), len(values)) for name, values in present.items()}
+        sums |= further_sums([summary.further for summary in listed])
         states = Counter(summary.state for summary in listed)
         outcomes = Counter(summary.empty_outcome for summary in listed)
         return cls(
@@ -113,7 +124,8 @@ class Totals(Struct, frozen=True):
         """The totals over several sets of queries that have none in common."""
         listed = tuple(disjoint)
         counts = {name: sum(getattr(one, name) for one in listed) for name in COUNTS}
-        parts = {name: [one.sums[name] for one in listed] for name in COLUMNS}
+        names = dict.fromkeys(chain(COLUMNS, *(one.sums for one in listed)))
+        parts = {name: [one.sums[name] for one in listed if name in one.sums] for name in names}
         sums = {
             name: Sum(fsum(part.total for part in own), sum(part.n for part in own))
             for name, own in parts.items()
@@ -136,6 +148,17 @@ class Totals(Struct, frozen=True):
     @property
     def n_unclassified(self) -> int:
         return self.n_empty - self.n_correct_empty - self.n_false_negative
+
+
+def further_sums(rows: Sequence[Mapping[str, Sequence[float | None]]]) -> dict[str, Sum]:
+    """The sums of ranking figures over queries, each with value, lower and upper bound by name."""
+    sums = {}
+    for name in dict.fromkeys(chain.from_iterable(rows)):
+        spans = [row[name] for row in rows if name in row]
+        for place, end in enumerate(_ENDS):
+            present = [value for span in spans if (value := span[place]) is not None]
+            sums[name + end] = Sum(fsum(present), len(present))
+    return sums
 
 
 COUNTS = tuple(name for name in Totals.__struct_fields__ if name != "sums")
@@ -199,8 +222,8 @@ class Figure(Struct, frozen=True):
         return Undefined.NO_QUERY if self.lower is None else self.why_open
 
 
-def figures(totals: Totals) -> dict[str, Figure]:
-    """The headline figures of `totals`, in the order of ``HEADLINES``.
+def figures(totals: Totals, names: Iterable[str] = HEADLINES) -> dict[str, Figure]:
+    """The figures of `totals` by `names`, those of ``HEADLINES`` or of ranking figures, in order.
 
     Ratios are 0 to 1, the response quality 0 to 5. The module's docstring has the rules.
     """
@@ -210,11 +233,15 @@ def figures(totals: Totals) -> dict[str, Figure]:
     share = totals.n_with_results / of if of else None
     found["coverage"] = Figure(share, share, share, of, of=of)
     found["composite"] = _composite(found, totals)
-    return {name: found[name] for name in HEADLINES}
+    return {name: found.get(name) or _ranking_figure(totals, name) for name in names}
+
+
+def _ranking_figure(totals: Totals, name: str) -> Figure:
+    return figure_of_sums(*(totals.sums.get(name + end, Sum()) for end in _ENDS))
 
 
 def _mean_figure(totals: Totals, column: str) -> Figure:
-    so_far, low, high = (totals.sums[column + end] for end in ("", "_lower", "_upper"))
+    so_far, low, high = (totals.sums[column + end] for end in _ENDS)
     rated = totals.n_complete == totals.n_counted and column != "response_quality"
     left_open = rated and max(low.n, high.n) and not so_far.n  # the counts leave it open
     found = figure_of_sums(so_far, low, high)
@@ -460,6 +487,7 @@ class QueryRow(Struct, frozen=True):
 
     ``verdicts`` are those the summary was made of, in rank order. Only files that name single
     results need them (the rated CSV names each "cannot tell"); else they may be left out.
+    ``external_id`` is the question's id in its owner's files.
     """
 
     query_id: int
@@ -468,6 +496,7 @@ class QueryRow(Struct, frozen=True):
     notes: str
     summary: QuerySummary
     verdicts: tuple[Relevance | None, ...] = ()
+    external_id: str | None = None
 
 
 class RunReport(Struct, frozen=True):
@@ -475,7 +504,8 @@ class RunReport(Struct, frozen=True):
 
     ``run`` is the run's id or a rated file's name. ``unasked`` are the query ids of questions
     that the study puts to nobody: they have no row. ``cannot_tell`` is what such a result is in
-    the figures, ``None`` where a rated file does not say.
+    the figures, ``None`` where a rated file does not say. ``headline`` names the figures to show.
+    ``is_original``: its rated CSV has the columns of the original evaluation page.
     """
 
     run: str
@@ -486,6 +516,10 @@ class RunReport(Struct, frozen=True):
     unasked: tuple[int, ...] = ()
     blindness: Blindness = Blindness()
     cannot_tell: CannotTell | None = None
+    headline: tuple[str, ...] = HEADLINES
+    scale: Scale = BINARY
+    is_original: bool = True
+    asks_quality: bool = True
 
 
 def totals(report: RunReport) -> Totals:
@@ -495,12 +529,21 @@ def totals(report: RunReport) -> Totals:
 def undefined(report: RunReport) -> dict[tuple[str, Undefined], tuple[int, ...]]:
     """The query ids for which a figure of a query has no value, by figure and reason."""
     found: dict[tuple[str, Undefined], list[int]] = {}
-    for figure in QUERY_FIGURES:
+    for figure in of_queries(report.headline):
         for row in report.rows:
             why = why_undefined(row.summary, figure)
             if why is not None:
                 found.setdefault((figure, why), []).append(row.query_id)
     return {key: tuple(ids) for key, ids in found.items()}
+
+
+def of_queries(names: Iterable[str]) -> tuple[str, ...]:
+    """The figures of a query behind the headline figures `names`, where they have any.
+
+    >>> of_queries(("mrr", "coverage", "nDCG@10"))
+    ('reciprocal_rank', 'nDCG@10')
+    """
+    return tuple(MEANS.get(name, name) for name in names if name in MEANS or name not in HEADLINES)
 
 
 def category_totals(report: RunReport) -> dict[str, Totals]:

@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from webapp.failures import Refused
 from webapp.i18n import mark
+from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.queries import Span
 from webapp.records import BINARY, Number, Scale
 
@@ -356,6 +357,30 @@ class RankingFigure(Struct, frozen=True):
     def needs_tail(self, shown: int) -> bool:
         """Whether the ranks below the first `shown` are in it, where a list goes on so far."""
         return self.cutoff is None or self.cutoff > shown
+
+
+def beside(names: Iterable[str]) -> dict[str, str]:
+    """The ``Judged@k`` to show beside each ranking figure that has no bounds, by its name.
+
+    Without a cut-off it is that of the whole list.
+
+    >>> beside(["nDCG@10", "P@5", "AP", "Judged@10", "mrr"])
+    {'nDCG@10': 'Judged@10', 'AP': 'Judged@1000'}
+    """
+    found = {name: ranking_figure(name) for name in names if name not in HEADLINES}
+    return {name: f"Judged@{one.cutoff or 1000}" for name, one in found.items() if one.needs_pool}
+
+
+def kept(names: Iterable[str]) -> tuple[str, ...]:
+    """The ranking figures among `names`, and what is shown beside them."""
+    listed = tuple(names)
+    found = (name for name in listed if name not in HEADLINES)
+    return tuple(dict.fromkeys((*found, *beside(listed).values())))
+
+
+def spans_of(ranked: RankedGrades, names: Iterable[str]) -> dict[str, Span]:
+    """The ranking figures of one list by `names`, in that order."""
+    return {name: ranking_figure(name).of(ranked) for name in names}
 
 
 @lru_cache(maxsize=256)

@@ -38,6 +38,7 @@ class Undefined(StrEnum):
     FAILED = "failed"
     UNREADABLE = "unreadable"
     NO_QUERY = "no_query"
+    NONE_RELEVANT = "none_relevant"
 
 
 EXPLANATIONS: Mapping[Undefined, str] = MappingProxyType(
@@ -58,6 +59,13 @@ EXPLANATIONS: Mapping[Undefined, str] = MappingProxyType(
     }
 )
 """Each reason in words for the reader, as a message id."""
+OF_RANKINGS: Mapping[Undefined, str] = MappingProxyType(
+    {
+        **EXPLANATIONS,
+        Undefined.NONE_RELEVANT: mark("No judged item of the question is relevant."),
+    }
+)
+"""The same with what only ranking figures have."""
 
 
 def counted(
@@ -257,6 +265,9 @@ class Span(NamedTuple):
         return cls(None, 0.0, float(BEST_QUALITY)) if quality is None else cls.settled(quality)
 
 
+NO_FURTHER: Mapping[str, Span] = {}
+
+
 class QuerySummary(NamedTuple):
     """One query's counts and figures under one rule.
 
@@ -264,7 +275,7 @@ class QuerySummary(NamedTuple):
     far. ``complete``: every result is judged or the emptiness classified; a failed call always
     is, an unreadable answer never. ``reciprocal_rank`` is what the headline MRR averages
     (queries with results only); ``answerable_reciprocal_rank`` is also 0 for a false negative.
-    ``success`` is 0 for a failed call.
+    ``success`` is 0 for a failed call. ``further`` has ranking figures (``graded``) by name.
     """
 
     state: QueryState
@@ -284,6 +295,7 @@ class QuerySummary(NamedTuple):
     success: Span
     response_quality: Span
     asks_quality: bool = True
+    further: Mapping[str, Span] = NO_FURTHER
 
     @property
     def decided_count(self) -> int:
@@ -295,7 +307,7 @@ class QuerySummary(NamedTuple):
         return is_asked and self.quality is None
 
     def span(self, figure: str) -> Span:
-        span: Span = getattr(self, figure)
+        span: Span = self.further.get(figure) or getattr(self, figure)
         return span
 
 
@@ -350,15 +362,18 @@ def _unrated(
         asks_quality=True,
         **dict[str, Any](zip(_FROM_VERDICTS, spans, strict=True)),
         response_quality=Span.settled(None) if state is QueryState.UNREADABLE else Span.rated(None),
+        further=NO_FURTHER,
     )
 
 
 def why_undefined(summary: QuerySummary, figure: str) -> Undefined | None:
-    """The reason `figure` (one of ``QUERY_FIGURES``) has no value, ``None`` when it has one."""
+    """The reason `figure` (a name that ``span`` takes) has no value, ``None`` when it has one."""
     if summary.span(figure).value is not None:
         return None
     if summary.state is QueryState.UNREADABLE:
         return Undefined.UNREADABLE
+    if figure in summary.further:
+        return Undefined.NONE_RELEVANT if summary.results_count else Undefined.NO_RESULTS
     if figure == "response_quality":
         return Undefined.UNRATED
     if summary.state is QueryState.RESULTS:

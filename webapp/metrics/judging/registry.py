@@ -519,15 +519,15 @@ GROUPS = (
 
 
 def measure_of(name: str) -> Measure:
-    """The measure that explains `name`: a headline figure, a figure of a query or a column.
+    """The measure that explains `name`: a figure by any of its names, or a column.
 
-    Raises ``KeyError`` for any other name.
+    Raises ``graded.UnknownFigure`` for any other name.
 
     >>> measure_of("overall_precision").name
     'mean_overall_precision'
     """
     by_query_name = {m.query_name: m for m in MEASURES.values() if m.query_name}
-    return MEASURES[name] if name in MEASURES else by_query_name[name]
+    return MEASURES.get(name) or by_query_name.get(name) or ranking_measure(name)
 
 
 def ranking_measure(name: str) -> Measure:
@@ -540,6 +540,11 @@ def ranking_measure(name: str) -> Measure:
     """
     figure = ranking_figure(name)
     return replace(RANKING[figure.family], name=figure.name, label=figure.name)
+
+
+def label_of(name: str, scale: Scale) -> str:
+    """The label of a figure by its name; see ``label_on``."""
+    return label_on(measure_of(name), scale)
 
 
 def label_on(measure: Measure, scale: Scale) -> str:

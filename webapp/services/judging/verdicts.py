@@ -8,10 +8,10 @@ none, leaves it unknown. A click that was taken back made nothing.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -31,19 +31,43 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased
 
 from webapp.db.engine import tables
-from webapp.db.tables.judging import Adjudication, Event, Judgment, QueryRating
+from webapp.db.tables.judging import (
+    Adjudication,
+    Event,
+    JudgedThing,
+    Judgment,
+    Property,
+    QueryRating,
+)
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result
 from webapp.db.tables.study import Study
-from webapp.metrics.judging.queries import QueryJudgments
-from webapp.records import BINARY, Blindness, EmptyOutcome, GivenOn, QueryState, Relevance, Scale
+from webapp.metrics.judging.graded import RankedGrades, spans_of
+from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, Span, summarise
+from webapp.records import (
+    BINARY,
+    Blindness,
+    CannotTell,
+    EmptyOutcome,
+    GivenOn,
+    Number,
+    QueryState,
+    Relevance,
+    Scale,
+)
 
+TAIL = "tail"
+"""The key under which a query keeps the ids of the ranks below those that were pooled."""
 Scope = ColumnElement[bool]
 """Which queries are meant, as a condition on ``Query``."""
 
 
 class AskedQuery(Struct, frozen=True):
-    """One query and the judged things it rests on, those of its results in rank order."""
+    """One query and the judged things it rests on, those of its results in rank order.
+
+    Ranking figures rest on two kinds more: those of the ranks below, ``None`` where no item of
+    that id was ever to be judged, and the ``others`` of the question.
+    """
 
     key: int
     run_id: str
@@ -52,6 +76,8 @@ class AskedQuery(Struct, frozen=True):
     things: tuple[int, ...]
     emptiness: int | None
     asks_quality: bool = True
+    tail: tuple[int | None, ...] = ()
+    others: tuple[int, ...] = ()
 
 
 class Verdicts(Struct, frozen=True):
@@ -82,13 +108,37 @@ class Verdicts(Struct, frozen=True):
             asks_quality=asked.asks_quality,
         )
 
+    def summary(
+        self, asked: AskedQuery, *, cannot_tell: CannotTell, further: Sequence[str] = ()
+    ) -> QuerySummary:
+        """Return the summary of a query, with the ranking figures `further` by name."""
+        found = summarise(self.judgments(asked), cannot_tell=cannot_tell)
+        if not further:
+            return found
+        if asked.state is QueryState.UNREADABLE:
+            return found._replace(further=dict.fromkeys(further, Span.settled(None)))
+        listed, tail, others = (
+            [self.scale.numbers[self.by_thing.get(thing or 0)] for thing in things]
+            for things in (asked.things, asked.tail, asked.others)
+        )
+        return found._replace(further=spans_of(ranked(listed, tail, others, self.scale), further))
+
     def unsaid(self, asked: AskedQuery) -> int:
         """Return how many verdicts one query still waits for; a thing listed twice needs one."""
         wanted = {*asked.things, asked.emptiness} - {None}
         return sum(thing not in self.by_thing for thing in wanted)
 
 
-def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
+def ranked(
+    listed: Sequence[Number], tail: Sequence[Number], others: Sequence[Number], scale: Scale
+) -> RankedGrades:
+    """Return a list with the pool of its question: its own items and the `others`."""
+    pool = tuple([one for one in (*listed, *tail, *others) if isinstance(one, int)])
+    return RankedGrades(tuple(listed), pool, scale, tuple(tail))
+
+
+def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> list[AskedQuery]:
+    """Return the queries in `scope`; `pooled` with what ranking figures rest on."""
     things: dict[int, list[int]] = defaultdict(list)
     results = select(Result.query_key, Result.judged_thing_id).join(Query).where(scope)
     for key, thing in (
@@ -97,20 +147,74 @@ def asked_queries(session: Session, scope: Scope) -> list[AskedQuery]:
         things[key].append(thing)
     columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
     wanted = select(*columns, Query.asks_quality).where(scope).order_by(Query.id)
-    return [
+    found = [
         AskedQuery(key, run_id, query_id, QueryState(state), tuple(things[key]), emptiness, asks)
         for key, run_id, query_id, state, emptiness, asks in tables(session).execute(wanted)
     ]
+    return _pooled(session, scope, found) if pooled else found
 
 
-def of_rater(session: Session, scope: Scope, rater_id: int) -> Verdicts:
-    said = by_rater(session, scope, [rater_id])
+def _pooled(session: Session, scope: Scope, asked: Sequence[AskedQuery]) -> list[AskedQuery]:
+    pools: dict[int, list[PooledThing]] = defaultdict(list)
+    everything = (
+        select(JudgedThing.question_id, JudgedThing.id, JudgedThing.run_id, Property.identity)
+        .join_from(JudgedThing, Property)
+        .where(JudgedThing.question_id.in_(select(Query.question_id).where(scope)))
+        .order_by(JudgedThing.id)
+    )
+    for question, thing, run_id, identity in tables(session).execute(everything):
+        pools[question].append(PooledThing(thing, run_id, identity))
+    lists = select(Query.id, Query.question_id, Query.extra[TAIL]).where(scope)
+    stated = {key: (of, tail) for key, of, tail in tables(session).execute(lists)}
+    return [_with_pool(one, pools[stated[one.key][0]], stated[one.key][1]) for one in asked]
+
+
+def _with_pool(
+    asked: AskedQuery, pool: Sequence[PooledThing], tail: Sequence[str] | None
+) -> AskedQuery:
+    own = [thing for thing in pool if thing.run_id in {None, asked.run_id}]
+    below = in_tail(own, tail)
+    known = {*asked.things, *below}
+    others = tuple(thing.id for thing in own if thing.id not in known)
+    return replace(asked, tail=below, others=others)
+
+
+class PooledThing(NamedTuple):
+    """A judged item of a question; ``run_id`` is set where it is that of one run alone."""
+
+    id: int
+    run_id: str | None
+    identity: str
+
+
+def in_tail(pool: Iterable[PooledThing], tail: Sequence[str] | None) -> tuple[int | None, ...]:
+    """Return the first item of a `pool`, in order of their ids, for each identity of a `tail`."""
+    if not tail:
+        return ()
+    by_identity: dict[str, int] = {}
+    for thing in pool:
+        by_identity.setdefault(thing.identity, thing.id)
+    return tuple(by_identity.get(identity) for identity in tail)
+
+
+def of_rater(session: Session, scope: Scope, rater_id: int, *, pooled: bool = False) -> Verdicts:
+    said = by_rater(session, scope, [rater_id], pooled=pooled)
     return said.get(rater_id, Verdicts())
 
 
-def majority(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
-    said = by_rater(session, scope, [rater.id for rater in raters])
-    return most([(rater.name, said[rater.id]) for rater in raters])
+def majority(
+    session: Session, scope: Scope, raters: Sequence[Rater], *, pooled: bool = False
+) -> Verdicts:
+    """Return the verdicts of `raters` merged as their study merges them."""
+    said = by_rater(session, scope, [rater.id for rater in raters], pooled=pooled)
+    merging = merging_of(raters[0].study) if raters else None
+    return most([(rater.name, said[rater.id]) for rater in raters], merging)
+
+
+def merging_of(study: Study) -> Callable[[tuple[str, ...]], str | None]:
+    """Return how a study merges votes: grades by their median unless it says majority."""
+    is_graded = Scale.stored(study.scale).top > 1
+    return lower_median if is_graded and study.merging != "majority" else merge
 
 
 def most(
@@ -142,15 +246,17 @@ def most(
     )
 
 
-def adjudicated(session: Session, scope: Scope, raters: Sequence[Rater]) -> Verdicts:
+def adjudicated(
+    session: Session, scope: Scope, raters: Sequence[Rater], *, pooled: bool = False
+) -> Verdicts:
     """Return the adjudicated verdicts, and the majority of `raters` where there is none."""
-    return overruled(majority(session, scope, raters), settled(session, scope))
+    merged = majority(session, scope, raters, pooled=pooled)
+    return overruled(merged, settled(session, scope, pooled=pooled))
 
 
-def settled(session: Session, scope: Scope) -> dict[int, str]:
-    found = session.scalars(
-        select(Adjudication).where(Adjudication.judged_thing_id.in_(judged_things(scope)))
-    )
+def settled(session: Session, scope: Scope, *, pooled: bool = False) -> dict[int, str]:
+    things = pool_of(scope) if pooled else judged_things(scope)
+    found = session.scalars(select(Adjudication).where(Adjudication.judged_thing_id.in_(things)))
     return {row.judged_thing_id: row.verdict for row in found}
 
 
@@ -164,6 +270,13 @@ def judged_things(scope: Scope) -> Select[int | None]:
     empty = select(Query.emptiness_id).where(scope, Query.emptiness_id.is_not(None))
     both = union(shown, empty).subquery()
     return select(both.c[0])
+
+
+def pool_of(scope: Scope) -> Select[int]:
+    """Return the statement over all judged things of the questions in `scope`."""
+    return select(JudgedThing.id).where(
+        JudgedThing.question_id.in_(select(Query.question_id).where(scope))
+    )
 
 
 @lru_cache(maxsize=4096)  # thousands of things have the same few votes
@@ -194,14 +307,17 @@ def lower_median(votes: tuple[str, ...]) -> str | None:
     return str(grades[(len(grades) - 1) // 2]) if grades else merge(votes)
 
 
-def by_rater(session: Session, scope: Scope, rater_ids: Sequence[int]) -> dict[int, Verdicts]:
+def by_rater(
+    session: Session, scope: Scope, rater_ids: Sequence[int], *, pooled: bool = False
+) -> dict[int, Verdicts]:
+    """Return each rater's verdicts in `scope`; `pooled` on all items of its questions."""
     verdicts: dict[int, dict[int, str]] = defaultdict(dict)
     qualities: dict[int, dict[int, float]] = defaultdict(dict)
     notes: dict[int, dict[int, str]] = defaultdict(dict)
     judgments = select(Judgment.rater_id, Judgment.judged_thing_id, Judgment.verdict).where(
         Judgment.rater_id.in_(rater_ids),
         Judgment.verdict.is_not(None),
-        Judgment.judged_thing_id.in_(judged_things(scope)),
+        Judgment.judged_thing_id.in_(pool_of(scope) if pooled else judged_things(scope)),
     )
     for rater_id, thing, verdict in tables(session).execute(judgments).all():
         if verdict is not None:

@@ -50,16 +50,26 @@ from webapp.db.tables.study import Question, Study
 from webapp.importers.runs import prices, property_cards
 from webapp.kinds import from_row, shown
 from webapp.kinds.property import EMOJI
+from webapp.metrics.judging import graded
 from webapp.metrics.judging.queries import QueryJudgments, counted, suggested_quality, summarise
 from webapp.metrics.judging.queries import QuerySummary as Summary
-from webapp.records import CannotTell, EmptyOutcome, Item, QueryState, Relevance, Scale
-from webapp.services.judging import live_metrics
+from webapp.records import (
+    CannotTell,
+    EmptyOutcome,
+    Item,
+    Number,
+    QueryState,
+    Relevance,
+    Scale,
+)
+from webapp.services.judging import live_metrics, verdicts
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.rating import asked_again, pool, shares, tasks
 from webapp.services.rating.pool import REPEAT, QueryFilter
 from webapp.services.rating.shares import Progress
 from webapp.services.rating.tasks import EVERYTHING, TaskPlace
+from webapp.services.study import studies
 from webapp.services.study.question_sets import is_answer_put_to_raters, is_put_to_raters
 
 
@@ -189,6 +199,7 @@ class QuestionPage(Struct, frozen=True, kw_only=True):
     show_pictures: bool
     marks_words: bool
     scale: Scale
+    headline: tuple[str, ...]
     cannot_tell: CannotTell
     filter: QueryFilter
     categories: tuple[str, ...]
@@ -244,7 +255,7 @@ def rating_page(
     if asked is None:
         raise UnknownQuery(run_id, query_id)
     summary = live_metrics.summary(asked)
-    standings = live_metrics.by_category(session, rater.id, run_id)
+    standings = live_metrics.by_category(session, rater.id, run_id, further=bool(summary.further))
     suggests = asked.suggest_quality is not False
     return RatingPage(
         **{name: asked._mapping[name] for name in _AS_READ},
@@ -252,6 +263,7 @@ def rating_page(
         cards=_cards(session, rater, asked.id),
         empty_outcome=summary.empty_outcome,
         scale=Scale.stored(asked.scale),
+        headline=studies.headline(asked),
         filter=wanted,
         categories=_categories(session, run_id),
         state=summary.state,
@@ -322,7 +334,7 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
             *(Question.text.label("question"), Question.category, Question.context_dependent),
             *(Question.position.label("asked_at"), Study.allow_bulk),
             *(Study.show_pictures, Study.suggest_quality, Study.cannot_tell, Study.marks_words),
-            Study.scale,
+            *(Study.scale, Study.measures, Study.kind),
             *(QueryRating.quality.label("grade"), QueryRating.notes),
             *(column for column in StoredSummary.__table__.columns if column.name != "rater_id"),
             _first(all_of_run.where(within.id <= Query.id)).label("position"),
@@ -538,12 +550,18 @@ def blind_page(
         show_pictures=task.show_pictures,
         marks_words=task.marks_words,
         scale=scale,
+        headline=_headline(task),
         cannot_tell=task.cannot_tell,
         filter=wanted,
         categories=tuple(
             dict.fromkeys(one.category for unit, one in share.units.items() if unit in mine)
         ),
     )
+
+
+def _headline(task: Row[Any]) -> tuple[str, ...]:
+    study = Study(kind=task.of_items, scale=task.scale, measures=task.measures)
+    return studies.headline(study)
 
 
 def _task_cards(
@@ -682,9 +700,13 @@ def _summaries() -> Select[*tuple[Any, ...]]:
 
 def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
     listed: dict[int, list[Row[Any]]] = defaultdict(list)
+    again: dict[int, Number] = {}
+    scale = Scale.stored(task.scale)
     for row in tables(session).execute(_said_again(), {"task_id": task.id}).all():
         listed[row.id].append(row)
-    relevances = Scale.stored(task.scale).relevances
+        if row.thing is not None:
+            again[row.thing] = scale.numbers[row.verdict]
+    relevances, further = scale.relevances, graded.kept(_headline(task))
     for answer, rows in listed.items():
         first = rows[0]
         said = QueryJudgments(
@@ -693,7 +715,13 @@ def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
             empty_outcome=EmptyOutcome(first.outcome) if first.outcome else None,
             quality=first.quality,
         )
-        yield answer, summarise(said, cannot_tell=task.cannot_tell)
+        found = summarise(said, cannot_tell=task.cannot_tell)
+        own = {row.thing for row in rows}
+        grades = verdicts.ranked(
+            [scale.numbers[row.verdict] for row in rows if row.rank is not None],
+            *((), [grade for thing, grade in again.items() if thing not in own], scale),
+        )
+        yield answer, found._replace(further=graded.spans_of(grades, further))
 
 
 @cache
@@ -703,6 +731,7 @@ def _said_again() -> Select[*tuple[Any, ...]]:
     return (
         select(
             *(Query.id, Query.state, RepeatRating.quality, Result.rank, Repeat.verdict),
+            Repeat.judged_thing_id.label("thing"),
             emptiness.verdict.label("outcome"),
         )
         .join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)

@@ -64,6 +64,7 @@ def _own_task() -> Select[*tuple[Any, ...]]:
         select(*Task.__table__.columns, *question)
         .add_columns(Study.order_seed, Study.order_secret, Study.figures, Study.show_pictures)
         .add_columns(Study.marks_words, Study.scale)
+        .add_columns(Study.measures, Study.kind.label("of_items"))
         .add_columns(Study.suggest_quality, Study.cannot_tell)
         .join_from(Task, Question, Question.id == Task.question_id)
         .join(Rater, Rater.id == Task.rater_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
 
@@ -20,9 +20,10 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Question, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
+from webapp.kinds import KINDS
 from webapp.metrics.judging.figures import QueryRow, RunReport, Totals
-from webapp.metrics.judging.queries import summarise
-from webapp.records import Blindness, Relevance
+from webapp.metrics.judging.graded import kept
+from webapp.records import Blindness, Relevance, Scale
 from webapp.services.judging import verdicts
 from webapp.services.judging.live_metrics import Standing
 from webapp.services.judging.verdicts import Scope, Verdicts
@@ -101,25 +102,38 @@ def rules(session: Session, study: Study) -> tuple[Rule, ...]:
 
 
 def report(
-    session: Session, study: Study, run_id: str, rule: Rule, *, whole: bool = False
+    session: Session,
+    study: Study,
+    run_id: str,
+    rule: Rule,
+    *,
+    whole: bool = False,
+    figures: Sequence[str] = (),
 ) -> RunReport:
-    """Return each query of a run under `rule`, those put to nobody only of the `whole` run."""
+    """Return each query of a run under `rule`, those put to nobody only of the `whole` run.
+
+    `figures` are the names of others than the headline of the study.
+    """
     run = runs.find(session, study, run_id)
     left_out = () if whole else unasked(session, run.id)
     scope = asked_of(run.id) if left_out else Query.run_id == run.id
-    said = verdicts_under(session, study, scope, rule)
-    texts = select(Query.id, Question.text, Question.category).join_from(Query, Question)
-    questions = {key: (text, kind) for key, text, kind in session.execute(texts.where(scope))}
+    headline = tuple(figures) or studies.headline(study)
+    further = kept(headline)
+    said = verdicts_under(session, study, scope, rule, pooled=bool(further))
+    texts = select(Query.id, Question.text, Question.category, Question.external_id)
+    texts = texts.join_from(Query, Question).where(scope)
+    questions = {row.id: row for row in session.execute(texts)}
     rows = tuple(
         QueryRow(
             query_id=asked.query_id,
-            question=questions[asked.key][0],
-            category=questions[asked.key][1],
+            question=questions[asked.key].text,
+            category=questions[asked.key].category,
             notes=said.notes.get(asked.key, ""),
-            summary=summarise(said.judgments(asked), cannot_tell=study.cannot_tell),
+            summary=said.summary(asked, cannot_tell=study.cannot_tell, further=further),
             verdicts=tuple(said.relevance(thing) for thing in asked.things),
+            external_id=questions[asked.key].external_id,
         )
-        for asked in verdicts.asked_queries(session, scope)
+        for asked in verdicts.asked_queries(session, scope, pooled=bool(further))
     )
     return RunReport(
         run=run.id,
@@ -129,12 +143,18 @@ def report(
         llm=run.llm,
         unasked=left_out,
         cannot_tell=study.cannot_tell,
+        headline=headline,
+        scale=Scale.stored(study.scale),
+        is_original=not KINDS[study.kind].headlines,
+        asks_quality=study.asks_quality,
     )
 
 
-def in_words(session: Session, study: Study, run_id: str, rule: Rule) -> RunReport:
+def in_words(
+    session: Session, study: Study, run_id: str, rule: Rule, *, figures: Sequence[str] = ()
+) -> RunReport:
     """Return ``report`` with how blind its verdicts are, for a page or a report in words."""
-    found = report(session, study, run_id, rule)
+    found = report(session, study, run_id, rule, figures=figures)
     return replace(found, blindness=blindness(session, study, Query.run_id == run_id, rule))
 
 
@@ -162,7 +182,7 @@ def standing(session: Session, study: Study, run_id: str, rule: Rule) -> Standin
     scope = asked_of(run_id)
     said = verdicts_under(session, study, scope, rule)
     asked = verdicts.asked_queries(session, scope)
-    summaries = [summarise(said.judgments(query), cannot_tell=study.cannot_tell) for query in asked]
+    summaries = [said.summary(query, cannot_tell=study.cannot_tell) for query in asked]
     unsaid = [said.unsaid(query) for query in asked]
     return Standing(
         totals=Totals.of(summaries),
@@ -173,12 +193,17 @@ def standing(session: Session, study: Study, run_id: str, rule: Rule) -> Standin
     )
 
 
-def verdicts_under(session: Session, study: Study, scope: Scope, rule: Rule) -> Verdicts:
-    """Return the verdicts in `scope` under `rule`; "adjudicated" is else the majority."""
+def verdicts_under(
+    session: Session, study: Study, scope: Scope, rule: Rule, *, pooled: bool = False
+) -> Verdicts:
+    """Return the verdicts in `scope` under `rule`; "adjudicated" is else the majority.
+
+    `pooled`: those on all items of the questions in `scope`, as ranking figures need them.
+    """
     if rule.rater is not None:
-        return verdicts.of_rater(session, scope, rule.rater.id)
+        return verdicts.of_rater(session, scope, rule.rater.id, pooled=pooled)
     merged = verdicts.adjudicated if rule.name == ADJUDICATED else verdicts.majority
-    return merged(session, scope, studies.raters(session, study))
+    return merged(session, scope, studies.raters(session, study), pooled=pooled)
 
 
 Votes = Mapping[int, str]

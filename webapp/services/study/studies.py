@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, false, func, select, true, update
+from sqlalchemy import ColumnElement, Row, false, func, select, true, update
 from sqlalchemy.orm import Session
 
 from webapp import labels
@@ -199,7 +199,7 @@ def scale_of(
     return Scale(top, relevant_from, *(tuple(texts) if any(texts) else () for texts in said))
 
 
-def headline(study: Study) -> tuple[str, ...]:
+def headline(study: Study | Row[Any]) -> tuple[str, ...]:
     """Return the names of the figures that pages of the study show first, in order.
 
     Each is one of ``figures.HEADLINES`` or a name that ``graded.ranking_figure`` knows.
@@ -207,7 +207,7 @@ def headline(study: Study) -> tuple[str, ...]:
     return tuple(study.measures) if study.measures else usual_headline(study)
 
 
-def usual_headline(study: Study) -> tuple[str, ...]:
+def usual_headline(study: Study | Row[Any]) -> tuple[str, ...]:
     """Return those of a study whose owner chose none: by its kind of items and its scale."""
     of_kind = KINDS[study.kind].headlines or HEADLINES
     graded = Scale.stored(study.scale).top > 1

@@ -11,15 +11,24 @@ from msgspec.structs import replace
 from webapp import notation
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.judging.figures import HEADLINES, MEANS, Figure, Totals, figures
+from webapp.metrics.judging.graded import beside
 from webapp.metrics.judging.queries import (
     EXPLANATIONS,
+    OF_RANKINGS,
     QuerySummary,
     Span,
     Undefined,
     why_undefined,
 )
-from webapp.metrics.judging.registry import MEASURES, Measure, Unit
-from webapp.records import QueryState
+from webapp.metrics.judging.registry import (
+    MEASURES,
+    Measure,
+    Unit,
+    label_of,
+    label_on,
+    measure_of,
+)
+from webapp.records import BINARY, QueryState, Scale
 
 OF_QUALITY = "mean_response_quality"
 
@@ -36,7 +45,8 @@ class FigureCell(Struct, frozen=True):
     """One figure in one column: its value in words, or the reason why it has none.
 
     ``bounds`` ("0,71–0,94") and ``sentence`` are empty once nothing is open; else the value is so
-    far, over ``n`` of ``of`` questions. ``applies`` is false where there is no such figure.
+    far, over ``n`` of ``of`` questions. ``judged`` is how much is judged of what a figure without
+    bounds looks at, empty for all. ``applies`` is false where there is no such figure.
     """
 
     value: str
@@ -45,11 +55,12 @@ class FigureCell(Struct, frozen=True):
     n: int | None = None
     of: int = 0
     why: Undefined | None = None
+    judged: str = ""
     applies: bool = True
 
     @property
     def reason(self) -> str:
-        return gettext(EXPLANATIONS[self.why]) if self.why else ""
+        return gettext(OF_RANKINGS[self.why]) if self.why else ""
 
 
 class FigureRow(Struct, frozen=True):
@@ -65,49 +76,64 @@ class ClickedCounts(Struct, frozen=True):
     first_relevant_rank: str
 
 
-def rows(*columns: dict[str, FigureCell]) -> tuple[FigureRow, ...]:
-    """Return a panel of all headline figures, one column for each of `columns`."""
+def rows(
+    names: Iterable[str], scale: Scale, *columns: dict[str, FigureCell]
+) -> tuple[FigureRow, ...]:
+    """Return a panel of the figures `names`, one column for each of `columns`."""
     return tuple(
-        FigureRow(name, gettext(MEASURES[name].label), tuple(column[name] for column in columns))
-        for name in HEADLINES
+        FigureRow(name, label_of(name, scale), tuple(column[name] for column in columns))
+        for name in names
     )
 
 
-def of_totals(totals: Totals) -> dict[str, FigureCell]:
+def of_totals(totals: Totals, names: Sequence[str] = HEADLINES) -> dict[str, FigureCell]:
     waiting = _waiting(totals.n_unjudged, totals.n_unclassified, totals.n_unrated)
+    shares = {name: figures(totals, [one])[one].value for name, one in beside(names).items()}
     return {
-        name: _cell(name, one, waiting, n=one.n, of=one.of, why=one.why_undefined)
-        for name, one in figures(totals).items()
+        name: _cell(
+            *(name, one, waiting, shares.get(name)), n=one.n, of=one.of, why=one.why_undefined
+        )
+        for name, one in figures(totals, names).items()
     }
 
 
-def of_query(summary: QuerySummary) -> dict[str, FigureCell]:
+def of_query(summary: QuerySummary, names: Sequence[str] = HEADLINES) -> dict[str, FigureCell]:
     """Return the column of a single question; coverage and the composite have no place in it."""
     is_unclassified = summary.state is QueryState.EMPTY and summary.empty_outcome is None
     unjudged = summary.results_count - summary.judged_count
     waiting = _waiting(unjudged, int(is_unclassified), int(summary.is_unrated))
+    shares = {name: summary.span(one).value for name, one in beside(names).items()}
     column = {
-        name: _cell(name, summary.span(own), waiting, why=why_undefined(summary, own))
-        for name, own in MEANS.items()
+        name: _cell(
+            *(name, summary.span(own), waiting, shares.get(name)), why=why_undefined(summary, own)
+        )
+        for name, own in (MEANS | {name: name for name in summary.further}).items()
     }
     grade = summary.response_quality.value
     if grade is not None:  # one grade, not a mean of grades
         column[OF_QUALITY] = replace(column[OF_QUALITY], value=notation.number(grade))
     none = FigureCell("", applies=False)
-    return {name: column.get(name, none) for name in HEADLINES}
+    return {name: column.get(name, none) for name in names}
 
 
 def of_answers(
-    answers: Sequence[tuple[str, QuerySummary]],
+    answers: Sequence[tuple[str, QuerySummary]], names: Sequence[str], scale: Scale
 ) -> tuple[list[tuple[str, ClickedCounts]], list[FigureRow]] | None:
     """Return a column of counts for each answer, called by its letter, and the rows of figures."""
     if not answers:
         return None
-    columns = [of_query(summary) for _, summary in answers]
+    names = names_of_answers(names)
+    columns = [of_query(summary, names) for _, summary in answers]
+    labels = {name: gettext(OF_ANSWERS.get(name) or label_of(name, scale)) for name in names}
     return [(letter, clicked(summary)) for letter, summary in answers], [
-        FigureRow(name, gettext(label), tuple(column[name] for column in columns))
-        for name, label in OF_ANSWERS.items()
+        FigureRow(name, label, tuple(column[name] for column in columns))
+        for name, label in labels.items()
     ]
+
+
+def names_of_answers(names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the headline figures `names` that a single answer has while it is judged."""
+    return tuple(name for name in names if name in OF_ANSWERS or name not in HEADLINES)
 
 
 def clicked(summary: QuerySummary) -> ClickedCounts:
@@ -119,19 +145,35 @@ def clicked(summary: QuerySummary) -> ClickedCounts:
     return ClickedCounts(words, notation.number(rank) if rank else gettext("none so far"))
 
 
-def measures(names: Iterable[str] = HEADLINES) -> tuple[Measure, ...]:
-    return tuple(MEASURES[name] for name in names)
+def measures(names: Iterable[str] = HEADLINES, scale: Scale = BINARY) -> tuple[Measure, ...]:
+    return tuple(replace(one, label=label_on(one, scale)) for one in map(measure_of, names))
 
 
-def reasons_of(explanations: Mapping[Any, str] = EXPLANATIONS) -> dict[str, str]:
+def reasons(names: Iterable[str]) -> dict[str, str]:
+    """Return why the figures `names` may have no value."""
+    return reasons_of(EXPLANATIONS if {*names} <= {*HEADLINES} else OF_RANKINGS)
+
+
+def reasons_of(explanations: Mapping[Any, str]) -> dict[str, str]:
     """Return why a figure may have no value, in words, by the reason's name."""
     return {str(name): gettext(text) for name, text in explanations.items()}
 
 
-def _cell(name: str, figure: Figure | Span, waiting: tuple[str, str], **stated: Any) -> FigureCell:
-    unit = MEASURES[name].unit
+def _cell(
+    name: str,
+    figure: Figure | Span,
+    waiting: tuple[str, str],
+    share: float | None = None,
+    **stated: Any,
+) -> FigureCell:
+    unit = measure_of(name).unit
     bounds, sentence = _bounds(figure, waiting[name == OF_QUALITY], unit)
-    return FigureCell(notation.figure(figure.value, unit), bounds, sentence, **stated)
+    judged = ""
+    if share is not None and share < 1:
+        judged = gettext("judged %(share)s", share=notation.percent(share))
+        sentence = f"{judged} ({waiting[0]})" if waiting[0] else judged
+    value = notation.figure(figure.value, unit)
+    return FigureCell(value, bounds, sentence, judged=judged, **stated)
 
 
 def _bounds(figure: Figure | Span, still_open: str, unit: Unit) -> tuple[str, str]:

@@ -126,8 +126,8 @@ def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Resp
         "rating/judgments/_shown.html",
         status=status,
         **_moving(page),
-        measures=figures.measures(),
-        reasons=figures.reasons_of(),
+        measures=figures.measures(page.headline, page.scale),
+        reasons=figures.reasons(page.headline),
         whole="whole" in request.args,
         background=background,
         marks=marks,
@@ -137,16 +137,16 @@ def with_parts(page: RatingPage, marks: Marks | None, status: int = 200) -> Resp
 def _moving(page: RatingPage) -> dict[str, Any]:
     g.pictures = page.show_pictures
     columns = (
-        figures.of_query(page.summary),
-        figures.of_totals(page.category_standing.totals),
-        figures.of_totals(page.whole.totals),
+        figures.of_query(page.summary, page.headline),
+        figures.of_totals(page.category_standing.totals, page.headline),
+        figures.of_totals(page.whole.totals, page.headline),
     )
     return {
         "page": page,
         "at": partial(_address, page.run_id, page.query_id),
         "query": clicks.query(),
         "counts": figures.clicked(page.summary),
-        "rows": figures.rows(*columns),
+        "rows": figures.rows(page.headline, page.scale, *columns),
     }
 
 

@@ -86,8 +86,10 @@ def with_parts(page: BlindPage, marks: Marks | None, status: int = 200) -> Respo
         "rating/judgments/_shown.html",
         status=status,
         **_moving(page),
-        measures=figures.measures(figures.OF_ANSWERS) if page.figures else (),
-        reasons=figures.reasons_of() if page.figures else {},
+        measures=figures.measures(figures.names_of_answers(page.headline), page.scale)
+        if page.figures
+        else (),
+        reasons=figures.reasons(page.headline) if page.figures else {},
         became_blind=request.args.get("because") == "runs",
         guidelines=guidelines,
         background=background,
@@ -186,7 +188,7 @@ def _moving(page: BlindPage) -> dict[str, Any]:
         "is_owner": access.current_user().is_owner,
         "at": partial(_address, page.task_id),
         "query": clicks.query(),
-        "panel": figures.of_answers(page.figures),
+        "panel": figures.of_answers(page.figures, page.headline, page.scale),
         "open_answer": request.args.get("answer") or next(unrated, ""),
         "whole": "whole" in request.args,
     }

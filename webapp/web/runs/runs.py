@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from msgspec import structs
 
 from webapp import labels, notation
-from webapp.exporters.exports.csv_ratings import RATED_COLUMNS
+from webapp.exporters.exports.csv_ratings import columns_of
 from webapp.exporters.exports.metrics_tables import said_blindness, said_unasked
 from webapp.i18n import gettext, mark
 from webapp.importers.runs import problems
@@ -17,7 +17,7 @@ from webapp.metrics.judging.figures import QueryRow, RunReport, Totals, category
 from webapp.metrics.judging.figures import figures as figures_of
 from webapp.metrics.judging.figures import totals as totals_of
 from webapp.metrics.judging.queries import QuerySummary
-from webapp.metrics.judging.registry import measure_of
+from webapp.metrics.judging.registry import label_of, measure_of
 from webapp.notation import UNDEFINED
 from webapp.records import Counts, Problem, QueryState
 from webapp.services.rating import shares
@@ -69,9 +69,6 @@ COLUMNS: Mapping[str, str] = {
 """The columns of a run's questions by the names that they have in the rated CSV."""
 
 IN_WORDS = ("question", "category", "notes")
-IN_NUMBERS = tuple(COLUMNS)[3:-1]
-"""The columns between category and notes."""
-
 IN_DECIMALS = ("overall_precision", "precision_at_5", "mrr")
 ORDERS = ("asc", "desc")
 
@@ -114,7 +111,8 @@ def show(run_id: str) -> str:
         exposure = assignments.exposure(session, rater.study)
         is_blind = studies.is_blind(session, rater.study)
     whole = totals_of(report)
-    rows = figures.rows(figures.of_totals(whole))
+    names = report.headline
+    rows = figures.rows(names, report.scale, figures.of_totals(whole, names))
     sort, order = request.args.get("sort", ""), request.args.get("order", "")
     return render_template(
         "runs/page.html",
@@ -129,10 +127,10 @@ def show(run_id: str) -> str:
         cannot_tell=report.cannot_tell,
         rows=rows,
         has_remarks=any(cell.sentence or cell.reason for row in rows for cell in row.cells),
-        measures=figures.measures(),
-        reasons=figures.reasons_of(),
+        measures=figures.measures(names, report.scale),
+        reasons=figures.reasons(names),
         categories=[
-            (name, totals, figures.of_totals(totals).values())
+            (name, totals, figures.of_totals(totals, names).values())
             for name, totals in category_totals(report).items()
         ],
         questions=_questions(run, with_unasked, sort, order),
@@ -141,7 +139,7 @@ def show(run_id: str) -> str:
         ],
         next_run=next((other for other in others if other.first_open is not None), None),
         formats=FORMATS,
-        columns={name: measure_of(name) for name in RATED_COLUMNS},
+        columns={name: measure_of(name) for name in columns_of(report)},
         latency=run.latency,
         seconds=notation.seconds,
         finished=finished,
@@ -257,19 +255,24 @@ def _unasked(report: RunReport, whole: Counts) -> Iterator[str]:
 
 def _questions(page: RunPage, report: RunReport, sort: str, order: str) -> dict[str, Any]:
     """Return the table of questions, sorted by a column; what has no value comes last."""
+    columns = {
+        name: gettext(COLUMNS[name]) if name in COLUMNS else label_of(name, report.scale)
+        for name in columns_of(report)
+    }
+    in_numbers = tuple(columns)[3:-1]  # those between category and notes
     rows: list[tuple[Mapping[str, Value], dict[str, Any]]] = []
     for row in report.rows:
-        values, asked = _values(row), page.queries[row.query_id]
+        values, asked = _values(row, in_numbers), page.queries[row.query_id]
         cells = [
             _cell(row.summary, name, values[name]) if asked.is_asked else UNDEFINED
-            for name in IN_NUMBERS
+            for name in in_numbers
         ]
         rows.append((values, {**asked._asdict(), **structs.asdict(row), "figures": cells}))
     for position, text in page.missing_questions:
         values = {"query_id": position, "question": text.casefold()}
-        cells = [UNDEFINED] * len(IN_NUMBERS)
+        cells = [UNDEFINED] * len(in_numbers)
         rows.append((values, {"position": position, "question": text, "figures": cells}))
-    is_sorted, falling = sort in COLUMNS, order == "desc"
+    is_sorted, falling = sort in columns, order == "desc"
     if is_sorted:
         known = [row for row in rows if row[0].get(sort) not in (None, "")]
         unknown = [row for row in rows if row[0].get(sort) in (None, "")]
@@ -279,12 +282,12 @@ def _questions(page: RunPage, report: RunReport, sort: str, order: str) -> dict[
         "columns": [
             {
                 "name": name,
-                "heading": gettext(heading),
+                "heading": heading,
                 "in_words": name in IN_WORDS,
                 "sorted": ("descending" if falling else "ascending") if name == sort else "",
                 "next_order": ORDERS[name == sort and not falling],
             }
-            for name, heading in COLUMNS.items()
+            for name, heading in columns.items()
         ],
         "rows": [row for _, row in rows],
         "order": {"sort": sort, "order": ORDERS[falling]} if is_sorted else {},
@@ -292,7 +295,7 @@ def _questions(page: RunPage, report: RunReport, sort: str, order: str) -> dict[
     }
 
 
-def _values(row: QueryRow) -> dict[str, Value]:
+def _values(row: QueryRow, columns: Iterable[str]) -> dict[str, Value]:
     summary = row.summary
     unreadable = summary.state is QueryState.UNREADABLE
     return {
@@ -308,12 +311,14 @@ def _values(row: QueryRow) -> dict[str, Value]:
         "success": summary.success.value,
         "response_quality": None if unreadable else summary.quality,
         "notes": row.notes.casefold(),
+        **{name: summary.span(name).value for name in columns if name not in COLUMNS},
     }
 
 
 def _cell(summary: QuerySummary, name: str, value: Value) -> str:
     if value is None:
-        is_open = name == "response_quality" or not summary.complete
+        is_open = name == "response_quality" or (name in COLUMNS and not summary.complete)
         return "" if is_open and summary.state is not QueryState.UNREADABLE else UNDEFINED
     assert not isinstance(value, str)
-    return notation.figure(value) if name in IN_DECIMALS else notation.number(value)
+    in_decimals = name in IN_DECIMALS or name not in COLUMNS
+    return notation.figure(value) if in_decimals else notation.number(value)

@@ -1,0 +1,125 @@
+"""Studies of documents, graded 0 to 3 and relevant from 2, with ranking figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import click
+from webapp.db.tables.judging import JudgedThing, Judgment, Property
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.kinds import to_row
+from webapp.kinds.document import Document
+from webapp.metrics.judging.graded import RankedGrades
+from webapp.records import Number, QueryState, ReadQuery, ReadRun, Scale
+from webapp.services.judging import events
+from webapp.services.judging.events import Target, TargetChange
+from webapp.services.judging.verdicts import TAIL
+from webapp.services.runs import imports
+from webapp.services.runs.imports import Labels
+
+SCALE = Scale(3, 2)
+
+
+def make_graded(session: Session, study: Study, *measures: str, scale: Scale = SCALE) -> None:
+    study.kind, study.scale, study.measures = "document", scale.to_store(), [*measures] or None
+    study.asks_quality = False
+    session.flush()
+
+
+def store_lists(
+    session: Session,
+    study: Study,
+    method: str,
+    lists: Mapping[str, Sequence[str]],
+    *,
+    depth: int = 20,
+) -> str:
+    """Store the ranked ids of documents by question, those below `depth` as a tail."""
+    queries = tuple(
+        ReadQuery(
+            query_id=number,
+            question=f"Question {name}",
+            category=f"category {number % 3}",
+            response="",
+            state=QueryState.RESULTS if listed else QueryState.EMPTY,
+            cards=tuple(Document(title=one, doc_id=one) for one in listed[:depth]),
+            context_dependent=False,
+            extra={TAIL: [f"doc:{one}" for one in listed[depth:]]} if listed[depth:] else {},
+            external_id=name,
+        )
+        for number, (name, listed) in enumerate(lists.items(), start=1)
+    )
+    digest = sha256(repr((method, lists)).encode()).hexdigest()
+    read = ReadRun("trec", f"{method}.txt", digest, queries, search_method=method, key=digest)
+    run_id = imports.store(session, study, read, Labels(), NOW).id
+    for question, name in zip(_questions(session, study), lists, strict=True):
+        question.external_id = name
+    session.flush()
+    return run_id
+
+
+def store_qrels(
+    session: Session, study: Study, rater: Rater, qrels: Mapping[str, Mapping[str, str]]
+) -> None:
+    """Store the verdicts of a file: on items that no run lists, too."""
+    changes = []
+    for question in _questions(session, study):
+        things = _things(session, question)
+        for doc, verdict in qrels.get(question.external_id or "", {}).items():
+            identity = f"doc:{doc}"
+            if identity not in things:
+                known = session.scalar(select(Property).where(Property.identity == identity))
+                thing = JudgedThing(
+                    question_id=question.id,
+                    property=known or Property(identity=identity),
+                    card=to_row(Document(doc_id=doc)),
+                )
+                session.add(thing)
+                session.flush()
+                things[identity] = thing.id
+            made = click(f"q{things[identity]}")
+            changes.append(TargetChange(Target("verdict", things[identity]), verdict, made))
+    events.record_all(session, rater, changes, cause="import")
+    events.refresh(session, rater, [one.target for one in changes])
+
+
+def _questions(session: Session, study: Study) -> list[Question]:
+    of_study = select(Question).join(QuestionSet).where(QuestionSet.study_id == study.id)
+    return list(session.scalars(of_study.order_by(Question.position)))
+
+
+def _things(session: Session, question: Question) -> dict[str, int]:
+    of = select(Property.identity, JudgedThing.id).join_from(JudgedThing, Property)
+    return dict(session.execute(of.where(JudgedThing.question_id == question.id)).all())
+
+
+def from_scratch(session: Session, rater: Rater, query: Query) -> RankedGrades:
+    """The list and pool of a query, read row by row."""
+    scale = Scale.stored(rater.study.scale)
+    said: dict[int, Number] = {
+        row.judged_thing_id: scale.number(row.verdict)
+        for row in session.scalars(select(Judgment).where(Judgment.rater_id == rater.id))
+    }
+    things = _things(session, query.question)
+    listed = [
+        row.judged_thing_id
+        for row in session.scalars(
+            select(Result).where(Result.query_key == query.id).order_by(Result.rank)
+        )
+    ]
+    below = [things.get(identity) for identity in query.extra.get(TAIL, ())]
+    rest = set(things.values()) - {*listed, *below}
+    pool = [said.get(thing or 0) for thing in (*listed, *below, *rest)]
+    return RankedGrades(
+        tuple(said.get(thing) for thing in listed),
+        tuple(grade for grade in pool if isinstance(grade, int)),
+        scale,
+        tuple(said.get(thing or 0) for thing in below),
+    )

@@ -1,0 +1,223 @@
+"""Ranking figures that every click keeps: those of ``graded``, whatever was clicked before."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import ir_measures
+import pytest
+from sqlalchemy import event, select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.judging.ranked_studies import (
+    from_scratch,
+    make_graded,
+    store_lists,
+    store_qrels,
+)
+from tests.services.judging.rater_rows import summary
+from tests.services.runs.runs import card, click, query, run
+from webapp.db.tables.judging import StoredSummary
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Study
+from webapp.metrics.judging.figures import Totals, figures
+from webapp.metrics.judging.graded import kept, ranking_figure
+from webapp.metrics.judging.queries import NO_FURTHER, Span
+from webapp.services.judging import events, live_metrics
+from webapp.services.judging.live_metrics import Standing
+from webapp.services.runs import imports, reports
+from webapp.services.runs.imports import Labels
+from webapp.services.study import studies
+
+judge: Any = events.judge  # whose verdicts were once those of a binary scale alone
+NAMES = ("nDCG@10", "P@5", "AP", "RR", "recall@5", "bpref", "ERR@10", "RBP", "P@50", "infAP")
+
+
+def stored(session: Session, rater: Rater) -> dict[int, dict[str, Span]]:
+    rows = select(StoredSummary).where(StoredSummary.rater_id == rater.id)
+    rows = rows.execution_options(populate_existing=True)
+    return {row.query_key: dict(live_metrics.summary(row).further) for row in session.scalars(rows)}
+
+
+def computed(session: Session, rater: Rater, names: tuple[str, ...]) -> dict[int, dict[str, Span]]:
+    queries = session.scalars(select(Query).join(Run).where(Run.study_id == rater.study_id)).all()
+    return {
+        one.id: {
+            name: ranking_figure(name).of(from_scratch(session, rater, one)) for name in kept(names)
+        }
+        for one in queries
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_figures_kept_are_those_from_scratch(
+    session: Session, study: Study, rater: Rater, seed: int
+) -> None:
+    """Lists with shared documents, tails, a document twice, an empty list, qrels of others."""
+    make_graded(session, study, *NAMES)
+    drawn = random.Random(seed)
+    docs = [f"d{number}" for number in range(14)]
+    names = ("q1", "q2", "q3")
+    for method in ("bm25", "dense", "hybrid"):
+        lists = {name: drawn.sample(docs, 8) for name in names}
+        lists["q1"][2] = lists["q1"][0]
+        if method == "dense":
+            lists["q3"] = []
+        store_lists(session, study, method, lists, depth=5)
+    assert stored(session, rater) == computed(session, rater, NAMES)
+
+    qrels = {name: {one: drawn.choice("0123") for one in drawn.sample(docs, 4)} for name in names}
+    store_qrels(session, study, rater, qrels)
+    assert stored(session, rater) == computed(session, rater, NAMES)
+    runs = session.scalars(select(Run.id)).all()
+    cards = [
+        (run_id, query_id, rank)
+        for run_id in runs
+        for query_id in (1, 2, 3)
+        for rank in range(1, summary(session, rater, run_id, query_id).results_count + 1)
+    ]
+    for number in range(30):
+        place = drawn.choice(cards)
+        verdict = drawn.choice(["0", "1", "2", "3", "unsure", None])
+        judge(session, rater, *place, verdict, click(f"e{number}", minute=number))
+        if number % 10 == 9:
+            events.undo(session, rater, place[0], click(f"u{number}", minute=number))
+    assert stored(session, rater) == computed(session, rater, NAMES)
+    assert live_metrics.check(session) == []
+
+
+def test_check_covers_them(session: Session, study: Study, rater: Rater) -> None:
+    make_graded(session, study)
+    run_id = store_lists(session, study, "bm25", {"q": ["a", "b"]})
+    judge(session, rater, run_id, 1, 2, "3", click("e"))
+    assert live_metrics.check(session) == []
+    row = summary(session, rater, run_id, 1)
+    row.further = dict(row.further or {}, **{"P@5": [1.0, 1.0, 1.0]})
+    session.flush()
+
+    ((_, *found),) = live_metrics.check(session)
+    assert found[:3] == [run_id, 1, "further"]
+
+
+def test_page_command_and_sums_have_the_same_figures(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    make_graded(session, study, *NAMES)
+    docs = [f"d{number}" for number in range(9)]
+    lists = {f"q{number}": docs[number:] + docs[:number] for number in range(7)}
+    run_id = store_lists(session, study, "bm25", lists, depth=6)
+    for number, query_id in enumerate(range(1, 8)):
+        judge(
+            session, rater, run_id, query_id, 1 + number % 6, str(number % 4), click(f"e{number}")
+        )
+
+    parts = live_metrics.by_category(session, rater.id, run_id, further=True)
+    live = figures(Standing.together(parts.values()).totals, NAMES)
+    report = reports.report(session, study, run_id, reports.of_rater(rater))
+    assert report.headline == NAMES
+    again = figures(Totals.of(row.summary for row in report.rows), NAMES)
+    for name, figure in again.items():
+        for part in ("value", "lower", "upper", "n", "of"):
+            assert getattr(figure, part) == pytest.approx(getattr(live[name], part)), (name, part)
+    by_majority = reports.report(
+        session, study, run_id, reports.rule_of(session, study, "majority")
+    )
+    assert [row.summary for row in by_majority.rows] == [row.summary for row in report.rows]
+
+
+def test_grades_of_several_raters_are_merged_by_their_median(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    make_graded(session, study, "nDCG@10")
+    run_id = store_lists(session, study, "bm25", {"q": ["a", "b"]})
+    people = [rater, *(studies.add_rater(session, study, name, NOW) for name in ("Ani", "Budi"))]
+    for who, grade in zip(people, "013", strict=True):
+        judge(session, who, run_id, 1, 1, grade, click(f"e{grade}"))
+        judge(session, who, run_id, 1, 2, "2", click(f"f{grade}"))
+
+    rule = reports.rule_of(session, study, "majority")
+    (row,) = reports.report(session, study, run_id, rule).rows
+    # 1 and 2 against 2 and 1: (1 + 2 / log2(3)) / (2 + 1 / log2(3))
+    assert row.summary.further["nDCG@10"].value == pytest.approx(2.2618595 / 2.6309298)
+    study.merging = "majority"
+    (row,) = reports.report(session, study, run_id, rule).rows
+    assert row.summary.further["Judged@10"].value == 0.5  # three grades, three votes: open
+
+
+def test_a_study_of_properties_runs_one_statement_to_read(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    read = run(query(1, card("a"), card("b")))
+    run_id = imports.store(session, study, read, Labels(), NOW).id
+    said: list[str] = []
+    engine = session.get_bind()
+    event.listen(engine, "before_cursor_execute", lambda *args: said.append(args[2]))
+    thing, rater_id = session.scalars(select(Result.judged_thing_id)).first(), rater.id
+    said.clear()
+    live_metrics.refresh_touched(session, rater_id, thing, None)
+    reads = [one for one in said if one.lstrip().startswith("SELECT")]
+
+    assert len(reads) == 1
+    assert summary(session, rater, run_id, 1).further is None
+    assert live_metrics.summary(summary(session, rater, run_id, 1)).further == NO_FURTHER
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_collection_has_the_figures_of_ir_measures(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """1,400 documents, 50 questions, two runs and graded qrels: 500 figures to 1e-9."""
+    names = ("nDCG@10", "P@5 (trec_eval)", "AP (trec_eval)", "RR", "recall@20 (trec_eval)")
+    make_graded(session, study, *names)
+    drawn = random.Random(7)
+    docs = [f"{number}" for number in range(1, 1401)]
+    qrels = {
+        f"{number}": {one: drawn.choice("00123") for one in drawn.sample(docs, 60)}
+        for number in range(1, 51)
+    }
+    run_ids = {}
+    lists = {}
+    for method in ("bm25", "dense"):
+        lists[method] = {
+            name: drawn.sample([*drawn.sample(docs, 60), *known], 50)
+            for name, known in qrels.items()
+        }
+        lists[method] = {name: list(dict.fromkeys(found)) for name, found in lists[method].items()}
+        run_ids[method] = store_lists(session, study, method, lists[method])
+    store_qrels(session, study, rater, qrels)
+
+    theirs = [
+        ir_measures.nDCG @ 10,
+        ir_measures.P(rel=2) @ 5,
+        ir_measures.AP(rel=2),
+        ir_measures.RR(rel=2),
+        ir_measures.R(rel=2) @ 20,
+    ]
+    compared = 0
+    kept_here = stored(session, rater)
+    judged = [
+        ir_measures.Qrel(name, doc, int(grade))
+        for name, known in qrels.items()
+        for doc, grade in known.items()
+    ]
+    for method, run_id in run_ids.items():
+        scored = [
+            ir_measures.ScoredDoc(name, doc, float(-rank))
+            for name, found in lists[method].items()
+            for rank, doc in enumerate(found)
+        ]
+        keys = dict(
+            session.execute(select(Query.query_id, Query.id).where(Query.run_id == run_id)).all()
+        )
+        for one in ir_measures.iter_calc(theirs, judged, scored):
+            name = names[theirs.index(one.measure)]
+            ours = kept_here[keys[int(one.query_id)]][name].value
+            assert ours == pytest.approx(one.value, abs=1e-9), (name, one.query_id)
+            compared += 1
+    assert compared == 500
+    assert live_metrics.check(session) == []
+    assert all(a < b for a, b in pairwise(sorted(kept_here)))
