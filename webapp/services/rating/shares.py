@@ -222,8 +222,7 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
     else:
         sets = select(QuestionSet.id).where(QuestionSet.study_id == bindparam("study_id"))
         asked = Question.question_set_id.in_(sets)
-    answers = _sum(and_(row.asks_quality, row.state != str(QueryState.UNREADABLE)))
-    answers = answers.label("answers")
+    is_readable = row.state != str(QueryState.UNREADABLE)
     return (
         select(
             Question.id,
@@ -231,7 +230,7 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
             _any(row.open_judgments > 0).label("is_open"),
             _any(begun).label("is_begun"),
             _sum(live_metrics.is_unrated(row)).label("unrated"),
-            answers,
+            _sum(and_(row.asks_quality, is_readable)).label("answers"),
             _any(is_empty & row.empty_outcome.is_(None)).label("open_lists"),
             _any(is_empty).label("lists"),
             Question.category,
@@ -244,7 +243,7 @@ def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
         )
         .where(asked, is_put_to_raters(Question.id))
         .group_by(Question.position, Question.id, Question.category, run_id)
-        .having(answers > 0)
+        .having(_any(is_readable) > 0)
         .order_by(Question.position, Question.id, run_id)
     )
 
