@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from webapp.exporters.exports.metrics_tables import result_json
+from webapp.exporters.exports.metrics_tables import JsonValue, json_of_list, result_json
 from webapp.kinds.property import Card, CardParticulars
 from webapp.records import Relevance
 
@@ -55,3 +57,23 @@ def test_a_result_holds_every_field_of_its_card_null_where_nothing_is_said(
         },
     }
     assert '"land_area": 105,' in json.dumps(found)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text("ab\u00e9\n"), inner),
+)
+
+
+@given(st.lists(JSON), JSON)
+def test_a_document_made_item_by_item_has_the_bytes_of_one_made_whole(
+    items: list[JsonValue], value: JsonValue
+) -> None:
+    head: dict[str, JsonValue] = {"run": "a", "value": value}
+    whole = json.dumps({**head, "queries": items}, ensure_ascii=False, indent=1)
+
+    assert json_of_list(head, "queries", items) == whole.encode()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import chain
 from operator import attrgetter
 
+import msgspec
 from msgspec.structs import replace
 
 from webapp import labels, notation
@@ -85,13 +89,44 @@ def result_json(
     rank: int, card: Item, relevance: Relevance | None, known: CardParticulars
 ) -> dict[str, JsonValue]:
     """One result at its 1-based rank: its card, what else is `known` of it, and its verdict."""
-    fields = {name: whole(getattr(card, name)) for name in card.columns}
+    values = {name: getattr(card, name) for name in card.columns}
+    fields = {n: whole(value) if isinstance(value, float) else value for n, value in values.items()}
     return {
         "rank": rank,
         **fields,
         **({"particulars": _particulars(known)} if card.states_more else {}),
         "relevance": VERDICTS[relevance],
     }
+
+
+_EXPONENT = re.compile(rb"[0-9]e-?[0-9]+,?(?:\n|\Z)")
+
+
+def json_of_list(head: Mapping[str, JsonValue], name: str, items: Iterable[JsonValue]) -> bytes:
+    """`head` with a list under `name` behind it, as JSON indented by one; made item by item.
+
+    >>> print(json_of_list({"run": "a"}, "queries", [{"n": 1}]).decode())
+    {
+     "run": "a",
+     "queries": [
+      {
+       "n": 1
+      }
+     ]
+    }
+    """
+    written = BytesIO()
+    empty = json.dumps({**head, name: []}, ensure_ascii=False, indent=1).encode()
+    written.write(empty.removesuffix(b"]\n}"))
+    mark = b""
+    for item in items:
+        text = msgspec.json.format(msgspec.json.encode(item), indent=1)
+        if _EXPONENT.search(text):  # which json writes otherwise
+            text = json.dumps(item, ensure_ascii=False, indent=1).encode()
+        written.write(mark + b"\n  " + text.replace(b"\n", b"\n  "))
+        mark = b","
+    written.write(b"\n ]\n}" if mark else b"]\n}")
+    return written.getvalue()
 
 
 def _particulars(known: CardParticulars) -> dict[str, JsonValue]:

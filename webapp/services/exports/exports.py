@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
@@ -15,7 +14,7 @@ from sqlalchemy.orm import Session, selectinload
 
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Question, Study
+from webapp.db.tables.study import Study
 from webapp.exporters.exports import csv_ratings, metrics_tables, run_folders, trec
 from webapp.exporters.exports.metrics_tables import JsonValue, said_unasked
 from webapp.exporters.exports.run_folders import StoredRun
@@ -162,22 +161,10 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
     ``not_asked`` is there only where a sample left questions out.
     """
     run = runs.find(session, study, run_id)
-    known = particulars.of_run(session, run, with_record=True)
-    results: dict[int, list[dict[str, JsonValue]]] = {}
-    for row, relevance in _results(session, study, run_id, rule):
-        facts = known[row.id].cards[row.rank]
-        result = metrics_tables.result_json(row.rank, from_row(row.card), relevance, facts)
-        results.setdefault(row.id, []).append(result)
     said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
-    asked = session.execute(
-        select(Query, Question.text, Question.category, Question.note)
-        .join(Question)
-        .where(reports.asked_of(run_id))
-        .order_by(Query.id)
-    )
     blindness = reports.blindness(session, study, Query.run_id == run_id, rule)
     unasked = reports.unasked(session, run_id)
-    document = {
+    head: dict[str, JsonValue] = {
         "run": run.id,
         "search_method": run.search_method,
         "llm": run.llm,
@@ -188,24 +175,34 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
         "rule": rule.name,
         "cannot_tell": study.cannot_tell,
         "blindness": metrics_tables.blindness_json(blindness),
-        **({"not_asked": list(unasked)} if unasked else {}),
-        "queries": [
-            {
-                "query_id": query.query_id,
-                "question": text,
-                "category": category,
-                "response": query.response,
-                "state": query.state,
-                "empty_outcome": said.outcome(query.emptiness_id),
-                "quality": metrics_tables.whole(said.quality.get(query.id)),
-                "notes": said.notes.get(query.id, ""),
-                "question_note": note or "",
-                "results": results.get(query.id, []),
-            }
-            for query, text, category, note in asked
-        ],
     }
-    data = json.dumps(document, ensure_ascii=False, indent=1).encode()
+    if unasked:
+        head["not_asked"] = [*unasked]
+    asked = reports.asked_of(run_id)
+    queries = (
+        {
+            "query_id": query.query_id,
+            "question": query.text,
+            "category": query.category,
+            "response": query.response,
+            "state": query.state,
+            "empty_outcome": said.outcome(query.emptiness_id),
+            "quality": metrics_tables.whole(said.quality.get(query.id)),
+            "notes": said.notes.get(query.id, ""),
+            "question_note": query.note or "",
+            "results": [
+                metrics_tables.result_json(
+                    result.rank,
+                    from_row(result.card),
+                    said.relevance(result.judged_thing_id),
+                    known[result.rank],
+                )
+                for result in results
+            ],
+        }
+        for query, results, known in particulars.of_run(session, run, asked, with_record=True)
+    )
+    data = metrics_tables.json_of_list(head, "queries", queries)
     return _file(session, study, run_id, "run.json", data, *said_unasked(unasked))
 
 

@@ -119,14 +119,12 @@ def held(session: Session, study: Study, question_set_id: int) -> Gold:
     return found
 
 
-def asked_in(session: Session, queries: Sequence[Query]) -> GoldFile | None:
-    """Return the gold file in force with the questions of these queries alone.
+def asked_in(session: Session, set_ids: set[int], numbers: set[int]) -> GoldFile | None:
+    """Return the gold file in force with these questions of one question set alone.
 
-    The queries are of one question set. To read a whole file for one question would take the
-    longer the more questions there are.
+    To read a whole file for one question would take the longer the more questions there are.
     """
-    newest = _newest(session, {query.run.question_set_id for query in queries})
-    numbers = {query.query_id for query in queries}
+    newest = _newest(session, set_ids)
     document = newest.document if newest else {"questions": []}
     few = [question for question in document["questions"] if question["id"] in numbers]
     if newest is None or not few:
@@ -328,9 +326,9 @@ def knows_any() -> ColumnElement[bool]:
     return exists().where(GoldVersion.question_set_id == Run.question_set_id)
 
 
-def of_queries(session: Session, queries: Sequence[Query]) -> dict[int, AskedPlace]:
-    """Return the places that the questions of one question set ask for, by their numbers."""
-    file = asked_in(session, queries)
+def asked_places(session: Session, set_ids: set[int], numbers: set[int]) -> dict[int, AskedPlace]:
+    """Return the places that these questions of one question set ask for, by their numbers."""
+    file = asked_in(session, set_ids, numbers)
     if file is None:
         return {}
     found = {question.query_id: _place(file, question) for question in file.questions}

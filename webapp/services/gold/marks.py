@@ -164,7 +164,11 @@ def _queries(
 
 def _checked(session: Session, queries: Sequence[Query]) -> list[CheckedAnswer]:
     """Return answers to one question against their gold questions; those without are left out."""
-    asked = gold.asked_in(session, queries)
+    asked = gold.asked_in(
+        session,
+        {query.run.question_set_id for query in queries},
+        {query.query_id for query in queries},
+    )
     if asked is None:
         return []
     questions = {question.query_id: question for question in asked.questions}

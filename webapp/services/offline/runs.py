@@ -53,7 +53,8 @@ def _name(run: Run) -> str:
 
 def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQuestion]:
     conversation: list[OfflineTurn] = []
-    known = particulars.of_run(session, run, with_record=study.show_record)
+    told = particulars.of_run(session, run, Query.run_id == run.id, with_record=study.show_record)
+    known = {answer.id: cards for answer, _, cards in told}
     left_out = set(reports.unasked(session, run.id))
     things = selectinload(Query.results).joinedload(Result.judged_thing)
     rows = select(Query).where(Query.run_id == run.id).order_by(Query.id)
@@ -75,9 +76,9 @@ def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQues
             state=QueryState(query.state),
             response=query.response,
             error=query.error,
-            note=known[query.id].note,
+            note=question.note or "",
             turns=turns,
-            cards=_cards(query, known[query.id].cards),
+            cards=_cards(query, known[query.id]),
         )
 
 

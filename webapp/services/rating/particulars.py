@@ -15,14 +15,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain
-from typing import Generic, TypeVar
+from itertools import chain, islice
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
+from webapp.db.engine import tables
 from webapp.db.tables.evaluations import GoldVersion
 from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.people import Rater
@@ -38,6 +39,9 @@ from webapp.services.study import studies
 
 Key = TypeVar("Key", int, str)
 
+NOTHING, NO_RECORD = Particulars(), Card(title="")
+"""What a file says of most properties: nothing is made of these."""
+PORTION = 200
 RECORDED = (
     *("price", "price_max", "price_note", "price_period", "listing_type", "location"),
     *("bedrooms", "bathrooms", "land_area", "building_area", "floors", "certificate"),
@@ -82,17 +86,40 @@ def of_answer(session: Session, study: Study, run_id: str, query_id: int) -> Bac
     where = (Query.run_id == run_id) & (Query.query_id == query_id)
     queries, places = _asked(session, study, where)
     for query in queries:
-        return _of_query(query, places.get(query_id), with_record=study.show_record)
+        found = _by_rank(query, query.results, places.get(query_id), with_record=study.show_record)
+        return Background(query.question.note or "", found)
     return Background("", {})
 
 
-def of_run(session: Session, run: Run, *, with_record: bool) -> dict[int, Background[int]]:
-    """Return the same for every answer of a run, by the query's key."""
-    queries, places = _asked(session, session.get_one(Study, run.study_id), Query.run_id == run.id)
-    return {
-        query.id: _of_query(query, places.get(query.query_id), with_record=with_record)
-        for query in queries
-    }
+def of_run(
+    session: Session, run: Run, where: ColumnElement[bool], *, with_record: bool
+) -> Iterator[tuple[Row[Any], list[Row[Any]], dict[int, CardParticulars]]]:
+    """Yield answers of a run, their results, and what is known of the card at each rank.
+
+    They come in the order of their questions, with a portion of them in memory.
+    """
+    from webapp.services.gold import gold
+
+    connection = tables(session)
+    numbers = dict(
+        connection.execute(select(Query.id, Query.query_id).where(where).order_by(Query.id)).all()
+    )
+    places = gold.asked_places(session, {run.question_set_id}, {*numbers.values()})
+    answers = select(
+        *(Query.id, Query.query_id, Query.response, Query.state, Query.extra, Query.emptiness_id),
+        *(Question.text, Question.category, Question.note),
+    ).join(Question)
+    listed = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
+    keys = iter(numbers)
+    while portion := list(islice(keys, PORTION)):
+        results: dict[int, list[Row[Any]]] = {key: [] for key in portion}
+        of_portion = listed.where(Result.query_key.in_(portion))
+        for row in connection.execute(of_portion.order_by(Result.query_key, Result.rank)).all():
+            results[row.query_key].append(row)
+        of_queries = answers.where(Query.id.in_(portion)).order_by(Query.id)
+        for query in connection.execute(of_queries).all():
+            own, place = results[query.id], places.get(query.query_id)
+            yield query, own, _by_rank(query, own, place, with_record=with_record)
 
 
 def of_task(session: Session, rater: Rater, task_id: str) -> Background[str]:
@@ -125,15 +152,19 @@ def _asked(
         )
     ).all()
     queries = [query for query, _ in rows]
-    return queries, gold.of_queries(session, queries) if rows and rows[0][1] else {}
+    if not (rows and rows[0][1]):
+        return queries, {}
+    set_ids = {query.run.question_set_id for query in queries}
+    return queries, gold.asked_places(session, set_ids, {query.query_id for query in queries})
 
 
-def _of_query(query: Query, place: AskedPlace | None, *, with_record: bool) -> Background[int]:
-    found = {
-        result.rank: _known(Card(**result.card), [source], place, with_record=with_record)
-        for result, source in _sources(query)
+def _by_rank(
+    query: Any, results: Sequence[Any], place: AskedPlace | None, *, with_record: bool
+) -> dict[int, CardParticulars]:
+    return {
+        result.rank: _known(card, [source], place, with_record=with_record)
+        for result, card, source in _sources(query, results)
     }
-    return Background(query.question.note or "", found)
 
 
 def _of_things(
@@ -142,7 +173,7 @@ def _of_things(
     things: dict[int, JudgedThing] = {}
     sources: defaultdict[int, list[_Source]] = defaultdict(list)
     for query in queries:
-        for result, source in _sources(query):
+        for result, _, source in _sources(query, query.results):
             things[result.judged_thing_id] = result.judged_thing
             sources[result.judged_thing_id].append(source)
     for key, thing in things.items():
@@ -161,13 +192,13 @@ def _tells_the_rank(heading: str) -> bool:
     return bool(_NUMBERED.search(heading) or _RANKED.search(heading))
 
 
-def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
+def _sources(query: Any, results: Sequence[Any]) -> Iterator[tuple[Any, Card, _Source]]:
     texts = property_cards.read(query.response) if query.state == QueryState.RESULTS else ()
     raws = query.extra.get("properties")
     raws = raws if isinstance(raws, list) else []
     properties, _ = read_properties("", "", raws)
-    cards = [Card(**result.card) for result in query.results]
-    for result, card, place in zip(query.results, cards, places(cards, properties), strict=True):
+    cards = [Card(**result.card) for result in results]
+    for result, card, place in zip(results, cards, places(cards, properties), strict=True):
         at = result.rank - 1
         # Cards that the owner wrote by hand are not in any answer's text.
         is_there = at < len(texts) and texts[at][0].title == card.title
@@ -175,11 +206,12 @@ def _sources(query: Query) -> Iterator[tuple[Result, _Source]]:
         record = raw.get("api_data") if raw.get("verified") is True else None
         yield (
             result,
+            card,
             _Source(
                 text=texts[at][1] if is_there else ListedText(),
-                listed=property_particulars.read_particulars(raw),
-                recorded=property_particulars.read_particulars(record),
-                record=_card(record),
+                listed=property_particulars.read_particulars(raw) if raw else NOTHING,
+                recorded=property_particulars.read_particulars(record) if record else NOTHING,
+                record=_card(record) if record else NO_RECORD,
             ),
         )
 
@@ -219,6 +251,9 @@ def _lines(several: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _fullest(several: Sequence[Particulars]) -> Particulars:
+    several = [one for one in several if one is not NOTHING]
+    if not several:
+        return NOTHING
     facts: dict[str, str | bool] = {}
     for name, value in sorted((fact for one in several for fact in one.facts), key=str):
         if name not in facts or len(str(value)) > len(str(facts[name])):
@@ -244,6 +279,8 @@ def _size(said: str | tuple[str, ...]) -> tuple[int, str | tuple[str, ...]]:
 
 def _without(said: Particulars, card: Card, other: Particulars) -> Particulars:
     # What neither the card nor `other` has.
+    if said is NOTHING:
+        return said
     known = {text.casefold() for text in other.features}
     addresses = (str(value) for name, value in (*other.facts, *said.facts) if name == "address")
     place = " ".join((card.location or "", *addresses)).casefold()
@@ -264,6 +301,9 @@ def _without(said: Particulars, card: Card, other: Particulars) -> Particulars:
 
 def _differing(card: Card, records: Iterable[Card], recorded: Particulars) -> Card:
     # What the card lacks or states otherwise.
+    records = [one for one in records if one is not NO_RECORD]
+    if not records:
+        return NO_RECORD
     fuller = max(records, key=lambda one: (_stated(one), str(one)), default=Card(title=""))
     differing = {
         name: getattr(fuller, name)
