@@ -86,7 +86,7 @@ def _given_json(given: GivenOn) -> JsonValue:
 
 
 def result_json(
-    rank: int, card: Item, relevance: Relevance | None, known: CardParticulars
+    rank: int, card: Item, relevance: Relevance | None, known: CardParticulars | None
 ) -> dict[str, JsonValue]:
     """One result at its 1-based rank: its card, what else is `known` of it, and its verdict."""
     values = {name: getattr(card, name) for name in card.columns}
@@ -94,7 +94,7 @@ def result_json(
     return {
         "rank": rank,
         **fields,
-        **({"particulars": _particulars(known)} if card.states_more else {}),
+        **({"particulars": _particulars(known)} if known else {}),
         "relevance": VERDICTS[relevance],
     }
 

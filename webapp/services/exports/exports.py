@@ -195,7 +195,7 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
                     result.rank,
                     from_row(result.card),
                     said.relevance(result.judged_thing_id),
-                    known[result.rank],
+                    known.get(result.rank),
                 )
                 for result in results
             ],

@@ -95,7 +95,7 @@ def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineC
             thing=numbers[result.judged_thing_id],
             identity=identity_of(result),
             repeats=tuple(r for r in ranks[result.judged_thing_id] if r != result.rank),
-            known=known[result.rank],
+            known=known.get(result.rank),
             has_prices=has_prices,
         )
         for result in query.results

@@ -23,6 +23,7 @@ from msgspec.structs import astuple, replace
 from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
+from webapp import kinds
 from webapp.db.engine import tables
 from webapp.db.tables.evaluations import GoldVersion
 from webapp.db.tables.judging import JudgedThing
@@ -33,7 +34,6 @@ from webapp.importers.runs import property_cards, property_particulars
 from webapp.importers.runs.property_particulars import filled, places, read_properties
 from webapp.kinds.property import Card, CardParticulars, ListedText, Particulars
 from webapp.metrics.runs.provenance import haversine_km
-from webapp.records import QueryState
 from webapp.services.rating import tasks
 from webapp.services.study import studies
 
@@ -193,7 +193,10 @@ def _tells_the_rank(heading: str) -> bool:
 
 
 def _sources(query: Any, results: Sequence[Any]) -> Iterator[tuple[Any, Card, _Source]]:
-    texts = property_cards.read(query.response) if query.state == QueryState.RESULTS else ()
+    results = [result for result in results if kinds.of(result.card).states_more]
+    if not results:
+        return
+    texts = property_cards.read(query.response)
     raws = query.extra.get("properties")
     raws = raws if isinstance(raws, list) else []
     properties, _ = read_properties("", "", raws)
