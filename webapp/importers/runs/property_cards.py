@@ -96,8 +96,11 @@ def says_more(line: str) -> bool:
     """
     if not _FACTS_MARKER.search(line):
         return False
-    rest = _CERTIFICATES.sub(" ", line)
-    return any(word.casefold() not in _FACT_WORDS for word in _LONGER_WORD.findall(rest))
+    return not (_has_fact_words(line) or _has_fact_words(_CERTIFICATES.sub(" ", line)))
+
+
+def _has_fact_words(line: str) -> bool:
+    return _FACT_WORDS.issuperset(map(str.casefold, _LONGER_WORD.findall(line)))
 
 
 def read_badge(text: str) -> Fields:
@@ -134,7 +137,8 @@ def read_facts(text: str) -> Fields:
     """Rooms, areas, floors and certificate, each only where it is written as one number."""
     certificate, text = _CERTIFICATES.search(text), text.lower()
     both = _BOTH_AREAS.search(text) if "/" in text else None
-    floors, room = _FLOORS.search(text), _ROOM.search(text)
+    floors = _FLOORS.search(text) if "lantai" in text or "floor" in text else None
+    room = _ROOM.search(text)
     is_named_first = room and not text[: room.start()].rstrip()[-1:].isdigit()  # "KT 3, KM 2"
     bedrooms, bathrooms = (
         [rooms.search(text) for rooms in (_NAMED_FIRST if is_named_first else _COUNTED_FIRST)]
