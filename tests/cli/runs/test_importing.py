@@ -247,3 +247,32 @@ def test_without_a_yes_nothing_is_deleted(
     unknown = relevansi(tmp_path, "delete-run", "nothing", "--yes")
     assert unknown.returncode == 1
     assert "nothing" in unknown.stderr
+
+
+def test_a_database_holds_runs_of_one_kind(tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text("query,system,rank,doc_id\nhow to thaw meat,bm25,1,d7\n", "utf-8")
+    chatbots = HYBRID / "test_results.json"
+    for first, second in ((table, chatbots), (chatbots, table)):
+        instance = tmp_path / first.stem
+        done = relevansi(instance, "import", first)
+        assert done.returncode == 0
+        assert "This becomes a study of" in done.stderr
+        known = runs(instance)
+
+        refused = relevansi(instance, "import", second)
+
+        assert refused.returncode == 1
+        assert "RELEVANSI_INSTANCE" in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+        assert runs(instance) == known
+
+
+def test_a_folder_of_results_may_have_other_files_in_it(tmp_path: Path) -> None:
+    (folder := tmp_path / "files").mkdir()
+    (folder / "a.run").write_text("q1 Q0 d7 1 2.5 a\n", "utf-8")
+    (folder / "settings.json").write_text('{"top": 3}', "utf-8")
+
+    done = relevansi(tmp_path / "i", "import", folder, "--json")
+
+    assert [run["search_method"] for run in document(done)["runs"]] == ["a"]

@@ -454,6 +454,18 @@ def test_a_collection_about_retrieval_is_a_collection() -> None:
     assert kind.name == "corpus"
 
 
+def test_questions_keep_their_category() -> None:
+    questions = [
+        {"_id": "q1", "text": "A", "metadata": {"category": "how to"}},
+        {"_id": "q2", "text": "B", "category": "facts"},
+        {"_id": "q3", "text": "C"},
+    ]
+    lines = "".join(f"{json.dumps(one)}\n" for one in questions)
+    (run,) = read({"queries.jsonl": lines, "a.run": RUN}).runs
+
+    assert [query.category for query in run.queries] == ["how to", "facts", ""]
+
+
 def test_topics_set_the_order_and_grades_leave_out_questions_of_other_splits() -> None:
     files = {"a.run": RUN, "topics.tsv": "q3\tC\nq2\tB\nq1\tA\n", "qrels.txt": "q2 0 d7 1\n"}
 

@@ -20,8 +20,11 @@ from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import LongWork, Run, Upload
 from webapp.db.tables.study import Study
+from webapp.i18n import gettext
 from webapp.importers.runs import json_runs
-from webapp.services.runs import file_formats, imports, waiting_files
+from webapp.kinds.document import Document
+from webapp.kinds.property import Card
+from webapp.services.runs import file_formats, imports, runs, waiting_files
 from webapp.services.runs.file_formats import FileDecision
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame.workers import workers
@@ -403,3 +406,53 @@ def test_a_large_import_that_is_stored_by_several_clicks_at_once_is_one_job(
 
     assert len(pages) == 1
     assert count(web_database, LongWork) == 1
+
+
+DOCUMENTS = b"query,system,rank,doc_id,text\nhow to thaw meat,bm25,1,d7,On a plate.\n"
+
+
+@pytest.mark.parametrize("is_of_documents", [True, False])
+def test_a_study_has_the_kind_of_its_first_import_and_refuses_the_other(
+    client: FlaskClient, web_database: Database, *, is_of_documents: bool
+) -> None:
+    def dropped(name: str, data: bytes) -> TestResponse:
+        sent = {"files": [(BytesIO(data), name)]}
+        return client.post("/runs/import", data=sent, follow_redirects=True)
+
+    files = [("results.csv", DOCUMENTS), ("test_results.json", run_file())]
+    own, other = files if is_of_documents else reversed(files)
+    kind = Document.kind if is_of_documents else Card.kind
+
+    first = dropped(*own)
+    assert gettext(imports.BECOMES[kind]) in first.text
+    client.post("/runs/import", data={"token": tokens(first), "action": "store"})
+    second = dropped(*other)
+    assert gettext(imports.OtherKind.remedy) in second.text
+    assert imports.BECOMES[Card.kind] not in second.text
+    assert not Page(second).all("button[value=store]")
+    forced = client.post("/runs/import", data={"token": tokens(second), "action": "store"})
+    assert forced.status_code == 400
+
+    with web_database.reading() as session:
+        (study,) = session.scalars(select(Study))
+        assert (study.kind, study.asks_quality) == (kind, not is_of_documents)
+        assert len(session.scalars(select(Run)).all()) == 1
+
+
+def test_a_study_without_runs_takes_either_kind(
+    client: FlaskClient, web_database: Database
+) -> None:
+    sent = {"files": [(BytesIO(DOCUMENTS), "results.csv")]}
+    report = client.post("/runs/import", data=sent, follow_redirects=True)
+    client.post("/runs/import", data={"token": tokens(report), "action": "store"})
+    with web_database.writing() as session:
+        (study,) = session.scalars(select(Study))
+        (run,) = session.scalars(select(Run))
+        runs.delete_run(session, study, run.id, NOW)
+        session.commit()
+
+    store(client, run_file())
+
+    with web_database.reading() as session:
+        (study,) = session.scalars(select(Study))
+        assert (study.kind, study.asks_quality) == (Card.kind, True)

@@ -13,16 +13,20 @@ from typing import Any
 import click
 from msgspec import Struct, field
 from msgspec.structs import asdict, replace
+from sqlalchemy.orm import Session
 
 from webapp import labels as words
 from webapp.cli.frame import options, output
 from webapp.cli.frame.options import as_json_option
 from webapp.cli.frame.output import say, shown, write_json
 from webapp.db.engine import Database
+from webapp.db.tables.study import Study
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.i18n import gettext, ngettext
 from webapp.importers.results.rows import ROLES
 from webapp.importers.runs import problems
+from webapp.kinds.document import Document
+from webapp.kinds.property import Card
 from webapp.records import Problem, Severity
 from webapp.services.exports import rated_imports
 from webapp.services.exports.rated_imports import RatedFileReport, RatedImport, RatedValue
@@ -151,23 +155,19 @@ def _roles(columns: str | None) -> dict[str, str]:
 def _results_in(paths: Sequence[Path]) -> list[Path]:
     """The paths that hold results of other systems than a chatbot's runs; folders as a whole."""
 
-    def format_of(path: Path) -> FileFormat | None:
-        try:
-            with path.open("rb") as file:
-                return file_formats.recognised(path.name, file.read(LONGEST_HEAD))
-        except OSError:
-            return None
+    def begins(path: Path) -> bytes:
+        with suppress(OSError), path.open("rb") as file:
+            return file.read(LONGEST_HEAD)
+        return b""
 
-    def has_results(folder: Path) -> bool:
-        inside = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-        jsons = [path for path in inside if path.suffix == ".json"]
-        return bool(inside) and RUN not in map(format_of, jsons)
+    def has_results(path: Path) -> bool:
+        if not path.is_dir():
+            return path.is_file() and file_formats.recognised(path.name, begins(path)) is RESULTS
+        inside = [one for one in sorted(path.rglob("*")) if one.is_file()]
+        jsons = (begins(one) for one in inside if one.suffix == ".json")
+        return not any(map(file_formats.is_run, jsons)) and any(map(has_results, inside))
 
-    return [
-        path
-        for path in paths
-        if (has_results(path) if path.is_dir() else path.is_file() and format_of(path) is RESULTS)
-    ]
+    return [path for path in paths if has_results(path)]
 
 
 def _import_results(
@@ -196,6 +196,7 @@ def _import_results(
             if blind is not None:
                 switched = replace(studies.switches(study), blind=blind)
                 studies.set_switches(session, study, switched, now)
+            _tell_kind(session, study, Document.kind)
             wanted = file_formats.of_results(decision)
             done = results.store(session, study, report, wanted, now, tell)
             session.commit()
@@ -302,6 +303,7 @@ def store_file(
         now = options.now()
         study = studies.open_or_make(session, now)
         if form is RUN and file.read.read is not None:
+            _tell_kind(session, study, Card.kind)
             if blind is not None:
                 switched = replace(studies.switches(study), blind=blind)
                 studies.set_switches(session, study, switched, now)
@@ -319,6 +321,11 @@ def store_file(
         if not isinstance(stored.report, ImportReport):
             session.commit()
     return stored
+
+
+def _tell_kind(session: Session, study: Study, kind: str) -> None:
+    if not runs.in_order(session, study):
+        say(f"relevansi: {gettext(imports.BECOMES[kind])}", err=True)
 
 
 def _tell_found(found: _Found) -> None:

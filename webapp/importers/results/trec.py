@@ -78,27 +78,35 @@ def read_topics(file: File) -> Rows:
                 yield line
                 continue
             number, text = line
-            query_id, query = topic_line(text)
+            query_id, query, category = topic_line(text)
             if query_id:
-                yield FlatRow(number, "question", query_id=query_id, query=query)
+                yield FlatRow(number, "question", query_id=query_id, query=query, category=category)
             else:
                 yield error("results_without_id", file.name, line=number)
 
 
-def topic_line(text: str) -> tuple[str, str]:
+def topic_line(text: str) -> tuple[str, str, str]:
+    """The id, the words and the category of the question in a line; empty where it has none.
+
+    >>> topic_line('{"_id": "q1", "text": "why", "metadata": {"category": "how to"}}')
+    ('q1', 'why', 'how to')
+    """
     if not text.startswith("{"):
         query_id, _, query = text.partition("\t")
-        return query_id.strip(), query.strip()
+        return query_id.strip(), query.strip(), ""
     try:
         value = msgspec.json.decode(text)
     except msgspec.DecodeError:
-        return "", ""
+        return "", "", ""
     if not isinstance(value, dict):
-        return "", ""
+        return "", "", ""
     names = (value.get(name) for name in ("_id", "id", "query_id", "qid", "query-id"))
     query_id = next((as_text(one) for one in names if one not in (None, "")), "")
     texts = (value.get(name) for name in ("text", "query", "question", "title"))
-    return query_id.strip(), next((as_text(one) for one in texts if one), "").strip()
+    query = next((as_text(one) for one in texts if one), "")
+    stated = flattened(value)
+    category = as_text(stated.get(guessed(tuple(stated)).get("category", "")))
+    return query_id.strip(), query.strip(), category.strip()
 
 
 def _blocks(file: File) -> Rows:

@@ -18,9 +18,13 @@ from webapp.db.engine import tables
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, Study
+from webapp.failures import Refused
+from webapp.i18n import mark
 from webapp.importers.runs import json_runs, property_particulars
 from webapp.importers.runs.problems import ImportRefused, UnknownRunFormat
-from webapp.kinds import from_row, to_row
+from webapp.kinds import KINDS, from_row, to_row
+from webapp.kinds.document import Document
+from webapp.kinds.property import Card
 from webapp.records import Counts, Problem, QueryState, ReadQuery, ReadRun, Tell, nobody
 from webapp.services.judging import live_metrics
 from webapp.services.judging.judged_things import PORTION, Pool, PooledItem
@@ -30,6 +34,39 @@ T = TypeVar("T")
 RUN_ID_BYTES = 5
 PROPERTIES = "properties"
 """The key under which a query keeps the properties its file lists beside the answer."""
+
+
+class OtherKind(Refused):
+    message = mark("This study judges items of another kind than these files hold")
+    remedy = mark(
+        "A database holds one study, of one kind. Start Relevansi with another database for these "
+        "files: set RELEVANSI_INSTANCE to another folder."
+    )
+
+
+BECOMES = {
+    Card.kind: mark("This becomes a study of properties. A database holds one study, of one kind."),
+    Document.kind: mark(
+        "This becomes a study of documents: passages, pages, products or whatever else a search "
+        "or RAG system lists. A database holds one study, of one kind."
+    ),
+}
+"""What the first import makes of a study, by the kind of its items (message ids)."""
+
+
+def begin(session: Session, study: Study, kind: str, now: datetime) -> None:
+    """Make a study without runs one of this kind of items; raises ``OtherKind``."""
+    if is_other_kind(session, study, kind):
+        raise OtherKind
+    if study.kind != kind:
+        study.kind, study.asks_quality = kind, KINDS[kind].always_answered
+        studies.log(session, study, "set kind", study.name, None, kind, now)
+
+
+def is_other_kind(session: Session, study: Study, kind: str) -> bool:
+    """Whether a study has runs of another kind of items."""
+    a_run = select(Run.id).where(Run.study_id == study.id).limit(1)
+    return study.kind != kind and session.scalar(a_run) is not None
 
 
 class Labels(Struct, frozen=True):
@@ -47,7 +84,8 @@ class ImportReport(Struct, frozen=True):
     session (``enriches``). ``undecided`` are the questions of which it is not stated whether
     they depend on their conversation. ``read`` is ``None`` for a file that cannot be imported,
     perhaps since it ``is_something_else``. ``session_key`` is equal for two files of one session,
-    ``question_keys`` for two runs of the same questions.
+    ``question_keys`` for two runs of the same questions. ``refused`` is why the file cannot be
+    stored here, and ``remedy`` what to do then.
     """
 
     name: str
@@ -61,11 +99,13 @@ class ImportReport(Struct, frozen=True):
     is_something_else: bool = False
     session_key: str = ""
     question_keys: tuple[str, ...] = ()
+    refused: str = ""
+    remedy: str = ""
 
     @property
     def brings_something(self) -> bool:
         """Whether storing the file changes anything."""
-        return self.read is not None and not self.already_imported
+        return self.read is not None and not (self.already_imported or self.refused)
 
 
 class ImportedRun(Struct, frozen=True):
@@ -129,11 +169,14 @@ def examine(session: Session, study: Study, report: ImportReport) -> ImportRepor
         return report
     run = _holding(session, study, report.read, report.session_key)
     already = run is not None and _has_file(run, report.read)
+    is_refused = is_other_kind(session, study, Card.kind)
     return replace(
         report,
         run_id=run.id if run else None,
         already_imported=already,
         enriches=run is not None and not already,
+        refused=OtherKind.message if is_refused else "",
+        remedy=OtherKind.remedy if is_refused else "",
     )
 
 
@@ -143,7 +186,7 @@ def turns_blind(session: Session, study: Study, reports: Iterable[ImportReport])
         return False
     new: list[ImportReport] = []
     for report in reports:
-        is_new = report.read is not None and report.run_id is None
+        is_new = report.brings_something and report.run_id is None
         if is_new and not any(_is_same_session(report, other) for other in new):
             new.append(report)
     return question_sets.are_shared(session, study, [report.question_keys for report in new])
@@ -160,7 +203,11 @@ def _is_same_session(one: ImportReport, other: ImportReport) -> bool:
 def store(
     session: Session, study: Study, read: ReadRun, labels: Labels, now: datetime
 ) -> ImportedRun:
-    """Store a run file, or enrich the run of the same session, or find it is there already."""
+    """Store a run file, or enrich the run of the same session, or find it is there already.
+
+    Raises ``OtherKind``, and then stores nothing.
+    """
+    begin(session, study, Document.kind if read.key else Card.kind, now)
     run = _holding(session, study, read, read.key or json_runs.session_key(read))
     # A run of results is told by its lists, so there is nothing to add to it.
     already = run is not None and (bool(read.key) or _has_file(run, read))

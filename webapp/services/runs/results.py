@@ -14,12 +14,10 @@ from typing import Any
 
 from msgspec import Struct, field, json
 from msgspec.structs import asdict, replace
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp import labels
-from webapp.db.tables.judging import Event
-from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Refused
@@ -37,7 +35,7 @@ from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.judging.judged_things import Pool
 from webapp.services.runs import imports
-from webapp.services.runs.imports import ImportedRun, Labels
+from webapp.services.runs.imports import ImportedRun, Labels, OtherKind
 from webapp.services.study import studies
 
 DEPTH = 20
@@ -46,11 +44,6 @@ MOST_DEPTH = 1_000
 USUAL_RATER = "qrels"
 
 Given = Path | tuple[str, bytes]
-
-
-class OtherKind(Refused):
-    message = mark("This study judges items of another kind than these files hold")
-    remedy = mark("A database holds one study. Start Relevansi with another one for these files.")
 
 
 class OtherScale(Refused):
@@ -90,8 +83,9 @@ class ResultsReport(Struct, frozen=True):
 
     ``sample`` has the first rows as texts by role, ``columns`` the names of columns by role.
     ``raters`` counts the grades of each rater. ``meta`` has every key of metadata, and whether it
-    is of a collection, which is the same for all systems. ``refused`` is why they cannot be stored,
-    ``fits`` the scale that is set with them: the study has no verdict yet, or none that is above.
+    is of a collection, which is the same for all systems. ``refused`` is why they cannot be stored
+    and ``remedy`` what to do then, ``fits`` the scale that is set with them: the study has no
+    verdict yet, or none that is above.
     """
 
     name: str
@@ -112,6 +106,7 @@ class ResultsReport(Struct, frozen=True):
     judged: tuple[Judged, ...] = ()
     given: tuple[tuple[str, bytes], ...] = ()
     refused: str = ""
+    remedy: str = ""
     fits: int | None = None
     known_raters: tuple[str, ...] = ()
 
@@ -246,19 +241,21 @@ def remembered(study: Study, report: ResultsReport) -> Choices | None:
 
 def examine(session: Session, study: Study, report: ResultsReport) -> ResultsReport:
     """Return the report of files beside the study as it is now."""
-    refused, fits = "", None
-    if _runs(session, study) and study.kind != Document.kind:
-        refused = OtherKind.message
-    if report.highest_grade > Scale.stored(study.scale).top:
-        if _has_verdicts(session, study) or report.highest_grade > Scale.MOST:
-            refused = OtherScale.message
+    refused: type[Refused] | None = None
+    fits = None
+    if imports.is_other_kind(session, study, Document.kind):
+        refused = OtherKind
+    elif report.highest_grade > Scale.stored(study.scale).top:
+        if studies.has_verdicts(session, study) or report.highest_grade > Scale.MOST:
+            refused = OtherScale
         else:
             fits = max(report.highest_grade, 2)
     names = {rater.name for rater in studies.raters(session, study)}
     return replace(
         report,
         runs=tuple(replace(run, run_id=_same(session, study, run.read)) for run in report.runs),
-        refused=refused,
+        refused=refused.message if refused else "",
+        remedy=refused.remedy if refused else "",
         fits=fits,
         known_raters=tuple(name for name in map(_rater_name, report.raters) if name in names),
     )
@@ -266,17 +263,6 @@ def examine(session: Session, study: Study, report: ResultsReport) -> ResultsRep
 
 def _rater_name(name: str) -> str:
     return name_line(name) or USUAL_RATER
-
-
-def _runs(session: Session, study: Study) -> int:
-    counted = select(func.count()).select_from(Run).where(Run.study_id == study.id)
-    return session.scalar(counted) or 0
-
-
-def _has_verdicts(session: Session, study: Study) -> bool:
-    given = select(Event.id).join(Rater, Rater.id == Event.rater_id)
-    given = given.where(Rater.study_id == study.id, Event.field == "verdict")
-    return session.scalar(given.limit(1)) is not None
 
 
 def _same(session: Session, study: Study, read: ReadRun) -> str | None:
@@ -311,8 +297,7 @@ def store(
     looked = examine(session, study, report)
     named = {name: _rater_name(name or decision.rater) for name in report.raters}
     _check(looked, named, decision)
-    if not _runs(session, study):
-        _begin(session, study, now)
+    imports.begin(session, study, Document.kind, now)
     if looked.fits is not None:
         scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
         studies.log(session, study, "set scale", study.name, None, f"0..{scale.top}", now)
@@ -347,11 +332,6 @@ def _check(report: ResultsReport, named: Mapping[str, str], decision: ResultsDec
     for rater in named.values():
         if rater in report.known_raters and not decision.confirmed:
             raise KnownRater(rater)
-
-
-def _begin(session: Session, study: Study, now: datetime) -> None:
-    study.kind, study.asks_quality = Document.kind, False
-    studies.log(session, study, "set kind", study.name, None, study.kind, now)
 
 
 def _seen(read: ReadRun, shown: set[str]) -> Iterator[ReadQuery]:

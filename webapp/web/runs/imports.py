@@ -26,6 +26,8 @@ from webapp.i18n import gettext
 from webapp.importers.results.formats import examples
 from webapp.importers.results.rows import ROLES
 from webapp.importers.runs import problems
+from webapp.kinds.document import Document
+from webapp.kinds.property import Card
 from webapp.services.runs import file_formats, imports, results, runs, samples, waiting_files
 from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, RUN, FileDecision
 from webapp.services.runs.results import Choices
@@ -120,12 +122,14 @@ def show() -> Response:
             file["report"].runs for file in files if file["format"] is RESULTS
         )
         is_first = has_run and not runs.in_order(session, rater.study)
+        kind = Card.kind if any(report.read for report in reports) else Document.kind
         return _answer(
             files,
             left if "left" in request.args else "",
             works=works,
             turns_blind=imports.turns_blind(session, rater.study, reports),
             study_name=studies.shown_name(rater.study) if is_first else "",
+            becomes=imports.BECOMES[kind] if is_first else "",
         )
 
 
@@ -272,7 +276,7 @@ def _waiting(session: Session, study: Study, token: str) -> dict[str, Any]:
 
 def _answer(files: Sequence[Any], notice: str, status: int = 200, **more: Any) -> Response:
     storable = sum(file["report"].brings_something for file in files)
-    page = {"works": (), "turns_blind": False, "study_name": "", **more}
+    page = {"works": (), "turns_blind": False, "study_name": "", "becomes": "", **more}
     page |= {"files": files, "notice": notice, "storable": storable}
     return htmx.respond(
         "runs/imports/page.html", "runs/imports/_imports.html", {"imports": page}, status
