@@ -26,6 +26,7 @@ from webapp.exporters.frame import canvas
 from webapp.exporters.frame.canvas import PRINT
 from webapp.i18n import speaking
 from webapp.metrics.comparisons.comparisons import ComparisonReport
+from webapp.metrics.judging.figures import HEADLINES
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONG = (
@@ -114,7 +115,7 @@ def test_a_run_that_is_not_rated_has_no_dot_and_a_partial_one_hollow_ones() -> N
     paper = PRINT["paper"]
 
     assert "- n = 0" in said(svg)
-    assert len(list(svg.iter(f"{SVG}circle"))) == len(pictures.FIGURES)  # a's alone
+    assert len(list(svg.iter(f"{SVG}circle"))) == len(pictures.charted(HEADLINES))  # a's alone
     assert [dot for dot in partial.iter(f"{SVG}circle") if dot.get("fill") == paper]
     assert "Hollow dot" in " ".join(said(partial))
 

@@ -32,6 +32,9 @@ FORMATS = ("markdown", "latex", "html", "xlsx", "json")
 @click.option("--names", help="What to call the rated CSVs, with commas between.")
 @click.argument("others", nargs=-1, metavar="")
 @click.option("--rule", help='"majority", "adjudicated" or "rater NAME".')
+@click.option(
+    "--figures", metavar="NAMES", help="Other figures than the headline, as `nDCG@10,AP,RBP(0.8)`."
+)
 @click.option("--resamples", type=click.IntRange(100, 1_000_000), default=10_000, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=Resampling().seed, show_default=True)
 @click.option(
@@ -56,6 +59,7 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
     names: str | None,
     others: tuple[str, ...],
     rule: str | None,
+    figures: str | None,
     resamples: int,
     seed: int,
     formats: tuple[str, ...],
@@ -76,6 +80,8 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
         raise click.UsageError(gettext("Say either --phase, --runs or --input."))
     if names is not None and rated is None:
         raise click.UsageError(gettext("--names goes with --input."))
+    if figures and (rated is not None or phase == USERS):
+        raise click.UsageError(gettext("--figures goes with the runs of a study."))
     if rated is not None:
         if rule is not None or phase == USERS:
             raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
@@ -87,7 +93,7 @@ def compare_command(  # noqa: PLR0913 (a parameter for each option)
             )
         _sum_up(settings, to)
     else:
-        _write(_report(phase, (*given, *others), rule, settings), to)
+        _write(_report(phase, (*given, *others), rule, figures or "", settings), to)
 
 
 class Destination(Struct, frozen=True):
@@ -185,12 +191,16 @@ def _sum_up(settings: Resampling, to: Destination) -> None:
 
 
 def _report(
-    phase: int | None, named: tuple[str, ...], rule: str | None, settings: Resampling
+    phase: int | None, named: tuple[str, ...], rule: str | None, figures: str, settings: Resampling
 ) -> ComparisonReport:
     from webapp.services.comparisons import comparisons
     from webapp.services.runs import reports
+    from webapp.services.study import studies
 
+    wanted = studies.figures_in(figures)
     with options.reading() as (session, study), progress.steps() as tell:
         chosen = reports.rule_of(session, study, rule)
         ids = chosen_runs.of_phase(session, study, phase) if phase else named
-        return comparisons.report(session, study, ids, chosen, settings=settings, tell=tell)
+        return comparisons.report(
+            session, study, ids, chosen, settings=settings, tell=tell, figures=wanted
+        )

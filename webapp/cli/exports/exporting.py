@@ -89,7 +89,7 @@ def metrics_command(
         raise click.UsageError(gettext("A rated CSV has its judgments merged already."))
     if rated_file is not None and figures:
         raise click.UsageError(gettext("A rated CSV has no grades: --figures needs --run."))
-    names = studies.named_figures(filter(str.strip, (figures or "").split(",")))
+    names = studies.figures_in(figures or "")
     found: Sequence[Problem] = ()
     if rated_file is not None:
         rated = csv_ratings.read(rated_file.name, rated_file.read_bytes())

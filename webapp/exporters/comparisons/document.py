@@ -36,17 +36,16 @@ from webapp.metrics.comparisons.differences import (
     Difference,
     RunDifferences,
     SignedRank,
+    leading,
 )
-from webapp.metrics.comparisons.stability import FIGURES, StabilityLine
-from webapp.metrics.judging.figures import HEADLINES, Figure
+from webapp.metrics.comparisons.stability import StabilityLine
+from webapp.metrics.judging.figures import HEADLINES, Figure, of_queries
+from webapp.metrics.judging.graded import with_judged
 from webapp.metrics.judging.registry import Unit
 from webapp.records import EmptyOutcome, QueryState
 
 CATEGORY_FIGURES = ("mean_precision_at_5", "mrr", "success_rate")
 """The figures that are given per category."""
-
-MAIN = ("mean_precision_at_5", "mrr", "success_rate")
-"""The figures that decide the answer."""
 
 MOST_PAIRS = 3
 """Of so many pairs of runs each gets its picture of the questions; of more, the first ones."""
@@ -121,14 +120,16 @@ def summary(report: ComparisonReport) -> Table:
         ),
         tuple(
             (
-                word(words.figure_name(figure)),
+                word(words.figure_name(figure, comparison.scale)),
                 *(_estimate(c.estimates[figure], unit) for c in comparison.contenders),
             )
-            for figure, unit in ((name, words.unit_of(name)) for name in HEADLINES)
+            for figure, unit in (
+                (name, words.unit_of(name)) for name in with_judged(comparison.headline)
+            )
         ),
         (
             *words.reversed_orders(comparison),
-            gettext(words.COMPOSITE_NOTE),
+            *([gettext(words.COMPOSITE_NOTE)] if "composite" in comparison.headline else []),
             words.provenance(report),
         ),
     )
@@ -139,7 +140,7 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
     parts = (gettext("Value"), "n")
     return Table(
         f"category_{figure}",
-        gettext("%(figure)s by category", figure=words.figure_name(figure)),
+        gettext("%(figure)s by category", figure=words.figure_name(figure, comparison.scale)),
         (
             Column(gettext("Category")),
             *_runs(comparison, parts, pictures.top_of(figure)),
@@ -157,17 +158,17 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
 
 def stability(report: ComparisonReport) -> Table:
     """Return, for each kind of change and each figure, in how many variations the order moves."""
-    found = report.stability
+    found, scale = report.stability, report.comparison.scale
     lines = {(line.change, line.figure): line for line in found.lines}
     changes = dict.fromkeys(line.change for line in found.lines)
-    orders = [words.order(report.comparison, found.orders[figure]) for figure in FIGURES]
+    orders = [words.order(report.comparison, order) for order in found.orders.values()]
     parts = (gettext("Tried"), gettext("Order changes"), gettext("Another run first"), "")
     return Table(
         "stability",
         gettext("Does the order survive another way of counting?"),
         (
             Column(gettext("Change")),
-            *(Column(words.figure_name(figure), parts=parts) for figure in FIGURES),
+            *(Column(words.figure_name(name, scale), parts=parts) for name in found.orders),
         ),
         (
             (
@@ -177,7 +178,7 @@ def stability(report: ComparisonReport) -> Table:
             *(
                 (
                     word(gettext(words.CHANGES[change])),
-                    *(_moved(lines.get((change, figure))) for figure in FIGURES),
+                    *(_moved(lines.get((change, figure))) for figure in found.orders),
                 )
                 for change in changes
             ),
@@ -193,36 +194,53 @@ def stability(report: ComparisonReport) -> Table:
 
 
 def questions(report: ComparisonReport, *, moved_first: bool = False) -> Table:
-    """Return every question with P@5 and reciprocal rank in each run, and how far they part."""
+    """Return every question with the leading figures in each run, and how far they part.
+
+    Those are P@5 and the reciprocal rank in a study of the method.
+    """
     comparison = report.comparison
     lines = list(comparison.questions)
     if moved_first:
         lines.sort(key=lambda line: (-(line.spread or 0), line.position))
-    parts = (gettext("State"), "P@5", "RR", gettext("Success"))
+    is_original = comparison.headline == HEADLINES
+    names = leading(comparison.headline)
+    shown = [words.figure_name(name, comparison.scale) for name in names]
+    lead = next(iter(shown), "")
+    title = gettext("Each question: %(figures)s", figures=" / ".join(shown[:2]))
+    spread = gettext("Spread of %(figure)s", figure=lead)
+    note = gettext(
+        "Spread of %(figure)s: the largest minus the smallest value of the runs.", figure=lead
+    )
+    if is_original:
+        shown = ["P@5", "RR", gettext("Success")]
+        title, spread = gettext("Each question: P@5 / reciprocal rank"), gettext("P@5 spread")
+        note = gettext(
+            "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
+        )
+        names = ("precision_at_5", "answerable_reciprocal_rank", "success")
+    parts = (gettext("State"), *shown)
     return Table(
         "questions",
-        gettext("Each question: P@5 / reciprocal rank"),
+        title,
         (
             Column(gettext("No."), numeric=True),
             Column(gettext("Question")),
             Column(gettext("Category")),
             *_runs(comparison, parts),
-            Column(gettext("P@5 spread"), numeric=True),
+            Column(spread, numeric=True),
         ),
         tuple(
             (
                 whole_number(line.position),
                 word(line.question),
                 Cell(labels.category(line.category), (line.category,)),
-                *map(_answer, line.answers),
+                *(_answer(query, of_queries(names)) for query in line.answers),
                 Cell(notation.figure(line.spread), (line.spread,)),
             )
             for line in lines
         ),
         (
-            gettext(
-                "P@5 spread: the largest minus the smallest P@5 of the runs, a false negative at 0."
-            ),
+            note,
             *words.unasked(comparison),
             words.provenance(report),
         ),
@@ -307,15 +325,15 @@ def _moved(line: StabilityLine | None) -> Cell:
     return stacked((said, where, *first), values, between="; ")
 
 
-def _answer(query: ComparedQuery | None) -> Cell:
+def _answer(query: ComparedQuery | None, names: Sequence[str]) -> Cell:
     said = state(query)
     if query is None:
-        return Cell(said, (said, None, None, None))
+        return Cell(said, (said, *[None] * len(names)))
     found = query.summary
-    precision, rank = found.precision_at_5.value, found.answerable_reciprocal_rank.value
+    values = [found.span(name).value for name in names]
     listed = found.state is QueryState.RESULTS and found.complete
-    text = f"{notation.figure(precision)} / {notation.figure(rank)}" if listed else said
-    return Cell(text, (said, precision, rank, found.success.value))
+    text = " / ".join(map(notation.figure, values[:2])) if listed else said
+    return Cell(text, (said, *values))
 
 
 def difference_table(name: str, comparison: RunDifferences, notes: Sequence[str]) -> Table:
@@ -448,14 +466,15 @@ def document(
     report: ComparisonReport,
     on: date,
     *,
-    figures: Sequence[str] = CATEGORY_FIGURES,
+    figures: Sequence[str] = (),
     pairs: Sequence[Sequence[str]] | None = None,
     moved_first: bool = False,
 ) -> Document:
     """Return `report` as a document dated `on`, in the language in force.
 
-    `figures` are given by category, the questions of `pairs` of runs drawn (of the first few
-    pairs if none are named); `moved_first` lists questions by how far the runs lie apart.
+    `figures` are given by category (the leading ones if none are named), the questions of `pairs`
+    of runs drawn (of the first few pairs if none are named); `moved_first` lists questions by how
+    far the runs lie apart.
     """
     comparison = report.comparison
     notes = (words.provenance(report),)
@@ -482,7 +501,7 @@ def document(
             "categories",
             gettext("By category"),
             (),
-            tuple(by_category(report, figure) for figure in figures),
+            tuple(by_category(report, name) for name in figures or leading(comparison.headline)),
         ),
         Section(
             "differences",
@@ -517,7 +536,7 @@ def document(
         title=gettext(words.TITLES[report.phase]),
         subtitle=words.subtitle(report, on),
         sections=sections,
-        answer=words.answer(comparison, MAIN),
+        answer=words.answer(comparison, leading(comparison.headline)),
     )
 
 

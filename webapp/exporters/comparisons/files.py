@@ -12,12 +12,13 @@ from msgspec.structs import asdict
 
 from webapp.exporters.comparisons import document
 from webapp.exporters.comparisons.words import unsaid
-from webapp.exporters.exports.metrics_tables import blindness_json, whole
+from webapp.exporters.exports.metrics_tables import blindness_json, spans_json, whole
 from webapp.exporters.frame.csv_cells import rounded
 from webapp.exporters.frame.latex import latex
 from webapp.exporters.frame.spreadsheets import tables_workbook
 from webapp.exporters.frame.tables import Document, html, markdown
 from webapp.metrics.comparisons.comparisons import (
+    Comparison,
     ComparisonReport,
     Contender,
     FigureEstimate,
@@ -25,7 +26,7 @@ from webapp.metrics.comparisons.comparisons import (
 from webapp.metrics.comparisons.differences import ComparedQuery, Difference
 from webapp.metrics.comparisons.significance import Interval
 from webapp.metrics.comparisons.stability import StabilityLine
-from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, COUNTS, HEADLINES
 from webapp.notation import file_day
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -82,7 +83,9 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
     {figure, false_negatives_at_zero, first, second, n, first_value, second_value, mean, interval,
     headline, reverses_headline, test, exact, p, p_holm, wins, ties, losses, small}; its values are
     over the n questions where both runs have one. ``signed_rank`` is Wilcoxon's test of the same
-    differences. The answers of a question are by run id, null where it was not run.
+    differences. The answers of a question are by run id, null where it was not run. Of other
+    figures than those of the method there are also {headline: [names], scale: {top, from}}, and
+    {figures: {name: {value, lower, upper}}} of each answer; "composite" is there where it is shown.
     A feature's comparison is null where it has nothing to compare. Of rated files there are also
     {files, unsaid}, and study is null.
     """
@@ -112,11 +115,8 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             },
             "correction": "Holm, over the pairs of runs within one figure",
         },
-        "composite": {
-            "name": "composite of the original comparison",
-            "weights": dict(COMPOSITE_WEIGHTS),
-            "is_a_verdict": False,
-        },
+        **({"composite": _COMPOSITE} if "composite" in comparison.headline else {}),
+        **(_rankings(comparison) if comparison.headline != HEADLINES else {}),
         "runs": [_contender(contender) for contender in comparison.contenders],
         "differences": [difference_json(difference) for difference in comparison.differences],
         "signed_rank": signed_ranks_json(comparison.differences),
@@ -144,6 +144,21 @@ def comparison_json(report: ComparisonReport) -> dict[str, Any]:
             name: module.part_json(report.parts[name]) if name in report.parts else None
             for name, module in document.part_modules().items()
         },
+    }
+
+
+_COMPOSITE = {
+    "name": "composite of the original comparison",
+    "weights": dict(COMPOSITE_WEIGHTS),
+    "is_a_verdict": False,
+}
+
+
+def _rankings(comparison: Comparison) -> dict[str, Any]:
+    scale = comparison.scale
+    return {
+        "headline": list(comparison.headline),
+        "scale": {"top": scale.top, "from": scale.relevant_from},
     }
 
 
@@ -233,6 +248,7 @@ def _answer(query: ComparedQuery | None) -> dict[str, Any] | None:
         "reciprocal_rank": found.answerable_reciprocal_rank.value,
         "success": whole(found.success.value),
         "response_quality": whole(found.response_quality.value),
+        **({"figures": spans_json(found)} if found.further else {}),
     }
 
 

@@ -38,6 +38,7 @@ from webapp.metrics.comparisons.comparisons import (
 from webapp.metrics.comparisons.differences import value_of
 from webapp.metrics.comparisons.significance import Interval
 from webapp.metrics.judging.figures import HEADLINES, MEANS
+from webapp.metrics.judging.graded import ranking_figure
 from webapp.metrics.judging.queries import BEST_QUALITY
 from webapp.metrics.judging.registry import measure_of
 from webapp.notation import file_day
@@ -65,7 +66,8 @@ class Track(Struct, frozen=True):
 
     @property
     def ticks(self) -> tuple[float, ...]:
-        return (0.0, 0.25, 0.5, 0.75, 1.0) if self.top == 1 else (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+        steps = 4 if self.top == 1 else 5
+        return tuple(self.top * step / steps for step in range(steps + 1))
 
     def at(self, value: float) -> float:
         share = min(max(value / self.top, 0.0), 1.0)
@@ -116,7 +118,11 @@ class Track(Struct, frozen=True):
 
 
 def top_of(figure: str) -> float:
-    return float(BEST_QUALITY) if measure_of(figure).unit == "grade 0-5" else 1.0
+    """Return the largest value of a figure: that of relevant@k is k."""
+    unit = measure_of(figure).unit
+    if unit == "count":
+        return float(ranking_figure(figure).cutoff or 1)
+    return float(BEST_QUALITY) if unit == "grade 0-5" else 1.0
 
 
 def panels(figures: Sequence[str], height: float) -> Iterator[tuple[str, float, Track]]:
@@ -137,8 +143,10 @@ def value_with_interval(found: float | None, interval: Interval, unit: str) -> s
     return f"{notation.figure(found, unit)}{'' if interval.lower is None else f' {bounds}'}"
 
 
-FIGURES = tuple(name for name in HEADLINES if name in MEANS)
-"""The figures of a comparison that come from judgments, without the composite."""
+def charted(headline: Sequence[str]) -> tuple[str, ...]:
+    """Return the figures that come from judgments, without the composite."""
+    return tuple(name for name in headline if name in MEANS or name not in HEADLINES)
+
 
 HEADING = 26.0
 INTERVAL_ROW = 38.0
@@ -148,11 +156,17 @@ AXIS = 30.0
 
 def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture:
     comparison = report.comparison
+    names = charted(comparison.headline)
     canvas = Canvas(WIDE, palette)
     height = HEADING + INTERVAL_ROW * len(comparison.contenders) + AXIS
-    for figure, top, track in panels(FIGURES, height):
+    for figure, top, track in panels(names, height):
         room = track.end - track.start
-        canvas.text((track.start, top + LARGE), words.figure_name(figure), size=LARGE, room=room)
+        canvas.text(
+            (track.start, top + LARGE),
+            words.figure_name(figure, comparison.scale),
+            size=LARGE,
+            room=room,
+        )
         for number, contender in enumerate(comparison.contenders):
             row = top + HEADING + number * INTERVAL_ROW
             said, estimate = _value(contender, figure), contender.estimates[figure]
@@ -161,7 +175,7 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
             found, partial = estimate.figure.value, contender.missing.partial
             track.estimate(canvas, found, estimate.interval, row + MARK, partial=partial)
         track.labels(canvas, top + height - AXIS + SMALL + 2)
-    bottom = below(FIGURES, height)
+    bottom = below(names, height)
     share = notation.percent(comparison.settings.confidence)
     key = gettext("Dot: the figure. Line: its %(share)s interval over questions.", share=share)
     if comparison.partial:
@@ -169,9 +183,9 @@ def draw_intervals(report: ComparisonReport, palette: Palette = PAGE) -> Picture
     bottom += canvas.paragraph((0, bottom), key, room=WIDE)
     title = gettext("Figures of each run with %(share)s intervals", share=share)
     described = []
-    for figure in FIGURES:
+    for figure in names:
         values = (f"{c.run.name} {_value(c, figure)}" for c in comparison.contenders)
-        described.append(f"{words.figure_name(figure)}: {'; '.join(values)}.")
+        described.append(f"{words.figure_name(figure, comparison.scale)}: {'; '.join(values)}.")
     return canvas.picture("intervals", title, " ".join(described), bottom + 4)
 
 
@@ -183,7 +197,6 @@ def _value(contender: Contender, figure: str) -> str:
     return f"{said} n = {notation.number(estimate.figure.n)}"
 
 
-QUESTION_FIGURE = "mean_precision_at_5"
 MOST = 60
 """So many questions are drawn one by one; of more, it is drawn how many differ how far."""
 
@@ -195,7 +208,7 @@ SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
 
 
 class Pairs(Struct, frozen=True):
-    """The questions for which two runs have a value, with their P@5, the first run's wins first.
+    """The questions for which two runs have a value, with both, the first run's wins first.
 
     ``name`` is unique on a page, false negatives are at 0, ``without`` counts what is left out.
     """
@@ -230,13 +243,13 @@ def draw_questions(
     if found.pairs:
         draw_pairs = _bars if len(found.pairs) > MOST else _lines
         foot = draw_pairs(canvas, found, _questions_key(canvas, found))
-    for said in _remarks(found):
+    for said in _remarks(found, comparison.lead):
         foot += canvas.paragraph((0, foot), said, room=WIDE)
     return canvas.picture(
         f"questions-{found.name}",
         gettext(
             "%(figure)s by question: %(first)s and %(second)s",
-            figure=words.figure_name(QUESTION_FIGURE),
+            figure=words.figure_name(comparison.lead, comparison.scale),
             first=found.first,
             second=found.second,
         ),
@@ -250,12 +263,13 @@ def _pairs(comparison: Comparison, chosen: Sequence[str]) -> Pairs:
     one, other = chosen or (ids[0], ids[1])
     first, second = ids.index(one), ids.index(other)
     pairs: list[tuple[ComparedQuestionLine, float, float]] = []
+    lead = comparison.lead
     for line in comparison.questions:
         answers = (line.answers[first], line.answers[second])
         values = [
             None
             if query is None
-            else value_of(query, QUESTION_FIGURE, false_negatives_at_zero=True)
+            else value_of(query, lead, false_negatives_at_zero=lead in HEADLINES)
             for query in answers
         ]
         if values[0] is not None and values[1] is not None:
@@ -352,7 +366,7 @@ def _step(step: int) -> str:
     return f"{notation.MINUS}{size}" if step < 0 else size
 
 
-def _remarks(found: Pairs) -> Iterator[str]:
+def _remarks(found: Pairs, lead: str) -> Iterator[str]:
     if not found.pairs:
         yield gettext("No question has a value in both runs.")
     elif len(found.pairs) > MOST:
@@ -370,7 +384,8 @@ def _remarks(found: Pairs) -> Iterator[str]:
             "%(n)s questions are left out: they have no value in one of the runs.",
             found.without,
         )
-    yield gettext("An empty list that should have had results counts as 0.")
+    if lead in HEADLINES:
+        yield gettext("An empty list that should have had results counts as 0.")
 
 
 def _description(found: Pairs) -> str:

@@ -19,7 +19,8 @@ from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Stability, Variation, VariedPart
 from webapp.metrics.judging.figures import HEADLINES
 from webapp.metrics.judging.queries import Undefined, why_undefined
-from webapp.metrics.judging.registry import Unit, measure_of
+from webapp.metrics.judging.registry import Unit, label_of, measure_of
+from webapp.records import BINARY, Scale
 
 MOST_NAMED = 12
 """So many positions are listed one by one; of more, the rest is counted."""
@@ -52,10 +53,9 @@ def subtitle(report: ComparisonReport, on: date) -> str:
     return gettext("Date: %(date)s. Study: %(study)s.", date=notation.day(on), study=report.study)
 
 
-def figure_name(figure: str) -> str:
-    if figure == "composite":
-        return gettext(COMPOSITE)
-    return gettext(measure_of(figure).label)
+def figure_name(figure: str, scale: Scale = BINARY) -> str:
+    """Return the name of a figure, on a scale of grades with the one that it starts from."""
+    return gettext(COMPOSITE) if figure == "composite" else label_of(figure, scale)
 
 
 def unit_of(figure: str) -> Unit:
@@ -75,7 +75,7 @@ def difference_name(difference: Difference) -> str:
     """Return the name of a difference: the figure, with false negatives at 0 where they are."""
     if difference.measure is not None:
         return gettext(difference.measure.label)
-    label = figure_name(difference.figure)
+    label = figure_name(difference.figure, difference.scale)
     if not difference.false_negatives_at_zero or difference.figure == "mrr_answerable":
         return label
     return gettext("%(figure)s, false negatives at 0", figure=label)
@@ -244,6 +244,14 @@ def lacks(contender: Contender) -> Iterator[str]:
         )
     if (found := missing.unrated_quality) and contender.rated:
         yield gettext("%(name)s has no quality grade for %(questions)s.", **named(found))
+    left = contender.totals.n_unjudged
+    if left and not {*contender.estimates} <= {*HEADLINES}:
+        yield ngettext(
+            "%(n)s result of %(name)s is still to be judged: it has no gain yet.",
+            "%(n)s results of %(name)s are still to be judged: they have no gain yet.",
+            left,
+            name=contender.run.name,
+        )
 
 
 def unasked(comparison: Comparison) -> Iterator[str]:
@@ -327,7 +335,8 @@ def notes(report: ComparisonReport) -> Iterator[str]:
     yield gettext(
         '"-" means undefined: there is nothing to compute the value from. It does not mean 0.'
     )
-    yield gettext(COMPOSITE_NOTE)
+    if "composite" in comparison.headline:
+        yield gettext(COMPOSITE_NOTE)
 
 
 def _times(moments: Sequence[datetime]) -> str:
@@ -338,7 +347,7 @@ def of(comparison: RunDifferences) -> Iterator[Difference]:
     """Yield the differences on the headline figures, false negatives as each figure has them."""
     for one in comparison.differences:
         at_zero = one.false_negatives_at_zero and one.figure != "mrr_answerable"
-        if one.figure in HEADLINES and not at_zero:
+        if one.measure is None and not at_zero:
             yield one
 
 

@@ -32,7 +32,7 @@ from webapp.metrics.judging.figures import (
     figures,
     totals,
 )
-from webapp.metrics.judging.graded import beside
+from webapp.metrics.judging.graded import with_judged
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.registry import (
     HEADLINE_ADVICE,
@@ -212,13 +212,6 @@ def metrics_csv(report: RunReport) -> bytes:
         for name, figure in figures(part, with_judged(report.headline)).items()
     ]
     return csv_bytes([METRICS_COLUMNS, *rows])
-
-
-def with_judged(names: Sequence[str]) -> tuple[str, ...]:
-    """Return `names`, each figure without bounds followed by its ``Judged@k``."""
-    shares = beside(names)
-    pairs = ((name, shares.get(name, name)) for name in names)
-    return tuple(dict.fromkeys(chain.from_iterable(pairs)))
 
 
 def metrics_markdown(report: RunReport) -> str:

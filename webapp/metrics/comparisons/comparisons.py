@@ -19,6 +19,7 @@ from webapp.metrics.comparisons.differences import (
     RunDifferences,
     counted,
     differences,
+    leading,
     ranked,
     value_of,
 )
@@ -32,8 +33,9 @@ from webapp.metrics.comparisons.significance import (
 )
 from webapp.metrics.comparisons.stability import Stability
 from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Figure, Totals, figures
+from webapp.metrics.judging.graded import with_judged
 from webapp.metrics.judging.queries import QuerySummary
-from webapp.records import Blindness, CannotTell, QueryState
+from webapp.records import BINARY, Blindness, CannotTell, QueryState, Scale
 
 
 class FigureEstimate(Struct, frozen=True):
@@ -77,8 +79,8 @@ class Contender(Struct, frozen=True):
 class ComparedQuestionLine(Struct, frozen=True):
     """One question in every run: ``None`` where a run was not asked it.
 
-    ``spread`` is the largest minus the smallest P@5 among the runs that have one, a false
-    negative at 0; ``None`` where fewer than two do.
+    ``spread`` is the largest minus the smallest value of the leading figure (P@5, a false
+    negative at 0) among the runs that have one; ``None`` where fewer than two do.
     """
 
     position: int
@@ -93,6 +95,7 @@ class Comparison(RunDifferences, frozen=True, kw_only=True):
 
     ``rule`` is "rater NAME", "majority" or "adjudicated". ``unasked`` are the positions of the
     questions that the study does not ask: they are in no figure, and missing in no run.
+    ``headline`` names the figures, ``scale`` is the study's.
     """
 
     rule: str
@@ -100,6 +103,13 @@ class Comparison(RunDifferences, frozen=True, kw_only=True):
     categories: tuple[str, ...]
     questions: tuple[ComparedQuestionLine, ...]
     unasked: tuple[int, ...] = ()
+    headline: tuple[str, ...] = HEADLINES
+    scale: Scale = BINARY
+
+    @property
+    def lead(self) -> str:
+        """The figure in which questions are told apart."""
+        return next(iter(leading(self.headline)), HEADLINES[0])
 
     def order(self, figure: str) -> tuple[tuple[str, ...], ...]:
         """Run ids from the highest to the lowest value of `figure`, equal ones together."""
@@ -112,19 +122,22 @@ def compare(
     rule: str,
     settings: Resampling | None = None,
     unasked: Sequence[int] = (),
+    headline: Sequence[str] = HEADLINES,
+    scale: Scale = BINARY,
 ) -> Comparison:
     """The comparison of `runs`, which share a question set; fewer than two raise ValueError."""
     if len(runs) < 2 or len({run.run for run in runs}) < len(runs):
         raise ValueError("a comparison takes two runs or more, each once")
     settings = settings or Resampling()
-    questions = _questions(runs)
+    names = with_judged(headline)
+    questions = _questions(runs, next(iter(leading(headline)), HEADLINES[0]))
     contenders = []
-    for run, estimates in zip(runs, _estimates(runs, settings), strict=True):
+    for run, estimates in zip(runs, _estimates(runs, settings, names), strict=True):
         totals = Totals.of(query.summary for query in run.queries)
         members: dict[str, list[QuerySummary]] = {}
         for query in run.queries:
             members.setdefault(query.category, []).append(query.summary)
-        categories = {name: figures(Totals.of(found)) for name, found in members.items()}
+        categories = {name: figures(Totals.of(found), names) for name, found in members.items()}
         missing = _missing(run, [line.position for line in questions])
         contenders.append(Contender(run, totals, estimates, categories, missing))
     headlines = {
@@ -135,23 +148,25 @@ def compare(
         rule=rule,
         settings=settings,
         contenders=tuple(contenders),
-        differences=differences(runs, headlines, settings),
+        differences=differences(runs, headlines, settings, headline, scale),
         names={run.run: run.name for run in runs},
         partial=frozenset(c.run.run for c in contenders if c.missing.partial),
         categories=tuple(dict.fromkeys(line.category for line in questions)),
         questions=questions,
         unasked=tuple(unasked),
+        headline=tuple(headline),
+        scale=scale,
     )
 
 
-def _questions(runs: Sequence[ComparedRun]) -> tuple[ComparedQuestionLine, ...]:
+def _questions(runs: Sequence[ComparedRun], lead: str) -> tuple[ComparedQuestionLine, ...]:
     by_position = [{query.position: query for query in run.queries} for run in runs]
     asked = {query.position: query for run in reversed(runs) for query in run.queries}
     found = []
     for position in sorted(asked):
         answers = tuple(of_run.get(position) for of_run in by_position)
         values = [
-            value_of(query, "mean_precision_at_5", false_negatives_at_zero=True)
+            value_of(query, lead, false_negatives_at_zero=lead in HEADLINES)
             for query in answers
             if query is not None
         ]
@@ -177,31 +192,36 @@ def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
 
 
 def _estimates(
-    runs: Sequence[ComparedRun], settings: Resampling
+    runs: Sequence[ComparedRun], settings: Resampling, names: Sequence[str]
 ) -> list[dict[str, FigureEstimate]]:
+    parts = [*COMPOSITE_WEIGHTS] if "composite" in names else []
+    averaged = tuple(dict.fromkeys((*names, *parts)))
     columns = tuple(
-        tuple(tuple(counted(query, name) for query in run.queries) for name in HEADLINES)
+        tuple(tuple(counted(query, name) for query in run.queries) for name in averaged)
         for run in runs
     )
-    means, composites = map(iter, _intervals(columns, settings))
+    places = tuple(averaged.index(name) for name in parts)
+    means, composites = map(iter, _intervals(columns, places, settings))
     found = []
     for run in runs:
-        values = figures(Totals.of(query.summary for query in run.queries))
-        intervals = {name: next(means) for name in HEADLINES} | {"composite": next(composites)}
-        if values["composite"].value is None:
-            intervals["composite"] = NO_INTERVAL
-        found.append({name: FigureEstimate(values[name], one) for name, one in intervals.items()})
+        values = figures(Totals.of(query.summary for query in run.queries), names)
+        intervals = {name: next(means) for name in averaged}
+        if parts:
+            one = next(composites)
+            intervals["composite"] = NO_INTERVAL if values["composite"].value is None else one
+        found.append({name: FigureEstimate(values[name], intervals[name]) for name in names})
     return found
 
 
 @lru_cache(maxsize=KEPT)
 def _intervals(
-    runs: tuple[tuple[tuple[float | None, ...], ...], ...], settings: Resampling
+    runs: tuple[tuple[tuple[float | None, ...], ...], ...],
+    parts: tuple[int, ...],
+    settings: Resampling,
 ) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """The interval of each headline figure, run by run, and of each run's composite."""
+    """The interval of each figure, run by run, and of each run's composite, if it has `parts`."""
     samples = [[one for one in values if one is not None] for run in runs for values in run]
-    parts = [HEADLINES.index(name) for name in COMPOSITE_WEIGHTS]
-    composites = [[run[part] for part in parts] for run in runs]
+    composites = [[run[part] for part in parts] for run in runs] if parts else []
     weights = [*COMPOSITE_WEIGHTS.values()]
     return (
         mean_intervals(samples, settings),

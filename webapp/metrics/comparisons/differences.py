@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, groupby
+from itertools import chain, combinations, groupby
 from math import comb, erfc, sqrt
 from statistics import fmean, stdev
 
@@ -21,10 +21,10 @@ from webapp.metrics.comparisons.significance import (
     mean_intervals,
     randomisation_tests,
 )
-from webapp.metrics.judging.figures import MEANS
+from webapp.metrics.judging.figures import HEADLINES, MEANS
 from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.registry import Measure
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import BINARY, EmptyOutcome, QueryState, Relevance, Scale
 
 
 class ComparedQuery(Struct, frozen=True):
@@ -58,8 +58,8 @@ def counted(query: ComparedQuery, headline: str) -> float | None:
 
     Coverage averages 1 for a question with results and 0 for one without.
     """
-    if headline in MEANS:
-        return query.summary.span(MEANS[headline]).value
+    if headline in MEANS or headline in query.summary.further:
+        return query.summary.span(MEANS.get(headline, headline)).value
     if headline == "coverage" and query.summary.state is not QueryState.UNREADABLE:
         return float(query.summary.state is QueryState.RESULTS)
     return None
@@ -86,7 +86,7 @@ def value_of(query: ComparedQuery, figure: str, *, false_negatives_at_zero: bool
     false_negative = summary.empty_outcome is EmptyOutcome.FALSE_NEGATIVE
     if false_negatives_at_zero and false_negative:
         return 0.0
-    return summary.span(MEANS[figure]).value
+    return summary.span(MEANS.get(figure, figure)).value
 
 
 def sign_test(one: int, other: int) -> float:
@@ -197,13 +197,34 @@ PAIRED = (
 """The figures paired by question: a headline figure, and whether false negatives count as 0."""
 
 
+def paired(headline: Sequence[str]) -> tuple[tuple[str, bool], ...]:
+    """The figures among `headline` that are paired by question, as in ``PAIRED``.
+
+    How much is judged is no figure of a run: its differences are not tested.
+
+    >>> paired(("nDCG@10", "mrr_answerable", "Judged@10"))
+    (('nDCG@10', False), ('mrr_answerable', True))
+    """
+    of_method = {figure: [one for one in PAIRED if one[0] == figure] for figure in HEADLINES}
+    rankings = (name for name in headline if not name.startswith("Judged"))
+    found = (of_method.get(name, [(name, False)]) for name in rankings)
+    return tuple(chain.from_iterable(found))
+
+
+def leading(headline: Sequence[str]) -> tuple[str, ...]:
+    """The figures that decide the answer: three of the method, else the first that are paired."""
+    if tuple(headline) == HEADLINES:
+        return ("mean_precision_at_5", "mrr", "success_rate")
+    return tuple(dict.fromkeys(figure for figure, _ in paired(headline)))[:3]
+
+
 class PairedValues(Struct, frozen=True):
     """The values of one figure in two runs, question by question; runs by their ids.
 
     ``headline`` is the difference of the two runs' figures, ``None`` where no figure counts false
     negatives that way; ``binary`` values are 0 or 1. ``false_negatives_at_zero``: an empty list
     that should have had results counts as 0, as it has no precision. ``measure`` explains a figure
-    that is none of the headline figures.
+    that is none of the headline figures, ``scale`` is the study's.
     """
 
     figure: str
@@ -214,6 +235,7 @@ class PairedValues(Struct, frozen=True):
     false_negatives_at_zero: bool = False
     binary: bool = False
     measure: Measure | None = None
+    scale: Scale = BINARY
 
     @property
     def differences(self) -> list[float]:
@@ -271,18 +293,25 @@ def differences(
     runs: Sequence[ComparedRun],
     headlines: Mapping[str, Mapping[str, float | None]],
     settings: Resampling,
+    headline: Sequence[str] = HEADLINES,
+    scale: Scale = BINARY,
 ) -> tuple[Difference, ...]:
-    """The differences of every figure of ``PAIRED`` for every two runs, in that order."""
+    """The differences of every ``paired`` figure of a `headline` for every two runs, in order."""
     pairs = []
-    for figure, at_zero in PAIRED:
+    for figure, at_zero in paired(headline):
         for one, other in combinations(runs, 2):
-            headline = None
+            apart = None
             if not at_zero or figure == "mrr_answerable":
                 figures = headlines[one.run][figure], headlines[other.run][figure]
-                headline = headline_difference(*figures)
+                apart = headline_difference(*figures)
             values = paired_values(figure, one, other, at_zero=at_zero)
-            binary, both = figure == "success_rate", tuple(values.values())
-            pairs.append(PairedValues(figure, one.run, other.run, both, headline, at_zero, binary))
+            pairs.append(
+                PairedValues(
+                    *(figure, one.run, other.run, tuple(values.values()), apart, at_zero),
+                    binary=figure.startswith("success"),
+                    scale=scale,
+                )
+            )
     return tested(pairs, settings)
 
 

@@ -17,12 +17,13 @@ from msgspec.structs import replace
 
 from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun, counted, ranked
 from webapp.metrics.judging import queries
-from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, Totals, figures
+from webapp.metrics.judging.figures import COMPOSITE_WEIGHTS, HEADLINES, Totals, figures
 from webapp.records import QueryState
 
 FIGURES = ("mean_precision_at_5", "mrr", "success_rate", "composite")
-"""The headline figures whose order is watched."""
+"""The figures of the method whose order is watched; of other headlines it is the first four."""
 
+COMPOSITE = "composite"
 CUTOFFS = (1, 3, 10)
 """The other K of precision@K; the comparison's own is 5."""
 
@@ -96,12 +97,14 @@ def stability(
     *,
     without_rater: Mapping[str, Sequence[ComparedRun]] | None = None,
     other_rules: Mapping[str, Sequence[ComparedRun]] | None = None,
+    headline: Sequence[str] = HEADLINES,
 ) -> Stability:
     """How the order of `runs` fares; the mappings hold the same runs judged otherwise, by name."""
-    base = orders(runs)
+    watched = FIGURES if tuple(headline) == HEADLINES else tuple(headline[: len(FIGURES)])
+    base = orders(runs, watched)
     variations = [
         *(
-            Variation(change, what, orders(judged))
+            Variation(change, what, orders(judged, watched))
             for change, others in (
                 (VariedPart.RATER, without_rater),
                 (VariedPart.RULE, other_rules),
@@ -109,22 +112,24 @@ def stability(
             for what, judged in (others or {}).items()
         ),
         *_other_cutoffs(runs),
-        *_left_out(VariedPart.CATEGORY, runs, lambda query: query.category),
-        *_left_out(VariedPart.QUESTION, runs, lambda query: str(query.position)),
+        *_left_out(VariedPart.CATEGORY, runs, watched, lambda query: query.category),
+        *_left_out(VariedPart.QUESTION, runs, watched, lambda query: str(query.position)),
         *_other_empties(runs),
     ]
     lines = tuple(
         line
         for change in VariedPart
-        for figure in FIGURES
+        for figure in watched
         if (line := _line(change, figure, base[figure], variations)).tried
     )
     return Stability(base, lines)
 
 
-def orders(runs: Sequence[ComparedRun]) -> dict[str, Order]:
-    """The order of `runs` by each of ``FIGURES``; a run without a value is in no place."""
-    return _orders({run.run: _sums(map(_numbers, run.queries)) for run in runs})
+def orders(runs: Sequence[ComparedRun], watched: Sequence[str] = FIGURES) -> dict[str, Order]:
+    """The order of `runs` by each figure `watched`; a run without a value is in no place."""
+    names = _averaged(watched)
+    sums = {run.run: _sums([_numbers(one, names) for one in run.queries], names) for run in runs}
+    return _orders(sums, watched)
 
 
 def changes_places(base: Order, other: Order) -> bool:
@@ -177,10 +182,14 @@ def _other_cutoffs(runs: Sequence[ComparedRun]) -> list[Variation]:
 
 
 def _left_out(
-    change: VariedPart, runs: Sequence[ComparedRun], group: Callable[[ComparedQuery], str]
+    change: VariedPart,
+    runs: Sequence[ComparedRun],
+    watched: Sequence[str],
+    group: Callable[[ComparedQuery], str],
 ) -> list[Variation]:
-    numbers = {run.run: [_numbers(query) for query in run.queries] for run in runs}
-    whole = {run: _sums(rows) for run, rows in numbers.items()}
+    names = _averaged(watched)
+    numbers = {run.run: [_numbers(query, names) for query in run.queries] for run in runs}
+    whole = {run: _sums(rows, names) for run, rows in numbers.items()}
     parts: dict[str, dict[str, list[_Numbers]]] = {}
     for run in runs:
         for query, row in zip(run.queries, numbers[run.run], strict=True):
@@ -192,34 +201,43 @@ def _left_out(
         left = {
             run: [
                 (total - out, n - n_out)
-                for (total, n), (out, n_out) in zip(sums, _sums(part.get(run, ())), strict=True)
+                for (total, n), (out, n_out) in zip(
+                    sums, _sums(part.get(run, ()), names), strict=True
+                )
             ]
             for run, sums in whole.items()
         }
-        found.append(Variation(change, name, _orders(left)))
+        found.append(Variation(change, name, _orders(left, watched)))
     return found
 
 
-def _numbers(query: ComparedQuery) -> _Numbers:
-    return tuple(counted(query, name) for name in COMPOSITE_WEIGHTS)
+def _averaged(watched: Sequence[str]) -> tuple[str, ...]:
+    """The figures that are means of questions: those of the composite first."""
+    return tuple(
+        name for name in dict.fromkeys((*COMPOSITE_WEIGHTS, *watched)) if name != COMPOSITE
+    )
 
 
-def _sums(rows: Iterable[_Numbers]) -> _Sums:
-    columns = zip(*rows, strict=True) if (rows := list(rows)) else [()] * len(COMPOSITE_WEIGHTS)
+def _numbers(query: ComparedQuery, names: Sequence[str]) -> _Numbers:
+    return tuple(counted(query, name) for name in names)
+
+
+def _sums(rows: Iterable[_Numbers], names: Sequence[str]) -> _Sums:
+    columns = zip(*rows, strict=True) if (rows := list(rows)) else [()] * len(names)
     known = [[value for value in column if value is not None] for column in columns]
     return [(fsum(values), len(values)) for values in known]
 
 
-def _orders(sums: Mapping[str, _Sums]) -> dict[str, Order]:
-    found: dict[str, dict[str, float | None]] = {name: {} for name in FIGURES}
+def _orders(sums: Mapping[str, _Sums], watched: Sequence[str]) -> dict[str, Order]:
+    found: dict[str, dict[str, float | None]] = {name: {} for name in watched}
     for run, parts in sums.items():
         means = [total / n if n else None for total, n in parts]
-        known = [mean for mean in means if mean is not None]
+        known = [mean for mean in means[: len(COMPOSITE_WEIGHTS)] if mean is not None]
         composite = None
-        if len(known) == len(means):
+        if len(known) == len(COMPOSITE_WEIGHTS):
             composite = fsum(map(mul, COMPOSITE_WEIGHTS.values(), known))
-        values = {**dict(zip(COMPOSITE_WEIGHTS, means, strict=True)), "composite": composite}
-        for name in FIGURES:
+        values = {**dict(zip(_averaged(watched), means, strict=True)), COMPOSITE: composite}
+        for name in watched:
             found[name][run] = values[name]
     return {name: ranked(values) for name, values in found.items()}
 
@@ -235,7 +253,7 @@ def _other_empties(runs: Sequence[ComparedRun]) -> list[Variation]:
         listed = (query for query in run.queries if query.summary.state is QueryState.RESULTS)
         with_results.append(replace(run, queries=tuple(listed)))
     at_zero = {"mean_precision_at_5": ranked(precisions), "mrr": ranked(ranks)}
-    successes = {"success_rate": orders(with_results)["success_rate"]}
+    successes = orders(with_results, ["success_rate"])
     return [
         Variation(VariedPart.EMPTIES, "counted", at_zero),
         Variation(VariedPart.EMPTIES, "left out", successes),

@@ -17,8 +17,9 @@ The rules of every figure here, in any study (the V1 figures of ``queries`` have
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from math import fsum, log2
 
 from msgspec import Struct
@@ -371,11 +372,20 @@ def beside(names: Iterable[str]) -> dict[str, str]:
     return {name: f"Judged@{one.cutoff or 1000}" for name, one in found.items() if one.needs_pool}
 
 
-def kept(names: Iterable[str]) -> tuple[str, ...]:
+def with_judged(names: Sequence[str]) -> tuple[str, ...]:
+    """`names`, each figure without bounds followed by its ``Judged@k`` unless that is there.
+
+    >>> with_judged(["nDCG@5", "AP", "Judged@5"])
+    ('nDCG@5', 'AP', 'Judged@1000', 'Judged@5')
+    """
+    missing = {name: one for name, one in beside(names).items() if one not in names}
+    pairs = ((name, missing.get(name, name)) for name in names)
+    return tuple(dict.fromkeys(chain.from_iterable(pairs)))
+
+
+def kept(names: Sequence[str]) -> tuple[str, ...]:
     """The ranking figures among `names`, and what is shown beside them."""
-    listed = tuple(names)
-    found = (name for name in listed if name not in HEADLINES)
-    return tuple(dict.fromkeys((*found, *beside(listed).values())))
+    return tuple(name for name in with_judged(names) if name not in HEADLINES)
 
 
 def spans_of(ranked: RankedGrades, names: Iterable[str]) -> dict[str, Span]:

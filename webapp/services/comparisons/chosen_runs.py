@@ -18,12 +18,13 @@ from webapp.failures import Refused
 from webapp.i18n import gettext, mark
 from webapp.kinds import shown as shown_item
 from webapp.metrics.comparisons.differences import ComparedQuery
-from webapp.metrics.judging.queries import summarise
+from webapp.metrics.judging.graded import kept
 from webapp.records import Item, QueryState
 from webapp.services.judging import verdicts
 from webapp.services.judging.events import UnknownQuery
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
+from webapp.services.study import studies
 from webapp.services.study.question_sets import is_put_to_raters
 
 FEWEST = 2
@@ -232,10 +233,13 @@ def find(
     asked = [place for place, is_asked in positions.items() if is_asked]
     at = Question.position == position
     scope = Query.run_id.in_(list(names)) & Query.question_id.in_(select(Question.id).where(at))
-    said = reports.verdicts_under(session, study, scope, rule)
+    further = kept(studies.headline(study))
+    said = reports.verdicts_under(session, study, scope, rule, pooled=bool(further))
     queries = {query.run_id: query for query in session.scalars(select(Query).where(scope))}
-    asked_queries = verdicts.asked_queries(session, scope)
-    judged = {one.run_id: said.judgments(one) for one in asked_queries}
+    summaries = {
+        one.run_id: said.summary(one, cannot_tell=study.cannot_tell, further=further)
+        for one in verdicts.asked_queries(session, scope, pooled=bool(further))
+    }
     ranks: dict[int, list[tuple[str, int]]] = {}
     shown: dict[str, list[Result]] = {run: [] for run in names}
     results = select(Result, Query.run_id).join(Query).where(scope).order_by(Result.rank)
@@ -246,7 +250,7 @@ def find(
     question = next(iter(queries.values())).question
     sides = {run: Side(name) for run, name in names.items()}
     for run, query in queries.items():
-        summary = summarise(judged[run], cannot_tell=study.cannot_tell)
+        summary = summaries[run]
         sides[run] = Side(
             name=names[run],
             answer=ComparedQuery(

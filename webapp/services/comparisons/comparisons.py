@@ -18,8 +18,9 @@ from webapp.metrics.comparisons.comparisons import PARTS, ComparisonReport, comp
 from webapp.metrics.comparisons.differences import ComparedQuery, ComparedRun
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import stability
-from webapp.metrics.judging.queries import QueryJudgments, counted, summarise
-from webapp.records import Tell, nobody
+from webapp.metrics.judging.graded import kept
+from webapp.metrics.judging.queries import counted
+from webapp.records import Scale, Tell, nobody
 from webapp.services.comparisons.chosen_runs import FEWEST, comparable, names_of, phase_of
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import AskedQuery, Verdicts
@@ -37,20 +38,32 @@ def report(
     *,
     settings: Resampling | None = None,
     tell: Tell = nobody,
+    figures: Sequence[str] = (),
 ) -> ComparisonReport:
-    """Return the comparison of `run_ids` under `rule`; its phase is the one they could be of."""
+    """Return the comparison of `run_ids` under `rule`; its phase is the one they could be of.
+
+    `figures` are the names of others than the headline of the study.
+    """
     chosen = comparable(session, study, run_ids)
-    names = names_of(chosen)
+    names, headline = names_of(chosen), tuple(figures) or studies.headline(study)
     tell(0, 4)
-    judged = _RunsUnderRules(session, study, chosen, names)
+    judged = _RunsUnderRules(session, study, chosen, names, kept(headline))
     base = judged.under(rule)
     tell(1, 4)
-    comparison = compare(base, rule=rule.name, settings=settings, unasked=judged.unasked)
+    comparison = compare(
+        base,
+        rule=rule.name,
+        settings=settings,
+        unasked=judged.unasked,
+        headline=headline,
+        scale=Scale.stored(study.scale),
+    )
     tell(2, 4)
     stable = stability(
         base,
         without_rater=judged.without_each_rater(rule),
         other_rules=judged.under_other_rules(rule),
+        headline=headline,
     )
     tell(3, 4)
     parts = _parts(session, study, chosen, rule, settings)
@@ -85,24 +98,33 @@ class _RunsUnderRules:
     """The compared runs under any rule, made from one reading of the database."""
 
     def __init__(
-        self, session: Session, study: Study, compared: Sequence[Run], names: Mapping[str, str]
+        self,
+        session: Session,
+        study: Study,
+        compared: Sequence[Run],
+        names: Mapping[str, str],
+        further: Sequence[str] = (),
     ) -> None:
         self._session = session
+        self._further = further
+        self._merging = verdicts.merging_of(study)
         self._cannot_tell = study.cannot_tell
         self._runs = compared
         self._names = names
         self._scope = Query.run_id.in_([run.id for run in compared])
         self._everybody = studies.raters(session, study)
         ids = [rater.id for rater in self._everybody]
-        self._said = verdicts.by_rater(session, self._scope, ids)
-        self._settled = verdicts.settled(session, self._scope)
-        everything = verdicts.asked_queries(session, self._scope)
+        pooled = bool(further)
+        self._said = verdicts.by_rater(session, self._scope, ids, pooled=pooled)
+        self._settled = verdicts.settled(session, self._scope, pooled=pooled)
+        everything = verdicts.asked_queries(session, self._scope, pooled=pooled)
+        self._things = {thing for one in everything for thing in (*one.things, one.emptiness)}
         asked = select(Query.id, Question).join_from(Query, Question).where(self._scope)
         self._questions = dict(session.execute(asked).all())
         left_out = unasked(session, study.id)
         self._asked = [one for one in everything if self._questions[one.key].id not in left_out]
         everywhere = self._questions.values()
-        self._made: dict[tuple[int, QueryJudgments], ComparedQuery] = {}
+        self._made: dict[tuple[object, ...], ComparedQuery] = {}
         self.unasked = sorted({one.position for one in everywhere if one.id in left_out})
 
     def under(self, rule: Rule) -> tuple[ComparedRun, ...]:
@@ -146,7 +168,10 @@ class _RunsUnderRules:
 
     def shares(self, rule: Rule) -> tuple[tuple[str, int], ...]:
         raters = [rule.rater] if rule.rater is not None else self._judging()
-        return tuple((studies.called(r), len(self._of(r).by_thing)) for r in raters)
+        return tuple(
+            (studies.called(r), sum(thing in self._things for thing in self._of(r).by_thing))
+            for r in raters
+        )
 
     def until(self, rule: Rule) -> datetime | None:
         """Return when the last verdict under `rule` was given; ``None`` before the first."""
@@ -161,14 +186,16 @@ class _RunsUnderRules:
 
     def _of(self, rater: Rater) -> Verdicts:
         if rater.id not in self._said:
-            return verdicts.of_rater(self._session, self._scope, rater.id)
+            pooled = bool(self._further)
+            return verdicts.of_rater(self._session, self._scope, rater.id, pooled=pooled)
         return self._said[rater.id]
 
     def _judging(self) -> list[Rater]:
         return [rater for rater in self._everybody if self._said[rater.id].by_thing]
 
     def _merged(self, raters: Iterable[Rater], *, adjudicated: bool) -> tuple[ComparedRun, ...]:
-        merged = verdicts.most([(rater.name, self._said[rater.id]) for rater in raters])
+        said = [(rater.name, self._said[rater.id]) for rater in raters]
+        merged = verdicts.most(said, self._merging)
         return self._compared(verdicts.overruled(merged, self._settled) if adjudicated else merged)
 
     def _compared(self, said: Verdicts) -> tuple[ComparedRun, ...]:
@@ -188,14 +215,14 @@ class _RunsUnderRules:
 
     def _query(self, asked: AskedQuery, said: Verdicts) -> ComparedQuery:
         question, judgments = self._questions[asked.key], said.judgments(asked)
-        key = asked.key, judgments
+        key = asked.key, judgments, said.ranked(asked) if self._further else None
         if key not in self._made:
             self._made[key] = ComparedQuery(
                 position=question.position,
                 query_id=asked.query_id,
                 question=question.text,
                 category=question.category,
-                summary=summarise(judgments, cannot_tell=self._cannot_tell),
+                summary=said.summary(asked, cannot_tell=self._cannot_tell, further=self._further),
                 verdicts=counted(judgments.verdicts, cannot_tell=self._cannot_tell),
             )
         return self._made[key]

@@ -117,11 +117,15 @@ class Verdicts(Struct, frozen=True):
             return found
         if asked.state is QueryState.UNREADABLE:
             return found._replace(further=dict.fromkeys(further, Span.settled(None)))
+        return found._replace(further=spans_of(self.ranked(asked), further))
+
+    def ranked(self, asked: AskedQuery) -> RankedGrades:
+        """Return the grades of a query that was asked with its pool."""
         listed, tail, others = (
             [self.scale.numbers[self.by_thing.get(thing or 0)] for thing in things]
             for things in (asked.things, asked.tail, asked.others)
         )
-        return found._replace(further=spans_of(ranked(listed, tail, others, self.scale), further))
+        return ranked(listed, tail, others, self.scale)
 
     def unsaid(self, asked: AskedQuery) -> int:
         """Return how many verdicts one query still waits for; a thing listed twice needs one."""

@@ -230,6 +230,11 @@ def named_figures(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(_named, names)))
 
 
+def figures_in(text: str) -> tuple[str, ...]:
+    """Return the figures that a text names, with commas between; raises ``UnknownHeadline``."""
+    return named_figures(filter(str.strip, text.split(",")))
+
+
 def _named(name: str) -> str:
     if name.strip().casefold() in HEADLINES:
         return name.strip().casefold()

@@ -52,15 +52,13 @@ PARTS = (
 )
 """The parts of the page in order: sections of the document, and the files."""
 
-BY_CATEGORY = tuple(name for name in HEADLINES if name != "composite")
-"""The figures that the table and the picture by category can show."""
-
 
 class Address(Struct, frozen=True):
     """The address of a comparison: what every link carries of runs or files, and what is shown.
 
     ``compared`` are the arguments that name runs and rule, or files, ``pair`` the two runs of the
     questions' picture; ``in_order`` lists questions as the set does, else by difference.
+    ``figures`` are those that the table and the picture by category can show.
     """
 
     page: str
@@ -70,6 +68,7 @@ class Address(Struct, frozen=True):
     figure: str
     pair: tuple[str, ...]
     in_order: bool
+    figures: tuple[str, ...]
 
     @property
     def has_answers(self) -> bool:
@@ -81,7 +80,7 @@ class Address(Struct, frozen=True):
         shown: dict[str, object] = {}
         if self.part != PARTS[0]:
             shown["part"] = self.part
-        if self.figure != BY_CATEGORY[0]:
+        if self.figure != self.figures[0]:
             shown["figure"] = self.figure
         if self.pair != self.runs[:2]:
             shown["pair"] = list(self.pair)
@@ -97,7 +96,7 @@ def show() -> str:
         study = rater.study
         rule = reports.rule_of(session, study, rules.wanted_rule())
         phases = chosen_runs.phases_of(session, study)
-        address = _address(_chosen(session, study, phases), rule)
+        address = _address(_chosen(session, study, phases), rule, study)
         report, different, disputes = None, {}, 0
         try:
             report = comparisons.report(session, study, address.runs, rule)
@@ -130,7 +129,7 @@ def question(position: int) -> str:
     """
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted_rule())
-        address = _address(request.args.getlist("runs"), rule)
+        address = _address(request.args.getlist("runs"), rule, rater.study)
         found = chosen_runs.find(session, rater.study, address.runs, position, rule)
         is_blind = studies.is_blind(session, rater.study)
     if is_blind:
@@ -177,7 +176,7 @@ def _report() -> tuple[ComparisonReport, Address]:
         return report, _address_of_files(files)
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, rules.wanted_rule())
-        address = _address(request.args.getlist("runs"), rule)
+        address = _address(request.args.getlist("runs"), rule, rater.study)
         return comparisons.report(session, rater.study, address.runs, rule), address
 
 
@@ -190,13 +189,20 @@ def _chosen(session: Session, study: Study, phases: Sequence[int]) -> Sequence[s
     return chosen_runs.of_phase(session, study, phase) if phase else ()
 
 
-def _address(run_ids: Sequence[str], rule: Rule) -> Address:
+def _address(run_ids: Sequence[str], rule: Rule, study: Study) -> Address:
     chosen = tuple(dict.fromkeys(run_ids))
-    return _address_for("comparisons", chosen, {"runs": list(chosen), "rule": rule.name})
+    compared = {"runs": list(chosen), "rule": rule.name}
+    return _address_for("comparisons", chosen, compared, studies.headline(study))
 
 
-def _address_for(page: str, chosen: tuple[str, ...], compared: Mapping[str, object]) -> Address:
+def _address_for(
+    page: str,
+    chosen: tuple[str, ...],
+    compared: Mapping[str, object],
+    headline: Sequence[str] = HEADLINES,
+) -> Address:
     """Return the address of a comparison of `chosen` runs, shown as the request asks."""
+    figures = tuple(name for name in headline if name != "composite") or HEADLINES[:1]
     wanted, part = request.args.get("figure", ""), request.args.get("part", "")
     pair = tuple(dict.fromkeys(request.args.getlist("pair")))
     return Address(
@@ -204,9 +210,10 @@ def _address_for(page: str, chosen: tuple[str, ...], compared: Mapping[str, obje
         runs=chosen,
         compared=compared,
         part=part if part in PARTS else PARTS[0],
-        figure=wanted if wanted in BY_CATEGORY else BY_CATEGORY[0],
+        figure=wanted if wanted in figures else figures[0],
         pair=pair if len(pair) == 2 and set(pair) <= set(chosen) else chosen[:2],
         in_order=request.args.get("order") == "set",
+        figures=figures,
     )
 
 
@@ -231,7 +238,9 @@ def _shown(report: ComparisonReport | None, address: Address) -> dict[str, Any]:
         "sections": {name: found[name] for name in PARTS if name in found},
         "blindness": words.provenance(report) if report.files else words.blindness(report),
         "is_judged": bool(report.judged_until or report.files),
-        "figures": {name: words.figure_name(name) for name in BY_CATEGORY},
+        "figures": {
+            name: words.figure_name(name, report.comparison.scale) for name in address.figures
+        },
         "pairs": [
             ((one.run.run, other.run.run), f"{one.run.name} – {other.run.name}")
             for one, other in combinations(report.comparison.contenders, 2)

@@ -170,7 +170,7 @@ def _cell(
     bounds, sentence = _bounds(figure, waiting[name == OF_QUALITY], unit)
     judged = ""
     if share is not None and share < 1:
-        judged = gettext("judged %(share)s", share=notation.percent(share))
+        judged = gettext("judged %(share)s", share=notation.figure(share))
         sentence = f"{judged} ({waiting[0]})" if waiting[0] else judged
     value = notation.figure(figure.value, unit)
     return FigureCell(value, bounds, sentence, judged=judged, **stated)

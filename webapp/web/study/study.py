@@ -116,7 +116,7 @@ class StudyForm(Form):
 
     def validate_further(self, field: Field) -> None:
         with _invalid():
-            studies.named_figures(_names(field.data))
+            studies.figures_in(field.data)
 
     def switches(self, before: Switches) -> Switches:
         """Return the settings of a valid form; a starter text that was not edited stays one."""
@@ -147,7 +147,7 @@ class StudyForm(Form):
             for row, (name, place) in rows
             if place
         ]
-        return (*(name for *_, name in sorted(places)), *_names(self.further.data))
+        return (*(name for *_, name in sorted(places)), *studies.figures_in(self.further.data))
 
 
 for _grade in range(TOP + 1):
@@ -161,10 +161,6 @@ def _invalid() -> Iterator[None]:
         yield
     except Refused as refused:
         raise ValidationError(str(refused)) from None
-
-
-def _names(typed: str) -> list[str]:
-    return [name for name in typed.split(",") if name.strip()]
 
 
 def _sent(study: Study) -> StudyForm:

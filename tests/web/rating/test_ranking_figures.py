@@ -1,0 +1,118 @@
+"""A study of documents shows its headline figures on every page and in every file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
+from tests.services.runs.runs import click
+from tests.stored_studies import open_study
+from webapp.db.engine import Database
+from webapp.exporters.comparisons.files import FORMATS
+from webapp.services.judging import events
+from webapp.services.study import studies
+
+LISTS = {"h1": ["a", "b", "c"], "h2": ["d", "e"], "h3": []}
+OTHERS = {"h1": ["c", "x", "a"], "h2": ["e", "d"], "h3": ["f"]}
+
+
+@pytest.fixture(name="pair")
+def _pair(web_database: Database) -> tuple[str, str]:
+    """Two runs: of h1 the second is graded, and a document that nobody lists; h2 is whole."""
+    with open_study(web_database) as (session, study):
+        owner = studies.raters(session, study)[0]
+        make_graded(session, study)
+        study.blind = False
+        first = store_lists(session, study, "bm25", LISTS)
+        second = store_lists(session, study, "dense", OTHERS)
+        store_qrels(session, study, owner, {"h1": {"b": "2", "z": "3"}})
+        for rank, grade in ((1, "1"), (2, "3")):
+            events.judge(session, owner, first, 2, rank, grade, click(f"e{rank}"))
+    return first, second
+
+
+def test_pages_and_files_show_the_same_figures(client: FlaskClient, pair: tuple[str, str]) -> None:
+    run = pair[0]
+    found = json.loads(client.get(f"/runs/{run}/metrics.json").text)
+    names = {"nDCG@10", "P@5", "RR@10", "success@10", "Judged@10"}
+    assert set(found["figures"]) == names
+    assert found["scale"] == {"top": 3, "from": 2}
+    assert found["to_judge"] == 2
+    of_h1 = found["queries"][0]
+    assert of_h1["external_id"] == "h1"
+    # 2 / log2(3) over 3 + 2 / log2(3): z has 3 and is in no list
+    assert of_h1["figures"]["nDCG@10"]["value"] == pytest.approx(0.2961, abs=5e-5)
+    assert of_h1["figures"]["P@5"] == {"value": 0.3333, "lower": 0.3333, "upper": 1.0}
+    assert of_h1["figures"]["Judged@10"]["value"] == 0.3333
+
+    report = client.get(f"/runs/{run}/report.md").text
+    assert "nDCG@10" in report
+    assert "Composite" not in report
+    page = client.get(f"/runs/{run}").text
+    assert "P@5 (from grade 2)" in page
+    assert "nDCG@10 (from" not in page
+    rating = client.get(f"/runs/{run}/queries/1").text
+    for name in ("nDCG@10", "P@5 (from grade 2)", "judged 0.33"):
+        assert name in rating
+
+    rows = list(csv.reader(io.StringIO(client.get(f"/runs/{run}/export.csv").text)))
+    assert rows[0] == [
+        *("query_id", "question", "category", "results_count", "relevant_count"),
+        *("first_relevant_rank", "nDCG@10", "P@5", "RR@10", "success@10", "Judged@10", "notes"),
+    ]
+    assert rows[1][0] == "h1"
+    assert rows[1][6:11] == ["0.2961", "0.3333", "0.5000", "1.0000", "0.3333"]
+    assert rows[3][6:11] == ["", "", "0.0000", "0.0000", ""]  # an empty list, nothing judged
+
+
+def test_a_click_answers_with_the_figures_it_moved(
+    client: FlaskClient, pair: tuple[str, str]
+) -> None:
+    """A document of both runs is graded in one: the other run has its figures at once."""
+    before = json.loads(client.get(f"/runs/{pair[1]}/metrics.json").text)["queries"][0]["figures"]
+    said = {"relevance": "3", "event_id": "page-1", "device": "d", "sequence": "1"}
+    part = client.post(
+        f"/runs/{pair[0]}/queries/1/results/1/judgment",
+        data=said,
+        headers={"HX-Request": "true", "HX-Request-Type": "partial"},
+    )
+    assert part.status_code == 200
+    assert "judged 0.67" in part.text
+    after = json.loads(client.get(f"/runs/{pair[1]}/metrics.json").text)["queries"][0]["figures"]
+    assert after["Judged@10"]["value"] > before["Judged@10"]["value"]
+    assert after["nDCG@10"]["value"] > (before["nDCG@10"]["value"] or 0)
+
+
+@pytest.mark.parametrize("file_format", [name for name in FORMATS if name != "latex"])
+def test_a_comparison_is_by_the_headline(
+    client: FlaskClient, pair: tuple[str, str], file_format: str
+) -> None:
+    address = f"runs={pair[0]}&runs={pair[1]}"
+    made = client.get(f"/comparisons/report.{file_format}?{address}")
+    assert made.status_code == 200
+    if file_format == "json":
+        found = json.loads(made.data)
+        assert found["headline"] == ["nDCG@10", "P@5", "RR@10", "success@10", "Judged@10"]
+        assert "composite" not in found
+        paired = dict.fromkeys(one["figure"] for one in found["differences"])
+        assert list(paired) == ["nDCG@10", "P@5", "RR@10", "success@10"]
+        assert list(found["stability"]["orders"]) == list(paired)
+        (first, _) = found["runs"]
+        assert first["figures"]["nDCG@10"]["n"] == 2
+        assert set(first["categories"]) == {"category 0", "category 1", "category 2"}
+        answer = found["questions"][0]["answers"][pair[0]]
+        assert answer["figures"]["P@5"]["value"] == 0.3333
+    elif file_format != "xlsx":
+        assert "P@5 (from grade 2)" in made.text
+        assert "omposite" not in made.text
+    parts = ("summary", "differences", "categories", "questions", "stability", "configuration")
+    for part in parts:
+        page = client.get(f"/comparisons/?{address}&part={part}")
+        assert page.status_code == 200
+    assert client.get(f"/comparisons/questions/1?{address}").status_code == 200
+    assert client.get(f"/comparisons/intervals.svg?{address}").status_code == 200
