@@ -30,6 +30,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         MAX_CONTENT_LENGTH=settings.max_upload_bytes,
         JUDGE=settings.judge,
         IS_DEMO=settings.is_demo,
+        OTHER_DEMO=settings.other_demo,
     )
     setup.join(app, settings.database_url)
     return app

@@ -81,12 +81,24 @@ class Settings:
             )
         judge = JudgeEndpoint.from_environment(environ)
         found = cls(with_driver(url), instance, int(limit) * 2**20, judge=judge)
-        return replace(found, is_demo=found.database_url == found.demo_database_url)
+        demos = (found.demo_database_url, found.documents_database_url)
+        return replace(found, is_demo=found.database_url in demos)
 
     @property
     def demo_database_url(self) -> str:
         """The database of ``relevansi demo``, apart from anybody's own."""
         return sqlite_url(self.instance / "demo.sqlite")
+
+    @property
+    def documents_database_url(self) -> str:
+        """The database of ``relevansi demo --documents``."""
+        return sqlite_url(self.instance / "demo-documents.sqlite")
+
+    @property
+    def other_demo(self) -> str:
+        """The command of the demo that is not in the database in use."""
+        is_of_documents = self.database_url == self.documents_database_url
+        return "relevansi demo" if is_of_documents else "relevansi demo --documents"
 
 
 def resource(name: str) -> Path:

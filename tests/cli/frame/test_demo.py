@@ -39,7 +39,7 @@ def test_the_demo_of_this_version_opens_without_a_word_and_another_names_the_swi
 
     prepared_demo()
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(demo, "mark", lambda: 7)
+    monkeypatch.setattr(demo, "mark", lambda **_: 7)
     prepared_demo()
 
     assert "relevansi demo --fresh" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from tests.web.rating.blind_study import set_study
 from tests.web.visitors import invited
 from webapp.db.engine import Database
 from webapp.db.tables.people import LogEntry, Rater
+from webapp.db.tables.study import Study
 from webapp.records import BINARY, Relevance, Scale
 from webapp.services.rating import tasks
 from webapp.services.study import assignments, studies
@@ -125,12 +126,14 @@ def test_every_switch_is_stored_and_logged(client: FlaskClient, web_database: Da
     ],
 )
 def test_a_form_sent_as_shown_changes_nothing(app: Flask, switches: Switches) -> None:
-    shown = typed(StudyForm.showing(switches))
+    stored = {name: getattr(switches, name) for name in Switches.__struct_fields__}
+    study = Study(**stored | {"scale": switches.scale.to_store()}, kind="property")
+    shown = typed(StudyForm.showing(study))
     with app.test_request_context(method="POST", data=shown):
         form = sent(StudyForm)
 
     assert form.validate(), form.errors
-    assert form.switches(switches) == switches
+    assert form.switches(study) == switches
 
 
 @pytest.mark.parametrize(
@@ -283,7 +286,8 @@ def test_starter_guidelines_are_translated(client: FlaskClient, web_database: Da
         page = client.get("/rate/", follow_redirects=True).text
         return ["What you judge" in page, "Yang dinilai" in page]
 
-    english = studies.starters()["en"]
+    with open_study(web_database) as (_session, study):
+        english = studies.starters(study)["en"]
     assert english in Page(client.get("/study/")).fields(SWITCHES)["guidelines"]
     assert shown() == [True, False]
     client.post("/study/", data=FORM | {"blind": "yes", "guidelines": f"{english}\r\n"})

@@ -20,18 +20,20 @@ from webapp.db.tables.judging import Event, JudgedThing, Judgment, QueryRating
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Study
-from webapp.i18n import gettext, mark
+from webapp.i18n import gettext, language, mark
 from webapp.importers.runs import json_runs
 from webapp.records import Click, Relevance
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.rating import particulars, pool
 from webapp.services.rating.pool import POOL, Unit
-from webapp.services.runs import imports, runs
+from webapp.services.runs import imports, results, runs
 from webapp.services.runs.imports import Labels
+from webapp.services.runs.results import Choices, ResultsDecision
 from webapp.services.study import studies
 
 SAMPLE_NAME = mark("Sample study")
+DOCUMENTS_NAME = mark("Sample study of documents")
 
 
 class SampleRating(Struct, frozen=True):
@@ -86,6 +88,21 @@ def load_demo(session: Session, folder: Path, now: datetime) -> Study:
     add(session, study, folder / "demo", now)
     for part in (agreement, gold, evaluations, machine_judges, phase_3, planning):
         part.add(session, study, folder / "demo", now)
+    return study
+
+
+def load_documents(session: Session, folder: Path, now: datetime) -> Study:
+    """Make the demo's study of documents by the import, from ``documents`` in `folder`."""
+    study = studies.open_or_make(session, now)
+    stated = json.loads((folder / "documents" / "scale.json").read_text("utf-8"))
+    said = stated | stated.get(language(), {})
+    scale = studies.scale_of(stated["top"], stated["from"], said["words"], said["guidance"])
+    wanted = replace(studies.switches(study), name=gettext(DOCUMENTS_NAME), scale=scale, blind=True)
+    studies.set_switches(session, study, wanted, now)
+    names = ("queries.jsonl", "corpus.jsonl", "runs/*.run", "ratings-*.csv")
+    files = [path for name in names for path in sorted((folder / "documents").glob(name))]
+    report = results.read_files("documents", files, Choices())
+    results.store(session, study, report, ResultsDecision(), now)
     return study
 
 

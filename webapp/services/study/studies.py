@@ -317,12 +317,13 @@ def guidelines(study: Study, code: str = "") -> str:
     """Return what raters go by, the starter in a language (of the page) where it is shown."""
     if not study.starter_guidelines:
         return study.guidelines
-    texts = starters()
+    texts = starters(study)
     return texts.get(code or language(), texts[SOURCE_LANGUAGE])
 
 
-def starters() -> dict[str, str]:
-    found = texts_of(resource("templates") / "study", "starter")
+def starters(study: Study) -> dict[str, str]:
+    """Return the starter guidelines for the kind of items of a study, by their language."""
+    found = texts_of(resource("templates") / "study", f"starter_{study.kind}")
     return {code: text.strip() for code, text in found.items()}
 
 

@@ -127,6 +127,7 @@ def site() -> SimpleNamespace:
         ratios=notation.ratios(),
         ways=examples(),
         is_demo=current_app.config["IS_DEMO"],
+        other_demo=current_app.config["OTHER_DEMO"],
     )
 
 

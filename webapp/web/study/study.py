@@ -23,7 +23,7 @@ from webapp.db.tables.runs import Query, Run
 from webapp.db.tables.study import Study
 from webapp.exporters.exports.metrics_tables import said_blindness
 from webapp.failures import Refused
-from webapp.i18n import SOURCE_LANGUAGE, gettext, language, mark
+from webapp.i18n import gettext, mark
 from webapp.kinds import KINDS
 from webapp.metrics.judging.graded import ranking_figure
 from webapp.metrics.judging.registry import MEASURES, label_on, ranking_measure
@@ -91,20 +91,18 @@ class StudyForm(Form):
     further = LineField(LONGEST_LABEL)
 
     @classmethod
-    def showing(cls, switches: Switches) -> StudyForm:
-        return cls(data=cls.stored(switches))
+    def showing(cls, study: Study) -> StudyForm:
+        return cls(data=cls.stored(study) | {"name": studies.shown_name(study)})
 
     @classmethod
-    def stored(cls, switches: Switches) -> dict[str, Any]:
-        """Return the values of the fields while a study is set like this."""
+    def stored(cls, study: Study) -> dict[str, Any]:
+        """Return the values of the fields while the study is set as it is."""
+        switches = studies.switches(study)
         data, scale = asdict(switches), switches.scale
         data |= {"top": scale.top, "relevant_from": scale.relevant_from}
         for grade, (word, line) in enumerate(zip_longest(scale.words, scale.guidance)):
             data |= {f"word_{grade}": word or "", f"guidance_{grade}": line or ""}
-        if switches.starter_guidelines:
-            texts = studies.starters()
-            data["guidelines"] = texts.get(language(), texts[SOURCE_LANGUAGE])
-        return data
+        return data | {"guidelines": studies.guidelines(study)}
 
     def validate_relevant_from(self, field: Field) -> None:
         with _invalid():
@@ -118,13 +116,14 @@ class StudyForm(Form):
         with _invalid():
             studies.figures_in(field.data)
 
-    def switches(self, before: Switches) -> Switches:
+    def switches(self, study: Study) -> Switches:
         """Return the settings of a valid form; a starter text that was not edited stays one."""
+        before = studies.switches(study)
         own = {name: self.data[name] for name in Switches.__struct_fields__ if name in self.data}
         wanted = replace(before, **own, scale=self._scale(before), measures=self._measures(before))
         if not before.starter_guidelines:
             return wanted
-        if self.guidelines.data.strip() in studies.starters().values():
+        if self.guidelines.data.strip() in studies.starters(study).values():
             return replace(wanted, guidelines=before.guidelines)
         return replace(wanted, starter_guidelines=False)
 
@@ -164,7 +163,7 @@ def _invalid() -> Iterator[None]:
 
 
 def _sent(study: Study) -> StudyForm:
-    return forms.sent(StudyForm, **StudyForm.stored(studies.switches(study)))
+    return forms.sent(StudyForm, **StudyForm.stored(study))
 
 
 blueprint = Blueprint("study", __name__, url_prefix="/study")
@@ -173,8 +172,8 @@ blueprint = Blueprint("study", __name__, url_prefix="/study")
 @blueprint.get("/")
 def show() -> str:
     with access.reading() as (session, rater):
-        shown = replace(studies.switches(rater.study), name=studies.shown_name(rater.study))
-        page = _page(session, rater.study, StudyForm.showing(shown), saved="saved" in request.args)
+        form = StudyForm.showing(rater.study)
+        page = _page(session, rater.study, form, saved="saved" in request.args)
     return render_template("study/page.html", **page)
 
 
@@ -186,7 +185,7 @@ def save() -> Response:
         if not form.validate():
             page = _page(session, study, form, errors=forms.messages(form))
             return make_response(render_template("study/page.html", **page), 422)
-        wanted = form.switches(studies.switches(study))
+        wanted = form.switches(study)
         studies.set_switches(session, study, wanted, access.now())
         session.commit()
     return redirect(url_for("study.show", saved=1), 303)  # type: ignore[return-value]
@@ -199,7 +198,7 @@ def preview() -> Response:
     with access.reading() as (session, rater):
         form = _sent(rater.study)
         if starter is not None:
-            text = studies.starters().get(starter)
+            text = studies.starters(rater.study).get(starter)
             if text is None:
                 raise BadRequest
             form.guidelines.data = "\n\n".join(filter(None, [form.guidelines.data, text]))
@@ -283,7 +282,7 @@ def _page(
         "has_verdicts": studies.has_verdicts(session, study),
         "figures": _figures(study, form),
         "headline": studies.headline(study),
-        "starters": tuple(studies.starters()),
+        "starters": tuple(studies.starters(study)),
         "shows_starter": study.starter_guidelines,
     }
 
