@@ -196,6 +196,8 @@ def _import_results(
             if blind is not None:
                 switched = replace(studies.switches(study), blind=blind)
                 studies.set_switches(session, study, switched, now)
+            elif results.examine(session, study, report).turns_blind:
+                _tell_blind()
             _tell_kind(session, study, Document.kind)
             wanted = file_formats.of_results(decision)
             done = results.store(session, study, report, wanted, now, tell)
@@ -310,13 +312,7 @@ def store_file(
             elif imports.turns_blind(
                 session, study, [file_formats.look(session, study, file, None, now)]
             ):
-                told = gettext(
-                    "From now on this study is rated blind, because two of its runs have the same "
-                    "questions: raters see neither run nor method, and judge each property once, "
-                    "whichever run showed it. Every verdict so far stays and counts. `--open` "
-                    "keeps it open; the set-up of the study can change it later."
-                )
-                say(f"relevansi: {told}", err=True)
+                _tell_blind()
         stored = file_formats.store(session, study, file, decision, newcomers, now)
         if not isinstance(stored.report, ImportReport):
             session.commit()
@@ -340,6 +336,16 @@ def _tell_found(found: _Found) -> None:
         _tell_compared(compared)
     for taken in found.rated_csvs:
         _tell_rated_csv(taken)
+
+
+def _tell_blind() -> None:
+    told = gettext(
+        "From now on this study is rated blind, because two of its runs have the same "
+        "questions: raters see neither run nor method, and judge each property once, "
+        "whichever run showed it. Every verdict so far stays and counts. `--open` "
+        "keeps it open; the set-up of the study can change it later."
+    )
+    say(f"relevansi: {told}", err=True)
 
 
 def tell(run: ImportedRun) -> None:

@@ -85,7 +85,7 @@ class ResultsReport(Struct, frozen=True):
     ``raters`` counts the grades of each rater. ``meta`` has every key of metadata, and whether it
     is of a collection, which is the same for all systems. ``refused`` is why they cannot be stored
     and ``remedy`` what to do then, ``fits`` the scale that is set with them: the study has no
-    verdict yet, or none that is above.
+    verdict yet, or none that is above. ``turns_blind``: its runs will compete with one another.
     """
 
     name: str
@@ -109,6 +109,7 @@ class ResultsReport(Struct, frozen=True):
     remedy: str = ""
     fits: int | None = None
     known_raters: tuple[str, ...] = ()
+    turns_blind: bool = False
 
     @classmethod
     def of_refused(cls, refused: ImportRefused) -> ResultsReport:
@@ -251,9 +252,13 @@ def examine(session: Session, study: Study, report: ResultsReport) -> ResultsRep
         else:
             fits = max(report.highest_grade, 2)
     names = {rater.name for rater in studies.raters(session, study)}
+    found = [replace(run, run_id=_same(session, study, run.read)) for run in report.runs]
+    new = sum(run.run_id is None for run in found)
+    is_open = study.blind is None and not studies.is_blind(session, study)
     return replace(
         report,
-        runs=tuple(replace(run, run_id=_same(session, study, run.read)) for run in report.runs),
+        runs=tuple(found),
+        turns_blind=is_open and new > 0 and new + _runs(session, study) > 1,
         refused=refused.message if refused else "",
         remedy=refused.remedy if refused else "",
         fits=fits,

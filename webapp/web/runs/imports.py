@@ -127,7 +127,8 @@ def show() -> Response:
             files,
             left if "left" in request.args else "",
             works=works,
-            turns_blind=imports.turns_blind(session, rater.study, reports),
+            turns_blind=imports.turns_blind(session, rater.study, reports)
+            or any(file["report"].turns_blind for file in files if file["format"] is RESULTS),
             study_name=studies.shown_name(rater.study) if is_first else "",
             becomes=imports.BECOMES[kind] if is_first else "",
         )
