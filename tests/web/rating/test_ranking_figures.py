@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
 from tests.services.runs.runs import click
 from tests.stored_studies import open_study
+from tests.web.rating.blind_study import begin, keys, set_study
 from webapp.db.engine import Database
 from webapp.exporters.comparisons.files import FORMATS
 from webapp.services.judging import events
@@ -116,3 +117,22 @@ def test_a_comparison_is_by_the_headline(
         assert page.status_code == 200
     assert client.get(f"/comparisons/questions/1?{address}").status_code == 200
     assert client.get(f"/comparisons/intervals.svg?{address}").status_code == 200
+
+
+def test_blind_raters_see_those_of_the_answers(
+    client: FlaskClient, web_database: Database, pair: tuple[str, str]
+) -> None:
+    set_study(web_database, blind=True, figures="all", repeat_percent=0)
+    address = begin(client)
+    page = client.get(address).text
+
+    assert pair
+    assert "P@5 (from grade 2)" in page
+    assert "nDCG@10" in page
+    assert "Precision@5" not in page
+    (key, *_) = keys(client.get(address))
+    said = {"card": key, "relevance": "2", "event_id": "blind-1"}
+    part = {"HX-Request": "true", "HX-Request-Type": "partial"}
+    clicked = client.post(f"{address}/judgment", data=said, headers=part)
+    assert clicked.status_code == 200
+    assert "judged " in clicked.text

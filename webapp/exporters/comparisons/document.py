@@ -62,6 +62,10 @@ def configuration(report: ComparisonReport) -> Table:
         (gettext("Verdicts until"), words.until(report.judged_until)),
         (gettext("Blind rating"), words.blindness(report)),
     )
+    scale = report.comparison.scale
+    grades = gettext(
+        "0-%(top)s, relevant from grade %(grade)s", top=scale.top, grade=scale.relevant_from
+    )
     lines = (
         *([(gettext("Rated files"), ", ".join(report.files))] if report.files else made),
         *(
@@ -69,6 +73,7 @@ def configuration(report: ComparisonReport) -> Table:
             if report.cannot_tell
             else []
         ),
+        *([(gettext("Scale"), grades)] if scale.top > 1 else []),
         (gettext("Intervals and tests"), words.settings(report.comparison.settings)),
         (gettext("Version"), f"Relevansi {report.version}"),
     )

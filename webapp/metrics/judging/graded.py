@@ -17,7 +17,7 @@ The rules of every figure here, in any study (the V1 figures of ``queries`` have
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from math import fsum, log2
@@ -360,12 +360,13 @@ class RankingFigure(Struct, frozen=True):
         return self.cutoff is None or self.cutoff > shown
 
 
-def beside(names: Iterable[str]) -> dict[str, str]:
+@lru_cache
+def beside(names: tuple[str, ...]) -> Mapping[str, str]:
     """The ``Judged@k`` to show beside each ranking figure that has no bounds, by its name.
 
     Without a cut-off it is that of the whole list.
 
-    >>> beside(["nDCG@10", "P@5", "AP", "Judged@10", "mrr"])
+    >>> beside(("nDCG@10", "P@5", "AP", "Judged@10", "mrr"))
     {'nDCG@10': 'Judged@10', 'AP': 'Judged@1000'}
     """
     found = {name: ranking_figure(name) for name in names if name not in HEADLINES}
@@ -378,7 +379,7 @@ def with_judged(names: Sequence[str]) -> tuple[str, ...]:
     >>> with_judged(["nDCG@5", "AP", "Judged@5"])
     ('nDCG@5', 'AP', 'Judged@1000', 'Judged@5')
     """
-    missing = {name: one for name, one in beside(names).items() if one not in names}
+    missing = {name: one for name, one in beside(tuple(names)).items() if one not in names}
     pairs = ((name, missing.get(name, name)) for name in names)
     return tuple(dict.fromkeys(chain.from_iterable(pairs)))
 

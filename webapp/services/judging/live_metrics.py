@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from operator import methodcaller
 from typing import Any
 
@@ -105,8 +105,15 @@ def refresh_touched(
 
 
 def _further(study: Row[Any] | Study) -> tuple[str, ...]:
+    top = study.scale["top"] if study.scale else 1
+    return _kept(study.kind, tuple(study.measures) if study.measures else (), top)
+
+
+@lru_cache
+def _kept(kind: str, measures: Sequence[str], top: int) -> tuple[str, ...]:
     from webapp.services.study import studies  # which makes rows here for new raters
 
+    study = Study(kind=kind, measures=[*measures], scale=Scale(top).to_store())
     return graded.kept(studies.headline(study))
 
 
@@ -289,9 +296,8 @@ def _rows(
 def _row(
     rater_id: int, query_key: int, run_id: str, made: Summary, open_judgments: int
 ) -> dict[str, Any]:
-    further = {name: [*span] for name, span in made.further.items()}
-    return {
-        **({"further": further} if further else {}),
+    further = {"further": {name: [*span] for name, span in made.further.items()}}
+    return (further if made.further else {}) | {
         **{name: getattr(made, name) for name in _PLAIN},
         **columns(made),
         "rater_id": rater_id,

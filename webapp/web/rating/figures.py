@@ -46,7 +46,8 @@ class FigureCell(Struct, frozen=True):
 
     ``bounds`` ("0,71–0,94") and ``sentence`` are empty once nothing is open; else the value is so
     far, over ``n`` of ``of`` questions. ``judged`` is how much is judged of what a figure without
-    bounds looks at, empty for all. ``applies`` is false where there is no such figure.
+    bounds looks at, empty for all, and the residual of RBP. ``applies`` is false where there is no
+    such figure.
     """
 
     value: str
@@ -88,7 +89,7 @@ def rows(
 
 def of_totals(totals: Totals, names: Sequence[str] = HEADLINES) -> dict[str, FigureCell]:
     waiting = _waiting(totals.n_unjudged, totals.n_unclassified, totals.n_unrated)
-    shares = {name: figures(totals, [one])[one].value for name, one in beside(names).items()}
+    shares = {name: figures(totals, [one])[one].value for name, one in beside(tuple(names)).items()}
     return {
         name: _cell(
             *(name, one, waiting, shares.get(name)), n=one.n, of=one.of, why=one.why_undefined
@@ -102,7 +103,7 @@ def of_query(summary: QuerySummary, names: Sequence[str] = HEADLINES) -> dict[st
     is_unclassified = summary.state is QueryState.EMPTY and summary.empty_outcome is None
     unjudged = summary.results_count - summary.judged_count
     waiting = _waiting(unjudged, int(is_unclassified), int(summary.is_unrated))
-    shares = {name: summary.span(one).value for name, one in beside(names).items()}
+    shares = {name: summary.span(one).value for name, one in beside(tuple(names)).items()}
     column = {
         name: _cell(
             *(name, summary.span(own), waiting, shares.get(name)), why=why_undefined(summary, own)
@@ -169,6 +170,8 @@ def _cell(
     unit = measure_of(name).unit
     bounds, sentence = _bounds(figure, waiting[name == OF_QUALITY], unit)
     judged = ""
+    if name.startswith("RBP") and figure.lower is not None and figure.upper is not None:
+        judged = gettext("residual %(share)s", share=notation.figure(figure.upper - figure.lower))
     if share is not None and share < 1:
         judged = gettext("judged %(share)s", share=notation.figure(share))
         sentence = f"{judged} ({waiting[0]})" if waiting[0] else judged

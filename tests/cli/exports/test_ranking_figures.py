@@ -1,0 +1,74 @@
+"""``relevansi metrics`` and ``compare`` with figures by name, those of whole lists too."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.cli.rated_files import rated
+from tests.cli.relevansi import document, relevansi
+from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
+from tests.stored_studies import study_in
+from webapp.services.study import studies
+
+NAMES = ("--figures", "ap, RBP(0.8),mrr")
+DEEP = {"h1": ["a", "b", "c", "d"], "h2": ["d", "e"]}
+
+
+@pytest.fixture(name="pair")
+def _pair(tmp_path: Path) -> tuple[str, str]:
+    """Lists of which raters see two ranks; the third of h1 is relevant by a file of verdicts."""
+    with study_in(tmp_path) as (session, study):
+        make_graded(session, study)
+        first = store_lists(session, study, "bm25", DEEP, depth=2)
+        second = store_lists(session, study, "dense", {"h1": ["c", "b"], "h2": ["x", "d"]})
+        owner = studies.raters(session, study)[0]
+        store_qrels(session, study, owner, {"h1": {"a": "1", "b": "3", "c": "2"}})
+    return first, second
+
+
+def test_any_figure_is_computed_on_request(tmp_path: Path, pair: tuple[str, str]) -> None:
+    asked = ("metrics", "--run", pair[0], *NAMES)
+    for rule in ((), ("--rule", "majority"), ("--rule", "adjudicated")):
+        found = document(relevansi(tmp_path, *asked, *rule, "--format", "json"))
+        assert list(found["figures"]) == ["AP", "Judged@1000", "RBP(0.8)", "mrr"]
+        of_h1 = found["queries"][0]["figures"]
+        # b at rank 2 and c at rank 3, below what raters see: (1/2 + 2/3) / 2
+        assert of_h1["AP"] == {"value": 0.5833, "lower": None, "upper": None}
+        assert of_h1["Judged@1000"]["value"] == 0.75
+        # 0.2 x (0.8 + 0.64), and 0.2 x 0.512 for d, and 0.8^4 below
+        assert of_h1["RBP(0.8)"] == {"value": 0.288, "lower": 0.288, "upper": 0.8}
+        assert found["queries"][1]["figures"]["AP"]["value"] is None
+
+    lines = list(csv.reader(io.StringIO(relevansi(tmp_path, *asked, "--format", "csv").stdout)))
+    assert ["", "AP", "0.5833", "", "", "1"] in lines
+    table = relevansi(tmp_path, *asked)
+    assert "MRR (from grade 2)" in table.stdout
+
+
+def test_a_comparison_takes_them_too(tmp_path: Path, pair: tuple[str, str]) -> None:
+    asked = ("compare", "--runs", *pair, *NAMES, "--resamples", "100", "--format", "json")
+    found = document(relevansi(tmp_path, *asked))
+
+    assert found["headline"] == ["AP", "RBP(0.8)", "mrr"]
+    (of_ap,) = (one for one in found["differences"] if one["figure"] == "AP")
+    # c and b first: 1 against 0.5833
+    assert (of_ap["n"], of_ap["mean"]) == (1, -0.4167)
+
+
+@pytest.mark.parametrize("name", ["precision", "P@0", "nDCG"])
+def test_an_unknown_name_is_refused_with_those_there_are(
+    tmp_path: Path, pair: tuple[str, str], name: str
+) -> None:
+    done = relevansi(tmp_path, "metrics", "--run", pair[0], "--figures", f"AP,{name}")
+    assert done.returncode == 1
+    assert name in done.stderr
+    assert "nDCG@k" in done.stderr
+
+
+def test_a_rated_file_has_no_grades(tmp_path: Path) -> None:
+    done = relevansi(tmp_path, "metrics", "--input", rated(tmp_path), "--figures", "AP")
+    assert done.returncode == 2
