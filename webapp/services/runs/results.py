@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct, field, json
 from msgspec.structs import asdict, replace
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp import labels
@@ -254,11 +254,12 @@ def examine(session: Session, study: Study, report: ResultsReport) -> ResultsRep
     names = {rater.name for rater in studies.raters(session, study)}
     found = [replace(run, run_id=_same(session, study, run.read)) for run in report.runs]
     new = sum(run.run_id is None for run in found)
+    there = session.scalar(select(func.count(Run.id)).where(Run.study_id == study.id)) or 0
     is_open = study.blind is None and not studies.is_blind(session, study)
     return replace(
         report,
         runs=tuple(found),
-        turns_blind=is_open and new > 0 and new + _runs(session, study) > 1,
+        turns_blind=refused is None and is_open and new > 0 and new + there > 1,
         refused=refused.message if refused else "",
         remedy=refused.remedy if refused else "",
         fits=fits,
