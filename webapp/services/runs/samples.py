@@ -34,6 +34,7 @@ from webapp.services.study import studies
 
 SAMPLE_NAME = mark("Sample study")
 DOCUMENTS_NAME = mark("Sample study of documents")
+JUDGED_DEPTH = 5  # of each list in ``documents``
 
 
 class SampleRating(Struct, frozen=True):
@@ -97,7 +98,13 @@ def load_documents(session: Session, folder: Path, now: datetime) -> Study:
     stated = json.loads((folder / "documents" / "scale.json").read_text("utf-8"))
     said = stated | stated.get(language(), {})
     scale = studies.scale_of(stated["top"], stated["from"], said["words"], said["guidance"])
-    wanted = replace(studies.switches(study), name=gettext(DOCUMENTS_NAME), scale=scale, blind=True)
+    wanted = replace(
+        studies.switches(study),
+        name=gettext(DOCUMENTS_NAME),
+        scale=scale,
+        blind=True,
+        pool_depth=JUDGED_DEPTH,
+    )
     studies.set_switches(session, study, wanted, now)
     names = ("queries.jsonl", "corpus.jsonl", "runs/*.run", "ratings-*.csv")
     files = [path for name in names for path in sorted((folder / "documents").glob(name))]
