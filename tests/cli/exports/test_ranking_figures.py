@@ -7,11 +7,15 @@ import io
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.cli.rated_files import rated
 from tests.cli.relevansi import document, relevansi
 from tests.services.judging.ranked_studies import make_graded, store_lists, store_qrels
 from tests.stored_studies import study_in
+from webapp.exporters.exports.csv_ratings import rated_csv
+from webapp.services.exports import exports, rated_imports
+from webapp.services.runs import reports
 from webapp.services.study import studies
 
 NAMES = ("--figures", "ap, RBP(0.8),mrr")
@@ -67,6 +71,29 @@ def test_an_unknown_name_is_refused_with_those_there_are(
     assert done.returncode == 1
     assert name in done.stderr
     assert "nDCG@k" in done.stderr
+
+
+@pytest.mark.parametrize("file_format", exports.FORMATS)
+def test_every_export_is_made(tmp_path: Path, pair: tuple[str, str], file_format: str) -> None:
+    made = tmp_path / "made"
+    done = relevansi(tmp_path, "export", pair[0], "--format", file_format, "-o", made)
+
+    assert done.returncode == 0, done.stderr
+    if file_format == "wide-csv":
+        header, *lines = csv.reader(io.StringIO(made.read_text("utf-8")))
+        assert [line[0] for line in lines] == ["h1", "h2"]
+        assert sum(name.startswith("nDCG@10") for name in header) == 2
+
+
+def test_a_rated_file_in_the_original_columns_is_found_equal(
+    tmp_path: Path, pair: tuple[str, str]
+) -> None:
+    with study_in(tmp_path) as (session, study):
+        report = reports.report(session, study, pair[0], reports.rule_of(session, study))
+        data = rated_csv(replace(report, is_original=True))
+        found = rated_imports.compare(session, study, "rated.csv", data, [*pair])
+
+    assert (found.run_id, found.differing) == (pair[0], ())
 
 
 def test_a_rated_file_has_no_grades(tmp_path: Path) -> None:

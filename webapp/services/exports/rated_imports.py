@@ -95,7 +95,8 @@ def _lists(report: RunReport) -> list[tuple[int, str, int]]:
 
 
 def _lines(report: RunReport) -> Mapping[int, list[str]]:
-    rows = csv.reader(io.StringIO(rated_csv(report).decode()))
+    original = replace(report, is_original=True)  # the columns that are read from files
+    rows = csv.reader(io.StringIO(rated_csv(original).decode()))
     next(rows)
     return {int(row[0]): row[FIGURES] for row in rows}
 
