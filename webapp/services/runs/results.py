@@ -302,7 +302,10 @@ def store(
     """
     looked = examine(session, study, report)
     named = {name: _rater_name(name or decision.rater) for name in report.raters}
-    _check(looked, named, decision)
+    _check(looked)
+    people = {rater.name for rater in studies.raters(session, study)}
+    if not decision.confirmed and (known := people.intersection(named.values())):
+        raise KnownRater(min(known))
     imports.begin(session, study, Document.kind, now)
     if looked.fits is not None:
         scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
@@ -330,14 +333,11 @@ def store(
     return StoredResults(tuple(stored), grades)
 
 
-def _check(report: ResultsReport, named: Mapping[str, str], decision: ResultsDecision) -> None:
+def _check(report: ResultsReport) -> None:
     if report.refused == OtherKind.message:
         raise OtherKind
     if report.refused:
         raise OtherScale(str(report.highest_grade))
-    for rater in named.values():
-        if rater in report.known_raters and not decision.confirmed:
-            raise KnownRater(rater)
 
 
 def _seen(read: ReadRun, shown: set[str]) -> Iterator[ReadQuery]:
