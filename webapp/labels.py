@@ -35,6 +35,11 @@ RULES: Mapping[str, str] = {
     "adjudicated": mark("Adjudicated, else the majority"),
     "rated file": mark("As the rated file has it"),
 }
+OF_MEDIAN: Mapping[str, str] = {
+    "majority": mark("Median of all raters (the lower of two middle grades)"),
+    "adjudicated": mark("Adjudicated, else the median (the lower of two middle grades)"),
+}
+"""The same rules in a study that merges grades by their median."""
 
 CANNOT_TELL: Mapping[CannotTell, str] = {
     "not_relevant": mark('"Cannot tell" counts as not relevant.'),
@@ -59,6 +64,7 @@ FIELDS: Mapping[str, str] = {
 
 
 _scale: ContextVar[Scale] = ContextVar("scale", default=BINARY)
+_merging: ContextVar[str] = ContextVar("merging", default="majority")
 
 
 def scale() -> Scale:
@@ -66,10 +72,16 @@ def scale() -> Scale:
     return _scale.get()
 
 
-def about(kind: str, of_study: Scale) -> None:
-    """Put the words of a study's items and those of its grades in force in this context."""
+def merging() -> str:
+    """Return how verdicts are merged in this context: by "majority" or, of grades, "median"."""
+    return _merging.get()
+
+
+def about(kind: str, of_study: Scale, merging: str | None = None) -> None:
+    """Put the words of a study's items, its grades and its way to merge them in force here."""
     speak_of(kind)
     _scale.set(of_study)
+    _merging.set(of_study.merging(merging))
 
 
 def verdict(value: str) -> str:
@@ -132,7 +144,8 @@ def rule(name: str) -> str:
         return gettext("%(name)s (machine) alone", name=rater)
     if kind == "rater" and rater:
         return gettext("%(name)s alone", name=rater)
-    return gettext(RULES[name]) if name in RULES else name
+    rules = OF_MEDIAN if merging() == "median" and name in OF_MEDIAN else RULES
+    return gettext(rules[name]) if name in rules else name
 
 
 def cannot_tell(setting: CannotTell | None) -> str:

@@ -88,6 +88,13 @@ class Scale(Struct, frozen=True, rename={"relevant_from": "from"}):
         """Each verdict as it is stored, as ``number`` has it."""
         return _numbers(self)
 
+    def merging(self, chosen: str | None) -> str:
+        """How several raters' verdicts become one: as `chosen`, usually by "median" for grades.
+
+        Else, and always on a binary scale, by "majority".
+        """
+        return "median" if self.top > 1 and chosen != "majority" else "majority"
+
     def accepts(self, text: str) -> bool:
         return text in self.verdicts
 
@@ -173,8 +180,9 @@ class Item(Struct, frozen=True):
     say more of an item than its fields, which is shown under it. ``of_one_run`` are the fields that
     a result keeps for itself, the others being kept once for all runs; ``None`` means all fields.
     ``headlines`` are the figures that pages show first, none meaning those of the method for
-    properties. ``is_text``: words of the question can be marked in it. ``always_answered``: the
-    quality of an answer is asked even where it is blank.
+    properties. ``of_collection``: files of judgments name it by its id in a collection, and hold
+    all that was judged for a question. ``is_text``: words of the question can be marked in it.
+    ``always_answered``: the quality of an answer is asked even where it is blank.
     """
 
     kind: ClassVar[str]
@@ -183,6 +191,7 @@ class Item(Struct, frozen=True):
     states_more: ClassVar[bool] = False
     of_one_run: ClassVar[tuple[str, ...] | None] = None
     headlines: ClassVar[tuple[str, ...]] = ()
+    of_collection: ClassVar[bool] = False
     is_text: ClassVar[bool] = False
     always_answered: ClassVar[bool] = False
 
@@ -198,6 +207,11 @@ class Item(Struct, frozen=True):
     def identity(self) -> str:
         """Its identity in every run, as ``what:value``."""
         raise NotImplementedError
+
+    @classmethod
+    def docno(cls, identity: str, content: int) -> str:
+        """Return the id of a version of an item in files of judgments, by its number from 1."""
+        return f"{identity}/{content}".replace("%", "%25").replace("#", "%23")
 
     def differences(self, other: Any) -> tuple[str, ...]:
         """Return the fields in which two versions of an item contradict each other.

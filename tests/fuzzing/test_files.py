@@ -103,7 +103,7 @@ def _read_run(ground: Ground, data: bytes) -> None:
         assert live_metrics.check(session) == []
         rule = reports.rule_of(session, study)
         # One of them each time: a spreadsheet takes longer than all the rest.
-        names = sorted(exports.FORMATS)
+        names = sorted(exports.offered(study))
         exports.export(session, study, stored.id, rule, names[len(data) % len(names)])
 
     _rolled_back(ground, use)

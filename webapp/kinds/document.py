@@ -39,6 +39,7 @@ class Document(Item, frozen=True):
     columns: ClassVar[tuple[str, ...]] = ("doc_id", "title", "url", "text", "meta", "score")
     of_one_run: ClassVar[tuple[str, ...] | None] = ("score", "position")
     headlines: ClassVar[tuple[str, ...]] = ("nDCG@10", "P@5", "RR@10", "success@10", "Judged@10")
+    of_collection: ClassVar[bool] = True
     is_text: ClassVar[bool] = True
 
     text: str = ""
@@ -66,6 +67,16 @@ class Document(Item, frozen=True):
         if self.text.strip() or not (self.url or self.title):
             return f"text:{text_hash(self.text)}"
         return f"url:{self.url}" if self.url else f"title:{text_hash(self.title)}"
+
+    @classmethod
+    def docno(cls, identity: str, content: int) -> str:
+        """Return the collection's own id, with the number of every version but the first.
+
+        >>> Document.docno("doc:d7", 1), Document.docno("doc:d7", 2)
+        ('d7', 'd7/2')
+        """
+        own = identity.removeprefix("doc:")
+        return own if content == 1 else f"{own}/{content}"
 
     def differences(self, other: Document) -> tuple[str, ...]:
         """Return "text" where both state one and neither begins with the other, else ().

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from webapp.exporters.exports.metrics_tables import JsonValue, json_of_list, result_json
 from webapp.kinds.property import Card, CardParticulars
-from webapp.records import Relevance
+from webapp.records import BINARY, Relevance
 
 CARD = Card("Rumah A", slug="rumah-a", price=850_000_000, land_area=105.0, building_area=62.5)
 NOTHING: dict[str, object] = {
@@ -37,7 +37,7 @@ UNSAID = (
 def test_a_result_holds_every_field_of_its_card_null_where_nothing_is_said(
     verdict: Relevance | None, written: int | str | None
 ) -> None:
-    found = result_json(1, CARD, verdict, CardParticulars())
+    found = result_json(1, CARD, BINARY.number(verdict), CardParticulars())
 
     assert found == {
         **dict.fromkeys(UNSAID),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import click
 from sqlalchemy.orm import Session
@@ -170,7 +172,14 @@ FORMATS: Mapping[str, Callable[[RunReport], bytes]] = {
 
 
 PACK, PAGE = "proof-pack", "html"
-CSV_FORMATS = {"csv": exports.rated_csv, "wide-csv": exports.wide_csv, "long-csv": exports.long_csv}
+OPTIONS: Mapping[str, Sequence[str]] = {
+    "style": ("csv", "wide-csv", "long-csv"),
+    "unjudged": ("qrels",),
+    "scores": ("run",),
+    "texts": ("json",),
+    "index": ("rank-eval",),
+}
+"""The options of some formats alone; --excel is the style."""
 
 
 @click.command("export")
@@ -189,10 +198,15 @@ CSV_FORMATS = {"csv": exports.rated_csv, "wide-csv": exports.wide_csv, "long-csv
     is_flag=True,
     help="CSV for Excel: with a byte order mark, `;` and the decimal sign of the language.",
 )
+@click.option("--unjudged", is_flag=True, help="qrels: -1 for what nobody could judge, for infAP.")
+@click.option("--scores", is_flag=True, help="run: each list's own scores beside ours.")
+@click.option("--texts", is_flag=True, help="json: the texts of documents too.")
+@click.option("--index", help="rank-eval: the index that holds the documents.")
 @output_option
 @click.pass_obj
 def export_command(
     create_app: AppFactory,
+    /,
     run_id: str | None,
     rater: str | None,
     rule: str | None,
@@ -200,6 +214,7 @@ def export_command(
     output: Path | None,
     *,
     excel: bool,
+    **own: Any,
 ) -> None:
     """Write the rated run ID as a file, to the standard output unless -o says where.
 
@@ -208,11 +223,14 @@ def export_command(
 
     The format proof-pack is one zip with everything behind the figures, which `relevansi
     verify` recomputes: of the run ID or, without ID, of the whole study. It names the raters.
+
+    For studies of documents: beir is a zip with a card of the data set, or a folder where -o names
+    no .zip; srw, phoenix, rank-eval, quepid and quepid-book (a column for each rater) go back to
+    the tools of these names.
     """
     if run_id is None and file_format != PACK:
         raise click.UsageError(gettext("Name a run; only --format proof-pack takes all of them."))
-    if excel and file_format not in CSV_FORMATS:
-        raise click.UsageError(gettext("--excel goes with the CSV formats."))
+    given = _options(file_format, style=CsvStyle.EXCEL if excel else None, **own)
     if file_format == PAGE and (rater or rule):
         raise click.UsageError(
             gettext(
@@ -231,12 +249,38 @@ def export_command(
             if studies.is_blind(session, study):
                 notes = [gettext("The study is blind: the file names neither method, LLM nor run.")]
         else:
-            make = partial(CSV_FORMATS[file_format], style=CsvStyle.EXCEL) if excel else None
-            file = (make or exports.FORMATS[file_format])(session, study, run_id or "", chosen)
+            make = exports.FORMATS[file_format]
+            file = make(session, study, run_id or "", chosen, **given)
             data, notes = file.data, file.notes
     for note in notes:
         say(f"relevansi: {note}", err=True)
-    write(data, output, private=file_format == PACK)
+    if file_format == "beir" and output is not None and output.suffix != ".zip":
+        _unpack(data, output)
+    else:
+        write(data, output, private=file_format == PACK)
+
+
+def _options(file_format: str, **stated: Any) -> dict[str, Any]:
+    """Return what was stated of the options of this format; those of others are refused."""
+    given = {name: value for name, value in stated.items() if value}
+    for name in given:
+        if file_format not in OPTIONS[name]:
+            if name == "style":
+                raise click.UsageError(gettext("--excel goes with the CSV formats."))
+            formats = ", ".join(OPTIONS[name])
+            said = gettext("--%(name)s goes with --format %(formats)s.", name=name, formats=formats)
+            raise click.UsageError(said)
+    return given
+
+
+def _unpack(data: bytes, folder: Path) -> None:
+    with zipfile.ZipFile(BytesIO(data)) as packed:
+        files = {folder / name: packed.read(name) for name in packed.namelist()}
+    if other := next((path for path in files if path.exists()), None):
+        raise click.ClickException(
+            gettext("%(file)s is there already. Choose another folder.", file=other)
+        )
+    _write(files)
 
 
 def _pack(session: Session, study: Study, run_id: str | None, rule: Rule) -> bytes:

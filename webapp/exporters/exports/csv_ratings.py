@@ -135,6 +135,10 @@ LONG_COLUMNS = (
     *("run", "rater", "query_id", "rank", "property", "content", "title", "relevance"),
     "provenance",
 )
+LONG_COLUMNS_OF_DOCUMENTS = (
+    *("document" if name == "property" else name for name in LONG_COLUMNS),
+    *("grade_word", "seconds"),
+)
 
 
 def rated_csv(report: RunReport, *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
@@ -188,13 +192,15 @@ def wide_csv(
 
 
 def long_csv(rows: Iterable[tuple[Cell, ...]], *, style: CsvStyle = CsvStyle.PLAIN) -> bytes:
-    """One line per result, by ids that stay the same; `rows` have the ``LONG_COLUMNS``.
+    """One line per result, by ids that stay the same; the first of `rows` names the columns.
 
-    ``property`` is the property's identity and ``content`` the number of what was shown. ``rater``
-    may name a merging rule; ``provenance`` then says where the label comes from, and is blank for
-    one rater's own verdicts. ``relevance`` is 1, 0, ``unsure`` or, unjudged, blank.
+    ``property`` is the property's identity, ``document`` the id of one of a collection, and
+    ``content`` the number of what was shown. ``rater`` may name a merging rule; ``provenance`` then
+    says where the label comes from, and is blank for one rater's own verdicts. ``relevance`` is a
+    grade (1 or 0 on a binary scale), ``unsure`` or, unjudged, blank. ``seconds`` is the time from
+    the rater's verdict before, where it is known and no break.
     """
-    return csv_bytes([LONG_COLUMNS, *rows], style=style)
+    return csv_bytes([*rows], style=style)
 
 
 def _rows(report: RunReport, style: CsvStyle) -> list[list[Cell]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import chain
 from operator import attrgetter
@@ -48,17 +48,9 @@ from webapp.metrics.phase_3 import registry as phase_3_figures
 from webapp.metrics.planning import registry as planning_figures
 from webapp.notation import decimals
 from webapp.printable import printable_line
-from webapp.records import Blindness, GivenOn, Item, Relevance
+from webapp.records import Blindness, GivenOn, Item, Number
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
-
-VERDICTS: dict[Relevance | None, int | str | None] = {
-    Relevance.RELEVANT: 1,
-    Relevance.NOT_RELEVANT: 0,
-    Relevance.UNSURE: "unsure",
-    None: None,
-}
-"""How a verdict is written."""
 
 
 def blindness_json(found: Blindness) -> dict[str, JsonValue]:
@@ -86,16 +78,24 @@ def _given_json(given: GivenOn) -> JsonValue:
 
 
 def result_json(
-    rank: int, card: Item, relevance: Relevance | None, known: CardParticulars | None
+    rank: int,
+    card: Item,
+    verdict: Number,
+    known: CardParticulars | None,
+    *,
+    without: Container[str] = (),
 ) -> dict[str, JsonValue]:
-    """One result at its 1-based rank: its card, what else is `known` of it, and its verdict."""
-    values = {name: getattr(card, name) for name in card.columns}
+    """One result at its 1-based rank: its card, what else is `known` of it, and its verdict.
+
+    `without` are columns that are left out.
+    """
+    values = {name: getattr(card, name) for name in card.columns if name not in without}
     fields = {n: whole(value) if isinstance(value, float) else value for n, value in values.items()}
     return {
         "rank": rank,
         **fields,
         **({"particulars": _particulars(known)} if known else {}),
-        "relevance": VERDICTS[relevance],
+        "relevance": verdict,
     }
 
 
@@ -171,7 +171,8 @@ def metrics_json(report: RunReport) -> dict[str, JsonValue]:
     ``not_asked`` has the query ids that a sample left out, and is there only if it did.
     ``cannot_tell`` is "not_relevant" (in the denominator of the precisions) or "left_out"; null
     for a rated file that does not say. A study of other figures than those of the method has
-    ``scale`` {top, from}, ``to_judge`` (results without a verdict) and, in each query,
+    ``scale`` {top, from}, ``merging``, ``to_judge`` (results without a verdict), perhaps
+    ``seconds_per_verdict`` {median, n} by rater, and, in each query,
     ``external_id`` and ``figures`` {value, lower, upper} by name, with the ``Judged@k`` that
     stands beside a figure without bounds.
     """
@@ -199,8 +200,28 @@ def _of_rankings(report: RunReport, whole_run: Totals) -> dict[str, JsonValue]:
     scale = report.scale
     return {
         "scale": {"top": scale.top, "from": scale.relevant_from},
+        "merging": report.merging,
         "to_judge": whole_run.n_unjudged,
+        **({"seconds_per_verdict": seconds_json(report.seconds)} if report.seconds else {}),
     }
+
+
+def seconds_json(seconds: Mapping[str, tuple[float, int]]) -> JsonValue:
+    """The median seconds per verdict of each rater, and how many verdicts have a time."""
+    return {name: {"median": value, "n": n} for name, (value, n) in seconds.items()}
+
+
+def said_seconds(seconds: Mapping[str, tuple[float, int]]) -> str:
+    """The sentence on the median seconds per verdict of each rater; empty without any."""
+    each = (
+        f"{name} {notation.seconds(1000 * value)} (n = {notation.number(n)})"
+        for name, (value, n) in seconds.items()
+    )
+    said = gettext(
+        "Median time per verdict, breaks of more than 5 minutes left out: %(each)s.",
+        each=", ".join(each),
+    )
+    return said if seconds else ""
 
 
 def metrics_csv(report: RunReport) -> bytes:
@@ -251,6 +272,8 @@ def sentences(report: RunReport, whole: Totals) -> Iterator[str]:
         )
     if blindness := said_blindness(report.blindness):
         yield blindness
+    if pace := said_seconds(report.seconds):
+        yield pace
 
 
 def said_unasked(unasked: Sequence[int]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from webapp.exporters.comparisons.document import CATEGORY_FIGURES
 from webapp.exporters.comparisons.files import XLSX, formats, interval_json, moment_json
 from webapp.exporters.comparisons.pictures import Track
 from webapp.exporters.comparisons.words import figure_name, suggestion, unit_of, until
-from webapp.exporters.exports.metrics_tables import VERDICTS, whole
+from webapp.exporters.exports.metrics_tables import whole
 from webapp.exporters.frame import csv_cells
 from webapp.exporters.frame.canvas import LARGE, PAGE, SMALL, WIDE, Canvas, Picture
 from webapp.exporters.frame.csv_cells import csv_bytes, rounded
@@ -48,7 +48,7 @@ from webapp.metrics.phase_3.user_study import (
     Person,
     UserStudyReport,
 )
-from webapp.records import USABILITY_ITEMS
+from webapp.records import BINARY, USABILITY_ITEMS
 
 FEW = 20
 """Below so many participants a report says that they are few."""
@@ -642,7 +642,7 @@ def _results(answer: OwnAnswer) -> list[dict[str, Any]]:
             "url": card.url,
             "price": card.price,
             "location": card.location,
-            "relevance": VERDICTS[verdict],
+            "relevance": BINARY.number(verdict),
         }
         for rank, card, verdict in answer.cards
     ]

@@ -195,7 +195,11 @@ def pack(
             for name, data in sorted(members.items())
         ],
     }
-    members = {MANIFEST: json_file(manifest), **dict(sorted(members.items()))}
+    return packed_folder({MANIFEST: json_file(manifest), **dict(sorted(members.items()))})
+
+
+def packed_folder(members: Mapping[str, bytes]) -> bytes:
+    """Return a zip of files by name, the README first; the same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compresslevel=9) as archive:
         for name in (README, *(name for name in members if name != README)):

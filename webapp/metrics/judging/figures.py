@@ -505,7 +505,9 @@ class RunReport(Struct, frozen=True):
     ``run`` is the run's id or a rated file's name. ``unasked`` are the query ids of questions
     that the study puts to nobody: they have no row. ``cannot_tell`` is what such a result is in
     the figures, ``None`` where a rated file does not say. ``headline`` names the figures to show.
-    ``is_original``: its rated CSV has the columns of the original evaluation page.
+    ``is_original``: its rated CSV has the columns of the original evaluation page. ``merging`` is
+    how several raters' verdicts become one, "majority" or "median". ``seconds`` has the median time
+    per verdict of each rater, where clicks tell it, and of how many verdicts.
     """
 
     run: str
@@ -520,6 +522,8 @@ class RunReport(Struct, frozen=True):
     scale: Scale = BINARY
     is_original: bool = True
     asks_quality: bool = True
+    merging: str = "majority"
+    seconds: Mapping[str, tuple[float, int]] = {}
 
 
 def totals(report: RunReport) -> Totals:

@@ -176,9 +176,8 @@ def docket(session: Session, study: Study) -> Docket:
         )
         for thing, question in rows
     ]
-    return Docket(
-        tuple(sorted(disputes, key=_urgency)), reports.label_counts(cast, settled), is_shown
-    )
+    counts = reports.label_counts(cast, settled, verdicts.merging_of(study))
+    return Docket(tuple(sorted(disputes, key=_urgency)), counts, is_shown)
 
 
 def _urgency(dispute: Dispute) -> tuple[Fraction, int, int, int]:

@@ -2,43 +2,66 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
-from sqlalchemy import Row, select
+from sqlalchemy import Row, null, select
 from sqlalchemy.orm import Session, selectinload
 
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Study
-from webapp.exporters.exports import csv_ratings, metrics_tables, run_folders, trec
+from webapp.db.tables.study import Question, Study
+from webapp.exporters.exports import (
+    csv_ratings,
+    judged_results,
+    metrics_tables,
+    run_folders,
+    trec,
+)
+from webapp.exporters.exports.dataset_card import dataset_card
+from webapp.exporters.exports.judged_results import JudgedResult, grade_word
 from webapp.exporters.exports.metrics_tables import JsonValue, said_unasked
 from webapp.exporters.exports.run_folders import StoredRun
-from webapp.exporters.exports.trec import TrecResult
 from webapp.exporters.frame import spreadsheets
-from webapp.exporters.frame.csv_cells import CsvStyle
-from webapp.i18n import gettext
+from webapp.exporters.frame.csv_cells import Cell, CsvStyle
+from webapp.exporters.proof_packs.pack import packed_folder
+from webapp.failures import Refused
+from webapp.i18n import gettext, mark, ngettext
 from webapp.importers.runs.json_runs import read as read_run
-from webapp.kinds import from_row
+from webapp.kinds import KINDS, from_row, shown
+from webapp.kinds.document import Document
+from webapp.metrics.agreement.report import ItemKind
 from webapp.metrics.judging.figures import RunReport
 from webapp.metrics.judging.queries import QueryJudgments, summarise
 from webapp.notation import file_day
-from webapp.records import QueryState, ReadQuery, Relevance
+from webapp.records import QueryState, ReadQuery, Scale
+from webapp.services.agreement import agreement
 from webapp.services.comparisons import chosen_runs
+from webapp.services.judging import verdicts
+from webapp.services.judging.verdicts import TAIL
 from webapp.services.rating import particulars
 from webapp.services.runs import reports, runs
 from webapp.services.runs.reports import Rule
 from webapp.services.study import studies
 
+SCORES_BESIDE = mark(
+    "Each line ends with the list's own score, behind a tab. Tools that take six columns only do "
+    "not read such a file."
+)
+OWN_QUERY = mark(
+    "The queries in the file only stand for yours: put your own query in the place of each request."
+)
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
+    "zip": "application/zip",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
 
@@ -99,20 +122,35 @@ def long_csv(
     session: Session, study: Study, run_id: str, rule: Rule, *, style: CsvStyle = CsvStyle.PLAIN
 ) -> ExportedFile:
     """Return one line per result, by ids that stay the same."""
+    of_collection = KINDS[study.kind].of_collection
     origins: Mapping[int, str] = {}
     if rule.rater is None:
         is_adjudicated = rule.name == reports.ADJUDICATED
         of_run = Query.run_id == run_id
         origins = reports.provenances(session, study, of_run, adjudicated=is_adjudicated)
     rater = studies.called(rule.rater) if rule.rater else rule.name
-    rows = [
-        (
-            *(run_id, rater, row.query_id, row.rank, row.identity, row.content),
-            *(from_row(row.card).title, said and said.value, origins.get(row.thing_id)),
+    scale = Scale.stored(study.scale)
+    columns: Sequence[str] = csv_ratings.LONG_COLUMNS
+    rows: list[tuple[Cell, ...]] = []
+    seconds: Mapping[tuple[int, int], float] = {}
+    if of_collection:
+        columns = csv_ratings.LONG_COLUMNS_OF_DOCUMENTS
+        rater = rater if rule.rater else _merged_as(study, rule)
+        if rule.rater is not None:
+            seconds = reports.seconds(session, Query.run_id == run_id, [rule.rater])
+    for one in judged(session, study, run_id, rule):
+        if one.rank is None or one.is_below:
+            continue
+        cells: tuple[Cell, ...] = (
+            *(run_id, rater, one.query_id, one.rank),
+            *(one.docno if of_collection else one.identity, one.content, one.title, one.verdict),
+            origins.get(one.thing),
         )
-        for row, said in _results(session, study, run_id, rule)
-    ]
-    data = csv_ratings.long_csv(rows, style=style)
+        if of_collection:
+            gap = seconds.get((rule.rater.id, one.thing)) if rule.rater else None
+            cells = (*cells, grade_word(one.verdict, scale), gap)
+        rows.append(cells)
+    data = csv_ratings.long_csv([(*columns,), *rows], style=style)
     return _file(session, study, run_id, "judgments.csv", data, *_unasked(session, run_id))
 
 
@@ -131,35 +169,106 @@ def report(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedF
     return _file(session, study, run_id, "evaluation_report.md", data)
 
 
-def qrels(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
-    """Return the judgments in TREC form."""
-    text, notes = trec.qrels(trec_results(session, study, run_id, rule))
+def qrels(
+    session: Session, study: Study, run_id: str, rule: Rule, *, unjudged: bool = False
+) -> ExportedFile:
+    """Return the judgments in TREC form; `unjudged` results with the grade -1."""
+    text, notes = trec.qrels(judged(session, study, run_id, rule), unjudged=unjudged)
     notes = (*notes, *_unasked(session, run_id))
     return _file(session, study, run_id, "qrels.txt", text.encode(), *notes)
 
 
-def run_file(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
-    """Return the ranked lists in TREC form, tagged with the run's id."""
-    text = trec.run_file(trec_results(session, study, run_id, rule), tag=run_id)
-    return _file(session, study, run_id, "run.txt", text.encode(), *_unasked(session, run_id))
+def run_file(
+    session: Session, study: Study, run_id: str, rule: Rule, *, scores: bool = False
+) -> ExportedFile:
+    """Return the ranked lists in TREC form, tagged with the run's id; with their own `scores`."""
+    found = judged(session, study, run_id, rule)
+    text = trec.run_file(found, tag=run_id, scores=scores)
+    notes = (gettext(SCORES_BESIDE),) if scores else ()
+    return _file(
+        session, study, run_id, "run.txt", text.encode(), *notes, *_unasked(session, run_id)
+    )
 
 
-def trec_results(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[TrecResult]:
-    """Yield a run's results in the form of the TREC files."""
-    seen: Counter[tuple[int, int]] = Counter()
-    for row, said in _results(session, study, run_id, rule):
-        seen[row.id, row.thing_id] += 1
-        document = f"{row.identity}/{row.content}"
-        yield TrecResult(row.query_id, row.rank, document, said, seen[row.id, row.thing_id])
+def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[JudgedResult]:
+    """Yield the results of a run in order, question by question.
+
+    Of a collection, those below the ranks that are judged follow, and what else was pooled for
+    the question.
+    """
+    run = runs.find(session, study, run_id)
+    kind, scope = KINDS[study.kind], reports.asked_of(run.id)
+    pooled = kind.of_collection
+    said = reports.verdicts_under(session, study, Query.run_id == run.id, rule, pooled=pooled)
+    of_things = (
+        select(JudgedThing.id, JudgedThing.content, Property.identity)
+        .add_columns(JudgedThing.card if pooled else null().label("card"))
+        .join(Property)
+        .where(JudgedThing.id.in_(verdicts.pool_of(scope)))
+    )
+    things = {row.id: row for row in session.execute(of_things)}
+    extra = [Query.extra[name].label(name) for name in (TAIL, "span_id", "_index")]
+    texts = select(Query.id, Question.external_id, Question.text, *(extra if pooled else ()))
+    questions = {row.id: row for row in session.execute(texts.join(Question).where(scope))}
+    listed: dict[int, list[Row[Any]]] = defaultdict(list)
+    of_run = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
+    of_run = of_run.join(Query).where(scope).order_by(Result.query_key, Result.rank)
+    for row in session.execute(of_run):
+        listed[row.query_key].append(row)
+    for asked in verdicts.asked_queries(session, scope, pooled=pooled):
+        question, own = questions[asked.key], listed.pop(asked.key, [])
+        seen: Counter[str] = Counter()
+        below = (question.tail or ()) if pooled else ()
+        places = [
+            *((row.rank, row.judged_thing_id, "", row.card) for row in own),
+            *(
+                (rank, thing, identity, None)
+                for rank, (thing, identity) in enumerate(
+                    zip(asked.tail, below, strict=True), len(own) + 1
+                )
+            ),
+            *((None, thing, "", None) for thing in asked.others),
+        ]
+        for rank, thing_id, identity, card in places:
+            thing = things.get(thing_id or 0)
+            docno = kind.docno(thing.identity, thing.content) if thing else kind.docno(identity, 1)
+            shared = thing.card if thing else None
+            item = shown(card, shared) if card else from_row(shared) if shared else None
+            seen[docno] += 1
+            yield JudgedResult(
+                query_id=question.external_id or str(asked.query_id),
+                rank=rank,
+                docno=docno,
+                verdict=said.scale.numbers[said.by_thing.get(thing_id or 0)],
+                repetition=seen[docno],
+                question=question.text,
+                document=item if isinstance(item, Document) else None,
+                identity=thing.identity if thing else identity,
+                content=thing.content if thing else 1,
+                title=item.title if item else "",
+                thing=thing_id or 0,
+                is_below=rank is not None and card is None,
+                is_pooled=thing is not None,
+                score=card.get("score") if card and pooled else None,
+                position=card.get("position") if card and pooled else None,
+                span_id=(question.span_id or "") if pooled else "",
+                index=(question._mapping["_index"] or "") if pooled else "",
+            )
 
 
-def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> ExportedFile:
+def run_json(
+    session: Session, study: Study, run_id: str, rule: Rule, *, texts: bool = False
+) -> ExportedFile:
     """Return the run with every card, all its details and verdict as one JSON document.
 
     Details that only a listing's record has are in it, even if raters may not see them. A result's
-    ``relevance`` is 1, 0, "unsure" or, unjudged, null. Whole areas and grades are whole numbers.
-    ``not_asked`` is there only where a sample left questions out.
+    ``relevance`` is a grade (1 or 0 on a binary scale), "unsure" or, unjudged, null. Whole areas
+    and grades are whole numbers. ``not_asked`` is there only where a sample left questions out. Of
+    a collection, ``kind``, ``scale`` and ``merging`` are stated, ``external_id`` for each question,
+    and the `texts` of documents only where they are wanted.
     """
+    kind, scale = KINDS[study.kind], Scale.stored(study.scale)
+    without = () if texts else ("text",)
     run = runs.find(session, study, run_id)
     said = reports.verdicts_under(session, study, Query.run_id == run_id, rule)
     blindness = reports.blindness(session, study, Query.run_id == run_id, rule)
@@ -178,10 +287,14 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
     }
     if unasked:
         head["not_asked"] = [*unasked]
+    if kind.of_collection:
+        head |= {"kind": study.kind, "scale": to_builtins(scale)}
+        head["merging"] = scale.merging(study.merging)
     asked = reports.asked_of(run_id)
     queries = (
         {
             "query_id": query.query_id,
+            **({"external_id": query.external_id} if kind.of_collection else {}),
             "question": query.text,
             "category": query.category,
             "response": query.response,
@@ -193,9 +306,10 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
             "results": [
                 metrics_tables.result_json(
                     result.rank,
-                    from_row(result.card),
-                    said.relevance(result.judged_thing_id),
+                    shown(result.card, result.shared),
+                    scale.numbers[said.by_thing.get(result.judged_thing_id)],
                     known.get(result.rank),
+                    without=without,
                 )
                 for result in results
             ],
@@ -206,7 +320,123 @@ def run_json(session: Session, study: Study, run_id: str, rule: Rule) -> Exporte
     return _file(session, study, run_id, "run.json", data, *said_unasked(unasked))
 
 
-FORMATS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
+class ForCollections(Refused):
+    message = mark("The format %(name)s is for studies of documents")
+    remedy = mark("Take CSV, JSON or the files of TREC.")
+
+
+class EqualTexts(Refused):
+    message = mark("This format names questions by their texts, and two are equal: %(name)s")
+    remedy = mark("Take the qrels or BEIR, which name them by their ids.")
+
+
+class NotOfSpans(Refused):
+    message = mark("Run %(name)s was not imported from spans, which Phoenix annotates")
+    remedy = mark("Import the retriever spans that Phoenix exports, and judge those.")
+
+
+class IndexUnknown(Refused):
+    message = mark("The import of run %(name)s names no index, and _rank_eval needs one")
+    remedy = mark("Export by the command, which takes its name.")
+    command_remedy = mark("Say which: --index NAME.")
+
+
+TOOLS = {
+    "beir": "beir.zip",
+    "srw": "srw.json",
+    "phoenix": "phoenix.json",
+    "rank-eval": "rank_eval.json",
+    "quepid": "quepid.csv",
+    "quepid-book": "quepid_book.csv",
+}
+"""The formats of other tools that know documents by their ids, with the names of their files."""
+BY_TEXT = {"srw", "quepid", "quepid-book"}
+
+
+def for_tool(
+    session: Session, study: Study, run_id: str, rule: Rule, *, form: str, index: str = ""
+) -> ExportedFile:
+    """Return the judgments in one of ``TOOLS``; `index` is that of rank-eval.
+
+    Raises ``ForCollections``, ``EqualTexts``, ``NotOfSpans`` and ``IndexUnknown``.
+    """
+    found = _of_collection(session, study, run_id, rule, form)
+    scale, notes = Scale.stored(study.scale), _unasked(session, run_id)
+    name = studies.called(rule.rater) if rule.rater else _merged_as(study, rule)
+    match form:
+        case "beir":
+            card = _card(session, study, run_id, rule, found)
+            data = packed_folder(judged_results.beir(found, card))
+        case "srw":
+            title = studies.shown_name(study)
+            data = judged_results.search_relevance(found, name=title, description=name)
+        case "phoenix":
+            if not any(one.span_id for one in found):
+                raise NotOfSpans(run_id)
+            data = judged_results.phoenix(found, rater=name, scale=scale)
+        case "rank-eval":
+            if not index and not all(one.index for one, _ in judged_results.graded(found)):
+                raise IndexUnknown(run_id)
+            from_grade = scale.relevant_from
+            data = judged_results.rank_eval(found, index=index, relevant_from=from_grade)
+            notes = (gettext(OWN_QUERY), *notes)
+        case "quepid":
+            data = judged_results.quepid(found)
+        case _:
+            data = _book(session, study, run_id)
+    unsure = sum(one.verdict == "unsure" for one in found)
+    if unsure and form != "phoenix":
+        said = ngettext(
+            '%(n)s item is left out: "cannot tell".',
+            '%(n)s items are left out: "cannot tell".',
+            unsure,
+        )
+        notes = (said, *notes)
+    return _file(session, study, run_id, TOOLS[form], data, *notes)
+
+
+def _of_collection(
+    session: Session, study: Study, run_id: str, rule: Rule, form: str
+) -> list[JudgedResult]:
+    if form not in offered(study):
+        raise ForCollections(form)
+    found = [*judged(session, study, run_id, rule)]
+    texts = Counter({one.query_id: one.question for one in found}.values())
+    if form in BY_TEXT and (twice := [text for text, n in texts.items() if n > 1]):
+        raise EqualTexts(twice[0])
+    return found
+
+
+def _book(session: Session, study: Study, run_id: str) -> bytes:
+    alone = ((one.name, reports.of_rater(one)) for one in studies.raters(session, study))
+    by_rater = {name: [*judged(session, study, run_id, rule)] for name, rule in alone}
+    return judged_results.quepid_book(by_rater)
+
+
+def _card(
+    session: Session, study: Study, run_id: str, rule: Rule, found: Sequence[JudgedResult]
+) -> str:
+    return dataset_card(
+        reports.in_words(session, study, run_id, rule),
+        title=studies.shown_name(study),
+        guidelines=studies.guidelines(study),
+        agreement=agreement.report(session, study, kinds=[ItemKind.CARDS]).kinds[0],
+        results=found,
+    )
+
+
+def _merged_as(study: Study, rule: Rule) -> str:
+    is_majority = rule.name == reports.MAJORITY
+    return Scale.stored(study.scale).merging(study.merging) if is_majority else rule.name
+
+
+def offered(study: Study) -> tuple[str, ...]:
+    """Return the names of the formats for the study's kind of items."""
+    is_theirs = KINDS[study.kind].of_collection
+    return tuple(name for name in FORMATS if is_theirs or name not in TOOLS)
+
+
+FORMATS: Mapping[str, Callable[..., ExportedFile]] = {
     "csv": rated_csv,
     "wide-csv": wide_csv,
     "long-csv": long_csv,
@@ -215,6 +445,7 @@ FORMATS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
     "qrels": qrels,
     "run": run_file,
     "json": run_json,
+    **{form: partial(for_tool, form=form) for form in TOOLS},
 }
 
 
@@ -234,26 +465,6 @@ def _file(
 
 def _unasked(session: Session, run_id: str) -> tuple[str, ...]:
     return said_unasked(reports.unasked(session, run_id))
-
-
-def _results(
-    session: Session, study: Study, run_id: str, rule: Rule
-) -> Iterator[tuple[Row[Any], Relevance | None]]:
-    run = runs.find(session, study, run_id)
-    said = reports.verdicts_under(session, study, Query.run_id == run.id, rule)
-    wanted = (
-        select(
-            *(Query.id, Query.query_id, Result.rank, Result.card, Property.identity),
-            *(JudgedThing.id.label("thing_id"), JudgedThing.content),
-        )
-        .join_from(Query, Result)
-        .join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
-        .join(Property)
-        .where(reports.asked_of(run.id))
-        .order_by(Query.id, Result.rank)
-    )
-    for row in session.execute(wanted):
-        yield row, said.relevance(row.thing_id)
 
 
 Printer = Callable[[Session, Study, str, Rule], bytes]

@@ -60,6 +60,8 @@ TAIL = "tail"
 """The key under which a query keeps the ids of the ranks below those that were pooled."""
 Scope = ColumnElement[bool]
 """Which queries are meant, as a condition on ``Query``."""
+Merging = Callable[[tuple[str, ...]], str | None]
+"""Makes one verdict of the votes on a judged thing; ``None`` where they leave it open."""
 
 
 class AskedQuery(Struct, frozen=True):
@@ -215,15 +217,15 @@ def majority(
     return most([(rater.name, said[rater.id]) for rater in raters], merging)
 
 
-def merging_of(study: Study) -> Callable[[tuple[str, ...]], str | None]:
+def merging_of(study: Study) -> Merging:
     """Return how a study merges votes: grades by their median unless it says majority."""
-    is_graded = Scale.stored(study.scale).top > 1
-    return lower_median if is_graded and study.merging != "majority" else merge
+    is_median = Scale.stored(study.scale).merging(study.merging) == "median"
+    return lower_median if is_median else merge
 
 
 def most(
     said: Sequence[tuple[str, Verdicts]],
-    merging: Callable[[tuple[str, ...]], str | None] | None = None,
+    merging: Merging | None = None,
 ) -> Verdicts:
     """Return the majority verdicts of named raters: "cannot tell" does not vote, a tie is open.
 

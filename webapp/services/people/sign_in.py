@@ -156,7 +156,7 @@ def current_user(
         "stays_open": stays_open,
     }
     found = tables(session).execute(_looked_up(), values).one()
-    labels.about(found.kind, Scale.stored(found.scale))
+    labels.about(found.kind, Scale.stored(found.scale), found.merging)
     is_open = found.owner_id is not None
     study = found.id, found.created_at, is_open
     stays = found.rater_id is not None and found.removed_at is None and not found.is_machine
@@ -178,7 +178,7 @@ def _looked_up() -> Select[Any]:
     return (
         select(
             *(Study.id, Study.created_at, Study.password),
-            *(Study.kind, Study.scale),
+            *(Study.kind, Study.scale, Study.merging),
             case((is_open, owner_id.correlate(Study).scalar_subquery())).label("owner_id"),
             *(Rater.id.label("rater_id"), Rater.is_owner, Rater.is_machine, Rater.removed_at),
             Invitation.rater_id.label("invited_id"),

@@ -6,12 +6,13 @@ content, so the same state gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from itertools import count
 from typing import Any
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -27,13 +28,13 @@ from webapp.exporters.frame.csv_cells import csv_bytes
 from webapp.exporters.proof_packs import pack as files_of
 from webapp.failures import Conflict, Missing
 from webapp.i18n import SOURCE_LANGUAGE, mark, speaking
+from webapp.kinds import KINDS
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
-from webapp.records import Tell, nobody
+from webapp.records import BINARY, Scale, Tell, nobody
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
-from webapp.services.judging import verdicts
 from webapp.services.planning import pack_part
 from webapp.services.proof_packs import rows
 from webapp.services.rating import pool
@@ -42,7 +43,7 @@ from webapp.services.runs.reports import Rule
 from webapp.services.study import assignments as blinding
 from webapp.services.study import studies
 
-EXPORTS = {
+EXPORTS: Mapping[str, Callable[[Session, Study, str, Rule], ExportedFile]] = {
     "rated.csv": exports.rated_csv,
     "raters.csv": exports.wide_csv,
     "judgments.csv": exports.long_csv,
@@ -180,7 +181,7 @@ def given_verdicts(
     session: Session, study: Study, found: Sequence[Run]
 ) -> Iterator[tuple[tuple[int, int], Sequence[Any]]]:
     """Yield the keys and the cells of people's current verdicts on what the runs show."""
-    shown = verdicts.judged_things(Query.run_id.in_([run.id for run in found]))
+    shown = rows.judged_things(study, Query.run_id.in_([run.id for run in found]))
     people = [rater.id for rater in studies.raters(session, study)]
     wanted = (
         select(
@@ -219,6 +220,7 @@ def facts(
         "study": study.name,
         "rule": rule.name,
         "cannot_tell": study.cannot_tell,
+        **_of_kind(study),
         "raters": [rater.name for rater in studies.raters(session, study)],
         "blindness": blindness_json(
             reports.blindness(session, study, scope, Rule(reports.MAJORITY))
@@ -235,6 +237,15 @@ def facts(
         },
         "runs": [_run_json(run) for run in found],
     }
+
+
+def _of_kind(study: Study) -> dict[str, Any]:
+    """Return the kind and the scale of a study other than those of the method."""
+    scale = Scale.stored(study.scale)
+    if scale == BINARY and not KINDS[study.kind].of_collection:
+        return {}
+    merging = scale.merging(study.merging)
+    return {"kind": study.kind, "scale": to_builtins(scale), "merging": merging}
 
 
 def _run_json(run: Run) -> dict[str, Any]:

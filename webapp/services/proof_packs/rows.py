@@ -11,7 +11,19 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Table, and_, create_engine, func, insert, or_, select, true
+from msgspec import ValidationError
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    and_,
+    create_engine,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+)
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
@@ -31,18 +43,21 @@ from webapp.db.tables.planning import PlanningRule
 from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_documents import storable_text
+from webapp.kinds import KINDS
+from webapp.metrics.judging.graded import kept
+from webapp.records import EmptyOutcome, Scale
 from webapp.services.backups import backups, moving
 from webapp.services.judging import verdicts
 from webapp.services.study import assignments as blinding
+from webapp.services.study import studies
 
 Rows: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by the name of their table, each by the names of its columns."""
 
-LEFT_OUT = {
-    "studies": {"password", "order_secret", "order_seed", "revision"},
-    "judged_things": {"card"},  # the fullest of those that its results have
-}
+LEFT_OUT = {"studies": {"password", "order_secret", "order_seed", "revision"}}
 """The columns that no pack holds."""
+CARDS = {"judged_things": {"card"}}
+"""Those that a pack holds only where results do not have whole cards: else it is their fullest."""
 
 _PACKED: tuple[type[Base], ...] = (
     *(Study, Rater, QuestionSet, Question, Run, RunFile, Property, JudgedThing, Query, Result),
@@ -64,13 +79,23 @@ def of_runs(
     With `whole` every event of the study's people is there, also on what was deleted since.
     """
     conditions = _wanted(study, runs, machines, whole=whole)
+    left_out = LEFT_OUT | (CARDS if KINDS[study.kind].of_one_run is None else {})
     found: dict[str, list[dict[str, Any]]] = {}
     for model in _PACKED:
         table = _table(model)
-        columns = [one for one in table.columns if one.name not in LEFT_OUT.get(table.name, ())]
+        columns = [one for one in table.columns if one.name not in left_out.get(table.name, ())]
         wanted = select(*columns).where(conditions[model]).order_by(*table.primary_key)
         found[table.name] = [dict(row._mapping) for row in session.execute(wanted)]
     return found
+
+
+def judged_things(study: Study, scope: verdicts.Scope) -> Select[Any]:
+    """Return the statement over the judged things on which the figures of queries rest.
+
+    Ranking figures rest on all that was judged for their questions.
+    """
+    pooled = KINDS[study.kind].of_collection or kept(studies.headline(study))
+    return verdicts.pool_of(scope) if pooled else verdicts.judged_things(scope)
 
 
 def _wanted(
@@ -79,7 +104,7 @@ def _wanted(
     sets = {run.question_set_id for run in runs}
     scope = Query.run_id.in_([run.id for run in runs])
     queries = select(Query.id).where(scope)
-    shown = verdicts.judged_things(scope)
+    shown = judged_things(study, scope)
     people = and_(Rater.study_id == study.id, Rater.is_machine.is_(False))
     raters = or_(people, Rater.id.in_(machines))
     rater_ids = select(Rater.id).where(raters)
@@ -130,15 +155,20 @@ def loaded(rows: Rows) -> Iterator[tuple[Session, Study]]:
     with Session(engine) as session:
         for model in _PACKED:
             _load(session, _table(model), rows.get(model.__tablename__, ()))
-        studies = session.scalars(select(Study)).all()
-        if len(studies) != 1:
-            raise UnfitRows("studies", f"{len(studies)} rows")
+        found = session.scalars(select(Study)).all()
+        if len(found) != 1:
+            raise UnfitRows("studies", f"{len(found)} rows")
+        try:
+            graded = {*Scale.stored(found[0].scale).verdicts, *EmptyOutcome, None}
+        except (ValueError, ValidationError) as wrong:
+            raise UnfitRows("studies", f"scale: {wrong}"[:200]) from wrong
         for column, allowed in backups.VALUES.items():
+            of_scale = graded if column.key == "verdict" else allowed
             for value in session.scalars(select(column).distinct()):
-                if value not in allowed:
+                if value not in allowed & of_scale:
                     table = column.class_.__tablename__
                     raise UnfitRows(table, f"{column.key} {value!r:.80}")
-        yield session, studies[0]
+        yield session, found[0]
     engine.dispose()
 
 

@@ -34,9 +34,7 @@ from webapp.i18n import SOURCE_LANGUAGE, speaking
 from webapp.importers.proof_packs.pack import ProofPack, UnreadableMember
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.proof_packs import proof_files
-from webapp.records import Tell, nobody
-from webapp.services.backups import backups
-from webapp.services.judging import verdicts
+from webapp.records import EmptyOutcome, Scale, Tell, nobody
 from webapp.services.judging.events import standing
 from webapp.services.planning import pack_part
 from webapp.services.proof_packs import packs, rows
@@ -153,7 +151,7 @@ class _Work:
             return
         try:
             with rows.loaded(stated) as (session, study):
-                judged = self._replay(session)
+                judged = self._replay(session, study)
                 self._make(session, study, tell)
                 for key, value in judged.items():
                     _judge(session, key, value)
@@ -251,22 +249,23 @@ class _Work:
             return
         if [line[:-1] for line in one] != [line[:-1] for line in other]:
             return  # the lines are not about the same items
+        accepted = {*Scale.stored(study.scale).verdicts, *EmptyOutcome}
         before = session.begin_nested()
         keys = [key for key, _ in packs.given_verdicts(session, study, packed)]
         for line, own, key in zip(one, other, keys, strict=True):
-            if line[-1] != own[-1] and line[-1] in backups.VALUES[Judgment.verdict]:
+            if line[-1] != own[-1] and line[-1] in accepted:
                 session.get_one(Judgment, key).verdict = line[-1]
         session.flush()
         self._moved(session, study, proof_files.VERDICTS)
         before.rollback()
 
-    def _replay(self, session: Session) -> dict[Key, Value]:
+    def _replay(self, session: Session, study: Study) -> dict[Key, Value]:
         """Compare the judgments with what the events make; return those that differ.
 
         A machine's are taken as stated: its events are in no pack.
         """
         made = _judged(session.scalars(select(Event).order_by(Event.id)))
-        shown = set(session.scalars(verdicts.judged_things(Query.id.is_not(None))))
+        shown = set(session.scalars(rows.judged_things(study, Query.id.is_not(None))))
         answers = set(session.scalars(select(Query.id)))
         made = {
             (name, rater, about): value

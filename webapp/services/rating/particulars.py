@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
-from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy import ColumnElement, Row, func, null, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
 from webapp import kinds
@@ -32,6 +32,7 @@ from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs import property_cards, property_particulars
 from webapp.importers.runs.property_particulars import filled, places, read_properties
+from webapp.kinds import KINDS
 from webapp.kinds.property import Card, CardParticulars, ListedText, Particulars
 from webapp.metrics.runs.provenance import haversine_km
 from webapp.services.rating import tasks
@@ -107,9 +108,12 @@ def of_run(
     places = gold.asked_places(session, {run.question_set_id}, {*numbers.values()})
     answers = select(
         *(Query.id, Query.query_id, Query.response, Query.state, Query.extra, Query.emptiness_id),
-        *(Question.text, Question.category, Question.note),
+        *(Question.text, Question.category, Question.note, Question.external_id),
     ).join(Question)
     listed = select(Result.query_key, Result.rank, Result.card, Result.judged_thing_id)
+    is_shared = KINDS[session.get_one(Study, run.study_id).kind].of_one_run is not None
+    listed = listed.add_columns((JudgedThing.card if is_shared else null()).label("shared"))
+    listed = listed.join(JudgedThing) if is_shared else listed
     keys = iter(numbers)
     while portion := list(islice(keys, PORTION)):
         results: dict[int, list[Row[Any]]] = {key: [] for key in portion}

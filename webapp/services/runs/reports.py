@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from fractions import Fraction
+from itertools import starmap
+from statistics import median
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,6 +25,7 @@ from webapp.i18n import mark
 from webapp.kinds import KINDS
 from webapp.metrics.judging.figures import QueryRow, RunReport, Totals
 from webapp.metrics.judging.graded import kept
+from webapp.metrics.judging.pace import GivenVerdict, seconds_before
 from webapp.records import Blindness, Relevance, Scale
 from webapp.services.judging import verdicts
 from webapp.services.judging.live_metrics import Standing
@@ -147,6 +150,7 @@ def report(
         scale=Scale.stored(study.scale),
         is_original=not KINDS[study.kind].headlines,
         asks_quality=study.asks_quality,
+        merging=Scale.stored(study.scale).merging(study.merging),
     )
 
 
@@ -155,13 +159,45 @@ def in_words(
 ) -> RunReport:
     """Return ``report`` with how blind its verdicts are, for a page or a report in words."""
     found = report(session, study, run_id, rule, figures=figures)
-    return replace(found, blindness=blindness(session, study, Query.run_id == run_id, rule))
+    scope = Query.run_id == run_id
+    return replace(
+        found,
+        blindness=blindness(session, study, scope, rule),
+        seconds={} if found.is_original else paces(session, study, scope),
+    )
 
 
 def blindness(session: Session, study: Study, scope: Scope, rule: Rule) -> Blindness:
     """Return how blind the verdicts behind `rule` on the queries in `scope` are."""
     raters = [rule.rater] if rule.rater is not None else studies.raters(session, study)
     return verdicts.counts(session, scope, [rater.id for rater in raters])
+
+
+def seconds(
+    session: Session, scope: Scope, raters: Sequence[Rater]
+) -> dict[tuple[int, int], float]:
+    """Return the seconds from the verdict before, by rater and judged thing.
+
+    Clicks on what was judged for the questions in `scope` count, as far as their times are known.
+    """
+    clicks = select(Event.judged_thing_id, Event.rater_id, Event.device, Event.client_time).where(
+        Event.rater_id.in_([rater.id for rater in raters]),
+        Event.field == "verdict",
+        Event.cause == "click",
+        Event.client_time.is_not(None),
+        Event.judged_thing_id.in_(verdicts.pool_of(scope)),
+    )
+    return seconds_before(starmap(GivenVerdict, session.execute(clicks)))
+
+
+def paces(session: Session, study: Study, scope: Scope) -> dict[str, tuple[float, int]]:
+    """Return the median seconds per verdict of each rater by name, and of how many verdicts."""
+    raters = studies.raters(session, study)
+    by_rater: dict[int, list[float]] = {}
+    for (rater, _), gap in seconds(session, scope, raters).items():
+        by_rater.setdefault(rater, []).append(gap)
+    timed = ((rater.name, by_rater.get(rater.id)) for rater in raters)
+    return {name: (median(gaps), len(gaps)) for name, gaps in timed if gaps}
 
 
 def asked_of(run_id: str) -> Scope:
@@ -215,12 +251,13 @@ class Provenance(StrEnum):
 
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
+    MEDIAN = "median"
     ADJUDICATED = "adjudicated"
     OPEN = "open"
 
 
 class LabelCounts(Struct, frozen=True):
-    """How many judged things have a final label of each provenance.
+    """How many judged things have a final label of each provenance; grades may be ``median``.
 
     Of the unanimous ones, ``alone`` rest on one vote, and ``cannot_tell`` have no decided vote.
     Of the open ones, ``tied`` have as many votes for as against and ``unjudged`` have none.
@@ -228,6 +265,7 @@ class LabelCounts(Struct, frozen=True):
 
     unanimous: int = 0
     majority: int = 0
+    median: int = 0
     adjudicated: int = 0
     open: int = 0
     alone: int = 0
@@ -238,7 +276,7 @@ class LabelCounts(Struct, frozen=True):
     @property
     def total(self) -> int:
         """How many judged things there are."""
-        return self.unanimous + self.majority + self.adjudicated + self.open
+        return self.unanimous + self.majority + self.median + self.adjudicated + self.open
 
 
 def in_study(study: Study) -> Scope:
@@ -279,31 +317,46 @@ def provenances(
     """Return the provenance of the final label of every judged thing in `scope`."""
     known = select(Adjudication.judged_thing_id)
     settled = set(session.scalars(known)) if adjudicated else set[int]()
+    merging = verdicts.merging_of(study)
     return {
-        thing: provenance(cast.values(), adjudicated=thing in settled)
+        thing: provenance(cast.values(), adjudicated=thing in settled, merging=merging)
         for thing, cast in votes(session, study, scope).items()
     }
 
 
-def provenance(cast: Collection[str], *, adjudicated: bool = False) -> Provenance:
+def provenance(
+    cast: Collection[str],
+    *,
+    adjudicated: bool = False,
+    merging: verdicts.Merging = verdicts.merge,
+) -> Provenance:
     """Return where the label that merges the votes `cast` comes from.
 
     >>> [str(provenance(cast)) for cast in (["1", "1"], ["1", "1", "0"], ["1", "0"], [])]
     ['unanimous', 'majority', 'open', 'open']
+    >>> str(provenance(["1", "0"], merging=verdicts.lower_median))
+    'median'
     """
     if adjudicated:
         return Provenance.ADJUDICATED
-    if verdicts.merge(tuple(cast)) is None:
+    if merging(tuple(cast)) is None:
         return Provenance.OPEN
-    return Provenance.MAJORITY if is_disputed(cast) else Provenance.UNANIMOUS
+    if not is_disputed(cast):
+        return Provenance.UNANIMOUS
+    by_median = merging is verdicts.lower_median and any(vote.isdecimal() for vote in cast)
+    return Provenance.MEDIAN if by_median else Provenance.MAJORITY
 
 
-def label_counts(cast: Mapping[int, Votes], settled: Collection[int]) -> LabelCounts:
+def label_counts(
+    cast: Mapping[int, Votes],
+    settled: Collection[int],
+    merging: verdicts.Merging = verdicts.merge,
+) -> LabelCounts:
     """Return how many labels come from where; `settled` are the adjudicated things."""
     counted: Counter[str] = Counter()
     for thing, by_rater in cast.items():
         given = list(by_rater.values())
-        found = provenance(given, adjudicated=thing in settled)
+        found = provenance(given, adjudicated=thing in settled, merging=merging)
         counted[found] += 1
         counted["alone"] += found is Provenance.UNANIMOUS and len(given) == 1
         counted["cannot_tell"] += found is Provenance.UNANIMOUS and not decided(given)

@@ -325,7 +325,7 @@ def store(
         stored.append(imports.store(session, study, read, Labels(), now))
         if run.run_id is not None:
             _fill_texts(session, study, read)
-    labels.about(study.kind, Scale.stored(study.scale))
+    labels.about(study.kind, Scale.stored(study.scale), study.merging)
     grades = {}
     for name, rater in named.items():
         own = [one for one in report.judged if (one.rater or "") == name]

@@ -47,7 +47,7 @@ def current(session: Session) -> Study | None:
     """Return the study that is open, and speak of its items; ``None`` in a new database."""
     study = session.scalars(select(Study).order_by(Study.id).limit(1)).first()
     if study is not None:
-        labels.about(study.kind, Scale.stored(study.scale))
+        labels.about(study.kind, Scale.stored(study.scale), study.merging)
     return study
 
 

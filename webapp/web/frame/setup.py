@@ -176,6 +176,8 @@ def _set_up_templates(app: Flask) -> None:
         decimal_mark=notation.decimal_mark,
         work_left=labels.work_left,
         scale=labels.scale,
+        merging=labels.merging,
+        rule_in_words=labels.rule,
         menus=features.MENUS,
         current_entry=features.current,
     )

@@ -34,7 +34,8 @@ from webapp.web.study import study
 blueprint = Blueprint("runs", __name__, url_prefix="/runs")
 OF_RUN = (
     "any('export.csv', 'raters.csv', 'export.xlsx', 'report.md', 'judgments.csv', 'qrels.txt', "
-    "'run.txt', 'export.json')"
+    "'run.txt', 'export.json', 'beir.zip', 'srw.json', 'phoenix.json', 'rank_eval.json', "
+    "'quepid.csv', 'quepid_book.csv')"
 )
 
 FORMATS = {
@@ -46,6 +47,12 @@ FORMATS = {
     "qrels": "qrels.txt",
     "run": "run.txt",
     "json": "export.json",
+    "beir": "beir.zip",
+    "srw": "srw.json",
+    "phoenix": "phoenix.json",
+    "rank-eval": "rank_eval.json",
+    "quepid": "quepid.csv",
+    "quepid-book": "quepid_book.csv",
 }
 """Each format of an export with the last part of its address."""
 
@@ -139,6 +146,8 @@ def show(run_id: str) -> str:
         ],
         next_run=next((other for other in others if other.first_open is not None), None),
         formats=FORMATS,
+        is_original=report.is_original,
+        read_as=run.run.files[0].file_format,
         columns={name: measure_of(name) for name in columns_of(report)},
         latency=run.latency,
         seconds=notation.seconds,

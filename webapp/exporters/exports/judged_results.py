@@ -1,0 +1,200 @@
+"""Judged results as the files of other tools: BEIR, search engines, Phoenix, Quepid.
+
+``JudgedResult`` is what these and the files of TREC are written from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from webapp.exporters.exports.metrics_tables import JsonValue
+from webapp.exporters.frame.csv_cells import Cell, csv_bytes
+from webapp.kinds.document import Document
+from webapp.records import Number, Scale
+
+_UNSAFE = re.compile(r"[\s\x00]")
+
+
+class JudgedResult(Struct, frozen=True):
+    """One item of a list with its verdict, or another item that was judged for the question.
+
+    ``query_id`` is the question's own id in its owner's files, else its number; ``docno`` names
+    the item. ``rank`` is from 1, ``None`` for an item that is not in the list, ``is_below`` for one
+    below the ranks that are judged. ``repetition`` is 1 at the item's first place in the list, 2
+    at the next. ``is_pooled``: it is to be judged. ``score`` and ``position`` (from 0) are those of
+    the list as imported, ``span_id`` and ``index`` where the list came from.
+    """
+
+    query_id: str
+    rank: int | None
+    docno: str
+    verdict: Number = None
+    repetition: int = 1
+    question: str = ""
+    document: Document | None = None
+    identity: str = ""
+    content: int = 1
+    title: str = ""
+    thing: int = 0
+    is_below: bool = False
+    is_pooled: bool = True
+    score: float | None = None
+    position: int | None = None
+    span_id: str = ""
+    index: str = ""
+
+
+def one_word(text: str) -> str:
+    """`text` without blanks, which become ``%20``."""
+    return _UNSAFE.sub(lambda found: quote(found[0], safe=""), text)
+
+
+def document(result: JudgedResult) -> str:
+    """The item of `result` in one word, a repetition marked: a list holds no document twice.
+
+    >>> document(JudgedResult("1", 3, "title:rumah cemara/1", repetition=2))
+    'title:rumah%20cemara/1#2'
+    """
+    name = one_word(result.docno)
+    return name if result.repetition == 1 else f"{name}#{result.repetition}"
+
+
+def graded(results: Iterable[JudgedResult]) -> Iterator[tuple[JudgedResult, int]]:
+    """Yield each item with a grade once for its question."""
+    for result in results:
+        if isinstance(result.verdict, int) and result.repetition == 1:
+            yield result, result.verdict
+
+
+def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
+    """The files of a BEIR folder by name: items, questions, grades, and the dataset `card`."""
+    found = list(results)
+    corpus: dict[str, JsonValue] = {}
+    queries: dict[str, JsonValue] = {}
+    for one in found:
+        query_id, name = one_word(one.query_id), one_word(one.docno)
+        queries.setdefault(query_id, {"_id": query_id, "text": one.question})
+        if one.document is not None and name not in corpus:
+            said = one.document
+            metadata: dict[str, JsonValue] = {**said.meta}
+            if said.url:
+                metadata["url"] = said.url
+            corpus[name] = {"_id": name, "title": said.title, "text": said.text}
+            corpus[name] |= {"metadata": metadata} if metadata else {}  # type: ignore[operator]
+    lines = [
+        f"{one_word(one.query_id)}\t{one_word(one.docno)}\t{grade}\n"
+        for one, grade in graded(found)
+    ]
+    return {
+        "README.md": card.encode(),
+        "corpus.jsonl": _json_lines(corpus.values()),
+        "queries.jsonl": _json_lines(queries.values()),
+        "qrels/test.tsv": "".join(["query-id\tcorpus-id\tscore\n", *lines]).encode(),
+    }
+
+
+def search_relevance(results: Iterable[JudgedResult], *, name: str, description: str) -> bytes:
+    """An import of judgments for the Search Relevance Workbench of OpenSearch."""
+    ratings: dict[str, list[JsonValue]] = {}
+    for one, grade in graded(results):
+        rating: JsonValue = {"docId": one.docno, "rating": f"{grade}.000"}
+        ratings.setdefault(one.question, []).append(rating)
+    return _json(
+        {
+            "name": name,
+            "description": description,
+            "type": "IMPORT_JUDGMENT",
+            "judgmentRatings": [
+                {"query": query, "ratings": given} for query, given in ratings.items()
+            ],
+        }
+    )
+
+
+def phoenix(results: Iterable[JudgedResult], *, rater: str, scale: Scale) -> bytes:
+    """Annotations of the documents of spans for Phoenix; the score is the grade by the highest.
+
+    "Cannot tell" is an annotation with a label and without a score.
+    """
+    data: list[JsonValue] = []
+    for one in results:
+        if one.verdict is None or not one.span_id or one.position is None:
+            continue
+        result: dict[str, JsonValue] = {"label": grade_word(one.verdict, scale)}
+        if isinstance(one.verdict, int):
+            result["score"] = one.verdict / scale.top
+        data.append(
+            {
+                "name": "relevance",
+                "annotator_kind": "HUMAN",
+                "span_id": one.span_id,
+                "document_position": one.position,
+                "result": result,
+                "identifier": rater,
+            }
+        )
+    return _json({"data": data})
+
+
+def rank_eval(results: Iterable[JudgedResult], *, index: str, relevant_from: int) -> bytes:
+    """A request to _rank_eval of Elasticsearch or OpenSearch, with the grades as its ratings.
+
+    Each item is of the index that it came from, else of `index`. The query of each request is to
+    be replaced by its owner's.
+    """
+    requests: dict[str, dict[str, JsonValue]] = {}
+    ratings: dict[str, list[JsonValue]] = {}
+    for one, grade in graded(results):
+        query: JsonValue = {"query": {"simple_query_string": {"query": one.question}}}
+        requests.setdefault(one.query_id, {"id": one.query_id, "request": query})
+        rating: JsonValue = {"_index": one.index or index, "_id": one.docno, "rating": grade}
+        ratings.setdefault(one.query_id, []).append(rating)
+    metric: JsonValue = {"precision": {"k": 10, "relevant_rating_threshold": relevant_from}}
+    return _json(
+        {
+            "requests": [{**one, "ratings": ratings[key]} for key, one in requests.items()],
+            "metric": metric,
+        }
+    )
+
+
+def quepid(results: Iterable[JudgedResult]) -> bytes:
+    """Ratings for a case of Quepid: query, docid, rating."""
+    rows: Iterator[Sequence[Cell]] = (
+        (one.question, one.docno, grade) for one, grade in graded(results)
+    )
+    return csv_bytes([("query", "docid", "rating"), *rows])
+
+
+def quepid_book(by_rater: Mapping[str, Sequence[JudgedResult]]) -> bytes:
+    """Judgments of a book of Quepid: query, docid, and the ratings of each rater in a column."""
+    ratings: dict[tuple[str, str], dict[str, int]] = {}
+    for rater, results in by_rater.items():
+        for one, grade in graded(results):
+            ratings.setdefault((one.question, one.docno), {})[rater] = grade
+    rows = [(*key, *(given.get(rater) for rater in by_rater)) for key, given in ratings.items()]
+    return csv_bytes([("query", "docid", *by_rater), *rows])
+
+
+def grade_word(verdict: Number, scale: Scale) -> str:
+    """What a verdict means by the words of its scale; blank while there is none.
+
+    >>> grade_word(1, Scale(words=("no", "yes"))), grade_word(2, Scale(top=2))
+    ('yes', '2')
+    """
+    if not isinstance(verdict, int):
+        return "cannot tell" if verdict else ""
+    return scale.words[verdict] if scale.words else str(verdict)
+
+
+def _json(value: JsonValue) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=1).encode()
+
+
+def _json_lines(values: Iterable[JsonValue]) -> bytes:
+    return "".join(f"{json.dumps(value, ensure_ascii=False)}\n" for value in values).encode()
