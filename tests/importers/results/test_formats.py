@@ -439,11 +439,19 @@ def test_rows_in_one_list_of_json_are_a_table() -> None:
 
 
 def test_a_table_without_known_columns_names_those_it_has() -> None:
-    with pytest.raises(ImportRefused) as refused:
-        read({"t.csv": "Frage,Treffer\nq,A\n"})
+    group = read({"t.csv": "Frage,Treffer\nq,A\n"})
 
-    assert refused.value.problem.code == "results_columns_missing"
-    assert refused.value.problem.details["columns"] == "Frage, Treffer"
+    (problem,) = group.problems
+    assert problem.code == "results_columns_missing"
+    assert problem.details["columns"] == "frage, treffer"
+    assert group.names == ("frage", "treffer")
+    assert not group.runs
+
+
+def test_questions_that_end_in_a_number_are_questions() -> None:
+    (query,) = read({"topics.tsv": "q1\twindows update 11\n", "a.run": RUN}).runs[0].queries
+
+    assert query.question == "windows update 11"
 
 
 def test_a_collection_about_retrieval_is_a_collection() -> None:
@@ -505,8 +513,7 @@ def test_a_workbook_is_a_table() -> None:
 
 def test_a_mapping_overrides_the_guess_and_belongs_to_the_header() -> None:
     text = "Frage,Treffer,Rang\nq,A,2\nq,B,1\n"
-    with pytest.raises(ImportRefused):
-        read({"t.csv": text})
+    assert not read({"t.csv": text}).runs
     named = {"query": "Frage", "doc_id": "Treffer", "rank": "Rang"}
     assert lists_of(read({"t.csv": text}, columns=named).runs[0]) == {"q": ["B", "A"]}
 

@@ -190,6 +190,9 @@ def _import_results(
         except problems.ImportRefused as refused:
             found.problems.extend(refused.problems)
             return
+        if not (report.runs or report.raters):
+            found.problems.extend(report.problems)
+            return
         with opened.writing() as session:
             now = options.now()
             study = studies.open_or_make(session, now)

@@ -112,6 +112,8 @@ class Gathered:
                 self.add_document(file, row.item)
             case "grade":
                 self._grades.append(_Grade(file.name, row))
+                if not self._lists and len(self.sample) < 3:
+                    self.sample.append(row)
             case "result":
                 self._add_result(file, file_format, row)
 

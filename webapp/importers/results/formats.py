@@ -124,7 +124,8 @@ def _is_judgments(head: _Head) -> bool:
 
 
 def _is_qrels(head: _Head) -> bool:
-    return _all_match(trec.QRELS_LINE, head.lines)
+    # A question may have three words of which the last is a number.
+    return _all_match(trec.QRELS_LINE, head.lines) and not _all_match(_TOPIC_LINE, head.lines)
 
 
 def _is_run(head: _Head) -> bool:
@@ -160,6 +161,7 @@ FORMATS = (
     Format("text", "documents", mark("a document"), "d7.md", _is_text),
 )
 
+_TABLE = next(one for one in FORMATS if one.name == "table")
 OTHER_EXAMPLES = {
     "table.tsv": ("table", mark("a table with tabs")),
     "table.jsonl": ("table", mark("a row per line, as JSON")),
@@ -287,7 +289,7 @@ def read(
     `depth` items of each list become cards, the ids of the next 1,000 are its tail. `split`
     chooses one of several sets of grades; `passages` says that an earlier import of the
     collection found its ids to name several passages. Raises an `ImportRefused` where nothing
-    can be used.
+    can be used, unless there is a table whose columns can be chosen.
     """
     found, problems = _recognise(files, columns)
     found, splits = _of_split(found, split)
@@ -314,7 +316,8 @@ def read(
     name = found[0][0].name if found else "-"
     if splits and split not in splits:
         problems.insert(0, error("results_splits", name, {"splits": ", ".join(splits)}))
-    if not (runs or judged or splits):
+    has_columns = any(problem.code == "results_columns_missing" for problem in problems)
+    if not (runs or judged or splits or (header and has_columns)):
         raise ImportRefused(*(problems or [error("results_nothing", name)]))
     return Group(
         files=tuple((file.name, kind) for file, kind in found),
@@ -356,8 +359,7 @@ def _recognise(
         if kind:
             found.append((file, kind))
         elif len(names) > 1 and not one.name.endswith((".json", ".md", ".txt")):
-            said = {"columns": ", ".join(names)[:300]}
-            problems.append(error("results_columns_missing", file.name, said, line=1))
+            found.append((file, _TABLE))  # its columns can be chosen
         elif not re.search(r"(?:^|/)(?:readme|licen[cs]e)", file.name.lower()):
             looks = {"found": "other_value", "expected": "results_file"}
             problems.append(error("unknown_format", file.name, looks))

@@ -252,7 +252,9 @@ def _counted(states: Mapping[str, int], cards: int) -> Counts:
 def _holding(session: Session, study: Study, read: ReadRun, session_key: str) -> Run | None:
     by_file = select(Run).join(RunFile).where(RunFile.sha256 == read.sha256)
     if read.key:  # several systems may be in one file
-        by_file = by_file.where(Run.session_key == read.key)
+        by_file = by_file.where(
+            Run.session_key == read.key, Run.stated_search_method == read.search_method
+        )
     by_session = select(Run).where(
         Run.session_key == session_key,
         _agrees(Run.stated_search_method, read.search_method),

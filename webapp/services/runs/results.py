@@ -18,7 +18,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from webapp import labels
-from webapp.db.tables.runs import Run
+from webapp.db.tables.judging import JudgedThing
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Refused
 from webapp.i18n import mark
@@ -34,9 +36,10 @@ from webapp.records import Click, Problem, ReadQuery, ReadRun, Scale, Tell, nobo
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.judging.judged_things import Pool
+from webapp.services.people import raters
 from webapp.services.runs import imports
 from webapp.services.runs.imports import ImportedRun, Labels, OtherKind
-from webapp.services.study import studies
+from webapp.services.study import question_sets, studies
 
 DEPTH = 20
 """So many results of each list become items to judge, unless another depth is chosen."""
@@ -48,26 +51,37 @@ Given = Path | tuple[str, bytes]
 
 class OtherScale(Refused):
     message = mark("The files have grades up to %(name)s, which is above this study's scale")
-    remedy = mark("Set the scale of the study so high first: Set-up, Relevance. Nothing is stored.")
+    remedy = mark(
+        "The first verdict fixes a scale, of 0 to 4 at most. Leave these grades out, or start "
+        "Relevansi with another database for these files."
+    )
 
 
 class KnownRater(Refused):
     message = mark("The study has a rater %(name)s already")
     remedy = mark("Confirm that these grades are theirs, or name another rater.")
+    command_remedy = mark(
+        "--rater with that name says that they are theirs, with another it is new."
+    )
 
 
 class Choices(Struct, frozen=True):
-    """How files are read: the columns of roles, the depth of lists, one of several splits."""
+    """How files are read: the columns of roles, the depth of lists, one of several splits.
+
+    ``passages``: ids of the collection name documents of several passages.
+    """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     depth: int = DEPTH
     split: str | None = None
+    passages: bool = False
 
 
 class FoundRun(Struct, frozen=True):
     """A run in the files: how many questions, items and empty lists it has, and deeper ids.
 
-    ``run_id`` is the run of the study that holds the same already.
+    ``n_texts`` counts questions and items that have a text. ``run_id`` is the run of the study
+    that holds the same already; it ``is_fuller`` here where the study has fewer of these texts.
     """
 
     read: ReadRun
@@ -75,7 +89,9 @@ class FoundRun(Struct, frozen=True):
     n_items: int
     n_empty: int
     n_deeper: int
+    n_texts: int = 0
     run_id: str | None = None
+    is_fuller: bool = False
 
 
 class ResultsReport(Struct, frozen=True):
@@ -120,7 +136,7 @@ class ResultsReport(Struct, frozen=True):
     @property
     def brings_something(self) -> bool:
         """Whether storing the files changes anything."""
-        new = any(run.run_id is None for run in self.runs)
+        new = any(run.run_id is None or run.is_fuller for run in self.runs)
         return not self.refused and (new or bool(self.raters))
 
 
@@ -154,6 +170,7 @@ def read_files(
         columns=dict(choices.columns) or None,
         depth=choices.depth,
         split=choices.split,
+        passages=choices.passages,
         tell=tell,
     )
     listed = [c for run in found.runs for query in run.queries for c in query.cards]
@@ -185,6 +202,11 @@ def _found(run: ReadRun) -> FoundRun:
         n_items=sum(len(query.cards) for query in run.queries),
         n_empty=sum(not query.cards for query in run.queries),
         n_deeper=sum(len(query.tail) for query in run.queries),
+        n_texts=sum(
+            question_sets.is_told(query.question, query.external_id)
+            + sum(bool(card.text) for card in query.cards)
+            for query in run.queries
+        ),
     )
 
 
@@ -233,11 +255,17 @@ def _with_items(query: ReadQuery) -> ReadQuery:
 
 
 def remembered(study: Study, report: ResultsReport) -> Choices | None:
-    """Return the columns that were chosen for files of this shape before, if they differ."""
-    columns = (study.mappings or {}).get("columns", {}).get(report.header)
-    if not columns or report.choices.columns or columns == report.columns:
+    """Return what earlier files say of how these are read, if that differs.
+
+    That are the columns which were chosen for files of this shape, and whether ids name passages.
+    """
+    mappings = study.mappings or {}
+    known = mappings.get("columns", {}).get(report.header)
+    columns = report.choices.columns or known or {}
+    passages = report.has_passages or mappings.get("passages", False)
+    if columns in (report.choices.columns, report.columns) and passages == report.has_passages:
         return None
-    return replace(report.choices, columns=columns)
+    return replace(report.choices, columns=columns, passages=passages)
 
 
 def examine(session: Session, study: Study, report: ResultsReport) -> ResultsReport:
@@ -251,8 +279,8 @@ def examine(session: Session, study: Study, report: ResultsReport) -> ResultsRep
             refused = OtherScale
         else:
             fits = max(report.highest_grade, 2)
-    names = {rater.name for rater in studies.raters(session, study)}
-    found = [replace(run, run_id=_same(session, study, run.read)) for run in report.runs]
+    names = map(_rater_name, report.raters)
+    found = [_beside(session, study, run) for run in report.runs]
     new = sum(run.run_id is None for run in found)
     there = session.scalar(select(func.count(Run.id)).where(Run.study_id == study.id)) or 0
     is_open = study.blind is None and not studies.is_blind(session, study)
@@ -263,7 +291,7 @@ def examine(session: Session, study: Study, report: ResultsReport) -> ResultsRep
         refused=refused.message if refused else "",
         remedy=refused.remedy if refused else "",
         fits=fits,
-        known_raters=tuple(name for name in map(_rater_name, report.raters) if name in names),
+        known_raters=tuple(name for name in names if raters.named(session, study, name)),
     )
 
 
@@ -271,9 +299,19 @@ def _rater_name(name: str) -> str:
     return name_line(name) or USUAL_RATER
 
 
-def _same(session: Session, study: Study, read: ReadRun) -> str | None:
-    same = select(Run.id).where(Run.study_id == study.id, Run.session_key == read.key)
-    return session.scalar(same.where(Run.stated_search_method == read.search_method).limit(1))
+def _beside(session: Session, study: Study, run: FoundRun) -> FoundRun:
+    same = select(Run.id).where(Run.study_id == study.id, Run.session_key == run.read.key)
+    same = same.where(Run.stated_search_method == run.read.search_method)
+    run_id = session.scalar(same.limit(1))
+    if run_id is None or not run.n_texts:
+        return replace(run, run_id=run_id, is_fuller=False)
+    asked = select(Question.text, Question.external_id).join(Query).where(Query.run_id == run_id)
+    listed = select(func.count()).select_from(Result).join(Query, Query.id == Result.query_key)
+    listed = listed.join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
+    listed = listed.where(Query.run_id == run_id, JudgedThing.card["text"].as_string() != "")
+    n_texts = sum(question_sets.is_told(*row) for row in session.execute(asked))
+    n_texts += session.scalar(listed) or 0
+    return replace(run, run_id=run_id, is_fuller=n_texts < run.n_texts)
 
 
 class ResultsDecision(Struct, frozen=True):
@@ -301,11 +339,10 @@ def store(
     Raises ``OtherKind``, ``OtherScale`` and ``KnownRater``, and then stores nothing.
     """
     looked = examine(session, study, report)
-    named = {name: _rater_name(name or decision.rater) for name in report.raters}
-    _check(looked)
-    people = {rater.name for rater in studies.raters(session, study)}
-    if not decision.confirmed and (known := people.intersection(named.values())):
-        raise KnownRater(min(known))
+    by_name: dict[str, list[Judged]] = {}
+    for one in report.judged:
+        by_name.setdefault(_rater_name(one.rater or decision.rater), []).append(one)
+    graders = _graders(session, study, looked, by_name, decision)
     imports.begin(session, study, Document.kind, now)
     if looked.fits is not None:
         scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
@@ -315,6 +352,8 @@ def store(
         known = (study.mappings or {}).get("columns", {})
         chosen = {**known, report.header: dict(report.choices.columns)}
         study.mappings = {**(study.mappings or {}), "columns": chosen}
+    if report.has_passages:
+        study.mappings = {**(study.mappings or {}), "passages": True}
     shown = decision.meta
     if shown is None:
         shown = [key for key, is_of_collection in report.meta.items() if is_of_collection]
@@ -323,21 +362,34 @@ def store(
         tell(done, len(looked.runs))
         read = replace(run.read, queries=tuple(_seen(run.read, {*shown, "format"})))
         stored.append(imports.store(session, study, read, Labels(), now))
-        if run.run_id is not None:
-            _fill_texts(session, study, read)
+        if run.is_fuller:
+            _fill_texts(session, study, read, now)
     labels.about(study.kind, Scale.stored(study.scale), study.merging)
+    questions = _questions(session, study, [run.id for run in stored])
     grades = {}
-    for name, rater in named.items():
-        own = [one for one in report.judged if (one.rater or "") == name]
-        grades[rater] = _grade(session, study, rater, own, now)
+    for name, judged in by_name.items():
+        rater = graders[name] or studies.add_rater(session, study, name, now)
+        grades[name] = _grade(session, rater, judged, questions, now)
     return StoredResults(tuple(stored), grades)
 
 
-def _check(report: ResultsReport) -> None:
+def _graders(
+    session: Session,
+    study: Study,
+    report: ResultsReport,
+    names: Iterable[str],
+    decision: ResultsDecision,
+) -> dict[str, Rater | None]:
+    """Return whom of the raters the study has; raises what ``store`` does."""
     if report.refused == OtherKind.message:
         raise OtherKind
     if report.refused:
         raise OtherScale(str(report.highest_grade))
+    graders = {name: raters.named(session, study, name) for name in names}
+    for name, known in graders.items():
+        if known is not None and (known.is_machine or not decision.confirmed):
+            raise KnownRater(name)
+    return graders
 
 
 def _seen(read: ReadRun, shown: set[str]) -> Iterator[ReadQuery]:
@@ -349,24 +401,25 @@ def _seen(read: ReadRun, shown: set[str]) -> Iterator[ReadQuery]:
         yield replace(query, cards=tuple(cards))
 
 
-def _fill_texts(session: Session, study: Study, read: ReadRun) -> None:
-    """Give items that were imported without their collection what it says of them."""
-    questions = _questions(session, study)
-    asked = [(questions.get(q.external_id or question_key(q.question)), q) for q in read.queries]
-    listed = [(at, card) for at, query in asked if at is not None for card in query.cards]
-    pool = Pool(session, {at for at, _ in listed}, [card for _, card in listed])
+def _fill_texts(session: Session, study: Study, read: ReadRun, now: datetime) -> None:
+    """Give questions and items that were imported without their texts what a collection says."""
+    _, questions = question_sets.of_collection(session, study, read.queries, now)
+    answers = zip(questions, read.queries, strict=True)
+    listed = [(asked.id, card) for asked, query in answers for card in query.cards]
+    pool = Pool(session, {asked.id for asked in questions}, [card for _, card in listed])
     for at, card in listed:
         pool.fill(at, card)
     pool.store()
 
 
 def _grade(
-    session: Session, study: Study, name: str, judged: Sequence[Judged], now: datetime
+    session: Session,
+    rater: Rater,
+    judged: Sequence[Judged],
+    questions: Mapping[str, int],
+    now: datetime,
 ) -> int:
-    """Store grades as events of the rater of that name, who is made if there is none."""
-    people = {one.name: one for one in studies.raters(session, study)}
-    rater = people.get(name) or studies.add_rater(session, study, name, now)
-    questions = _questions(session, study)
+    """Store grades as events of a rater."""
     placed = []
     for one in judged:
         at = questions.get(one.external_id or question_key(one.question))
@@ -379,7 +432,7 @@ def _grade(
     changes: list[TargetChange] = []
     for number, ((at, one), thing) in enumerate(zip(placed, things, strict=True), start=1):
         verdict = "unsure" if one.cannot_tell else str(one.grade)
-        said = f"{name} {at} {one.identity} {verdict}"
+        said = f"{rater.name} {at} {one.identity} {verdict}"
         digest = hashlib.sha256(said.encode()).hexdigest()[:32]
         click = Click(digest, now, now, f"file {digest[:8]}", number)
         changes.append(TargetChange(Target("verdict", thing.id), verdict, click))
@@ -396,12 +449,20 @@ def _item(identity: str) -> Document:
     return Document(doc_id=doc_id, passage=passage or None)
 
 
-def _questions(session: Session, study: Study) -> dict[str, int]:
+def _questions(session: Session, study: Study, runs: Sequence[str]) -> dict[str, int]:
+    """The ids of questions by their ids in the collection and keys: those of `runs`, else all.
+
+    An id that several collections have is that of the latest.
+    """
     found = (
         select(Question.external_id, Question.key, Question.id)
         .join(QuestionSet, QuestionSet.id == Question.question_set_id)
         .where(QuestionSet.study_id == study.id)
+        .order_by(Question.id)
     )
+    if runs:
+        asked = select(Query.question_id).where(Query.run_id.in_(runs))
+        found = found.where(Question.id.in_(asked))
     known: dict[str, int] = {}
     for external_id, key, number in session.execute(found):
         known.setdefault(key, number)

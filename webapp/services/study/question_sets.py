@@ -78,7 +78,7 @@ def of_collection(
                 external_id=query.external_id,
             )
             session.add(question)
-        elif not _is_told(question.text, question.external_id):  # by an earlier file
+        elif not is_told(question.text, question.external_id):  # by an earlier file
             question.text, question.key = query.question, question_key(query.question)
             question.category = question.category or query.category
         questions.append(question)
@@ -96,14 +96,15 @@ def _same(
     for query in queries:
         key, by = question_key(query.question), query.external_id
         known = by_id.get(by) if by is not None else by_key.get(key)
-        are_told = known and _is_told(query.question, by) and _is_told(known.text, by)
+        are_told = known and is_told(query.question, by) and is_told(known.text, by)
         if known and are_told and known.key != key:
             return None
         found.append(known)
     return found
 
 
-def _is_told(text: str, external_id: str | None) -> bool:
+def is_told(text: str, external_id: str | None) -> bool:
+    """Whether a file stated the text of a question, not its id alone."""
     return text not in ("-", external_id)
 
 

@@ -74,14 +74,15 @@ def _opened(
     of, before = sum(file.questions for file in files), 0
     read: dict[str, OpenedFile] = {}
     for file in files:
-        read[file.id] = waiting_files.opened(file, _after(before, of, tell))
+        read[file.id] = waiting_files.opened(file, _after(before, file.questions, of, tell))
         before += file.questions
     tell(of, of)
     return read
 
 
-def _after(before: int, of: int, tell: Tell) -> Tell:
-    return lambda done, _of: tell(min(before + done, of), of)
+def _after(before: int, own: int, of: int, tell: Tell) -> Tell:
+    """Tell of a file, which may count its bytes, as of so many of all questions."""
+    return lambda done, total: tell(before + own * done // max(total, 1), of)
 
 
 SCORING = "scoring"

@@ -1,0 +1,98 @@
+"""Results of any system by the command: each example, columns, and a kill in the middle."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.cli.relevansi import document, environment, relevansi
+from tests.web.runs.test_results import FOREIGN, FORMAT_OF, together
+
+RUN = "q1 Q0 d7 1 2.0 a\nq1 Q0 d2 2 1.0 a\nq1 Q0 d7 1 2.0 b\n"
+
+
+@pytest.mark.parametrize("name", sorted(FORMAT_OF))
+def test_each_example_is_imported_and_counted(tmp_path: Path, name: str) -> None:
+    imported = document(relevansi(tmp_path, "import", *together(name), "--json"))
+
+    assert all(run["cards"] and not run["already_imported"] for run in imported["runs"])
+    assert imported["runs"]
+    for run in imported["runs"]:
+        assert relevansi(tmp_path, "metrics", "--run", run["id"]).returncode == 0
+    again = relevansi(tmp_path, "import", *together(name), "--rater", "qrels", "--json")
+    assert all(run["already_imported"] for run in document(again)["runs"])
+
+
+def test_columns_are_named_once_and_remembered(tmp_path: Path) -> None:
+    for method in ("a", "b"):
+        (tmp_path / f"{method}.csv").write_text(FOREIGN.format(method), "utf-8")
+    refused = relevansi(tmp_path, "import", tmp_path / "a.csv")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "frage, treffer, weg" in refused.stderr
+
+    named = ("--columns", "query=Frage,text=Treffer,system=Weg")
+    first = document(relevansi(tmp_path, "import", tmp_path / "a.csv", *named, "--json"))
+    second = document(relevansi(tmp_path, "import", tmp_path / "b.csv", "--json"))
+    assert [run["search_method"] for run in first["runs"] + second["runs"]] == ["a", "b"]
+
+
+def test_grades_for_a_rater_of_the_study_need_that_rater_s_name(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text(RUN, "utf-8")
+    (tmp_path / "qrels.txt").write_text("q1 0 d7 1\n", "utf-8")
+    both = (tmp_path / "run.txt", tmp_path / "qrels.txt")
+    assert document(relevansi(tmp_path, "import", *both, "--json"))["grades"] == {"qrels": 1}
+
+    refused = relevansi(tmp_path, "import", tmp_path / "qrels.txt")
+    assert refused.returncode == 1
+    assert len(refused.stderr.splitlines()) <= 2
+    given = relevansi(tmp_path, "import", tmp_path / "qrels.txt", "--rater", "qrels")
+    assert given.returncode == 0
+
+
+KILLED = """
+import os, signal, sys
+from webapp.app import create_app
+from webapp.cli import run
+from webapp.services.runs import imports
+
+whole, stored = imports.store, []
+
+def store(*given):
+    stored.append(whole(*given))
+    given[0].flush()
+    if len(stored) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return stored[-1]
+
+imports.store = store
+run(create_app, sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed so on POSIX")
+def test_an_import_that_is_killed_leaves_the_database_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text(RUN, "utf-8")
+    assert relevansi(tmp_path, "runs").returncode == 0
+    before = dump(tmp_path)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, "import", str(tmp_path / "run.txt")],
+        env=environment(tmp_path, "en"),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert dump(tmp_path) == before
+
+    assert len(document(relevansi(tmp_path, "import", tmp_path / "run.txt", "--json"))["runs"]) == 2
+
+
+def dump(instance: Path) -> list[str]:
+    with closing(sqlite3.connect(instance / "relevansi.sqlite")) as database:
+        return list(database.iterdump())

@@ -1,0 +1,341 @@
+"""Results of any system, from files to rows: what is a run, a question, an item and a grade."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from tests.services.runs.runs import card, click, count, query, run, store
+from webapp.db.tables.judging import Event, JudgedThing, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Question, QuestionSet, Study
+from webapp.kinds import shown
+from webapp.records import Relevance, Scale
+from webapp.services.judging import events, live_metrics
+from webapp.services.runs import imports, results
+from webapp.services.runs.imports import OtherKind
+from webapp.services.runs.results import (
+    Choices,
+    KnownRater,
+    OtherScale,
+    ResultsDecision,
+    ResultsReport,
+    StoredResults,
+)
+from webapp.services.study import studies
+
+ONE = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\nq2 Q0 d3 1 9.0 bm25\n"
+OTHER = "q2 Q0 d9 1 3.0 dense\nq1 Q0 d7 1 0.5 dense\n"
+TOPICS = "q1\tred dress\nq2\tblue shoes\n"
+CORPUS = '{"_id": "d7", "text": "Long red dress"}\n{"_id": "d2", "text": "Red gown"}\n'
+
+
+def look(
+    session: Session, study: Study, files: dict[str, str], choices: Choices | None = None
+) -> ResultsReport:
+    given = [(name, text.encode()) for name, text in files.items()]
+    found = results.read("files", results.packed(given, choices))
+    known = results.remembered(study, found)
+    found = found if known is None else results.read("files", results.packed(given, known))
+    return results.examine(session, study, results.whole(*results.parted(found)))
+
+
+def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -> StoredResults:
+    """Look at files and store them, as the page does."""
+    choices = decided.pop("choices", None)
+    report = look(session, study, files, choices)
+    done = results.store(session, study, report, ResultsDecision(**decided), NOW)
+    session.flush()
+    session.expire_all()
+    assert live_metrics.check(session) == []
+    return done
+
+
+def lists_of(session: Session, run_id: str) -> dict[str, list[str | None]]:
+    """The ids of a run's items in their order, by the collection's id or the text of a question."""
+    found: dict[str, list[str | None]] = {}
+    for asked in session.scalars(select(Query).where(Query.run_id == run_id).order_by(Query.id)):
+        items = [shown(one.card, one.judged_thing.card) for one in asked.results]
+        named = asked.question.external_id or asked.question.text
+        found[named] = [getattr(one, "doc_id", None) for one in items]
+    return found
+
+
+def rater_named(session: Session, study: Study, name: str) -> Rater:
+    return next(one for one in studies.raters(session, study) if one.name == name)
+
+
+def test_two_runs_of_one_collection_without_answers_are_two_runs_of_one_question_set(
+    session: Session, study: Study
+) -> None:
+    (one,) = put(session, study, {"one.txt": ONE, "topics.tsv": TOPICS}).runs
+    (other,) = put(session, study, {"other.txt": OTHER}).runs
+
+    assert one.id != other.id
+    assert (one.search_method, other.search_method) == ("bm25", "dense")
+    assert lists_of(session, one.id) == {"q1": ["d7", "d2"], "q2": ["d3"]}
+    assert lists_of(session, other.id) == {"q1": ["d7"], "q2": ["d9"]}
+    assert (count(session, QuestionSet), count(session, Question)) == (1, 2)
+    assert count(session, JudgedThing) == 4  # d7 under its question is one for both
+    assert session.scalars(select(Question.text).order_by(Question.position)).all() == [
+        "red dress",
+        "blue shoes",
+    ]
+
+
+def test_several_systems_in_one_file_are_several_runs_and_the_file_again_is_known(
+    session: Session, study: Study
+) -> None:
+    both = {"both.txt": ONE + OTHER, "topics.tsv": TOPICS, "qrels.txt": "q1 0 d7 1\nq2 0 d9 0\n"}
+    first = put(session, study, both, rater="people")
+    before = {table: count(session, table) for table in (Run, Query, Result, JudgedThing, Event)}
+    report = look(session, study, both)
+    again = put(session, study, both, rater="people", confirmed=True)
+
+    assert [run.search_method for run in first.runs] == ["bm25", "dense"]
+    assert first.grades == again.grades == {"people": 2}
+    assert [run.already_imported for run in first.runs] == [False, False]
+    assert [run.run_id for run in report.runs] == [run.id for run in first.runs]
+    assert [run.already_imported for run in again.runs] == [True, True]
+    assert {table: count(session, table) for table in before} == before
+
+
+def test_a_system_may_give_the_lists_of_another_one(session: Session, study: Study) -> None:
+    same = ONE.replace("bm25", "bm25-again")
+    runs = put(session, study, {"one.txt": ONE, "same.txt": same}).runs
+    runs += put(session, study, {"both.txt": (ONE + same).replace("bm", "one-file-bm")}).runs
+
+    assert count(session, Run) == len({run.id for run in runs}) == 4
+    assert [run.already_imported for run in put(session, study, {"s.txt": same}).runs] == [True]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("q1,red\nq2,blue\nq3,green\n", "q3,green\nq1,red\n"),  # in another order, and a part
+        ("q2,blue\n", "q1,red\nq2,blue\n"),  # more of them
+        (",red\n,blue\n", ",blue\n,red\n"),  # without ids
+        (",red\n,blue\n", ",Blue \n,green\n"),  # without ids, a part
+    ],
+)
+def test_questions_are_the_same_by_id_or_by_text_in_any_order(
+    session: Session, study: Study, one: str, other: str
+) -> None:
+    def table(lines: str, system: str) -> str:
+        rows = (f"{line},{system},1,d{line[-4:].strip()}" for line in lines.splitlines())
+        return "\n".join(["query_id,query,system,rank,doc_id", *rows])
+
+    put(session, study, {"one.csv": table(one, "a")})
+    put(session, study, {"other.csv": table(other, "b")})
+
+    assert count(session, QuestionSet) == 1
+    texts = [text.casefold() for text in session.scalars(select(Question.text))]
+    assert sorted(texts) == sorted(set(texts))
+    assert count(session, Run) == 2
+
+
+def test_the_same_ids_with_other_questions_are_another_question_set(
+    session: Session, study: Study
+) -> None:
+    put(session, study, {"one.txt": ONE, "topics.tsv": TOPICS})
+    law = {"two.txt": OTHER, "topics.tsv": "q1\thow to sue\nq2\twhere to sue\n"}
+    put(session, study, {**law, "qrels.txt": "q1 0 d7 1\n"}, rater="law")
+
+    assert (count(session, QuestionSet), count(session, Question)) == (2, 4)
+    assert count(session, Run) == 2
+    assert session.scalars(select(Judgment).join(JudgedThing)).one().judged_thing_id in {
+        result.judged_thing_id
+        for result in session.scalars(select(Result))
+        if result.query.run.search_method == "dense"
+    }
+    assert count(session, JudgedThing) == 3 + 2  # nothing of one collection is of the other
+
+
+def test_a_deep_run_asks_for_its_top_and_keeps_the_rest_as_ids(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    lines = "".join(f"q1 Q0 d{n} {n} {2000 - n} bm25\n" for n in range(1, 1001))
+    (run,) = put(session, study, {"deep.txt": lines, "topics.tsv": TOPICS}).runs
+    (deep,) = put(session, study, {"d.txt": lines, "t.tsv": TOPICS}, choices=Choices(depth=30)).runs
+
+    asked = session.scalars(select(Query).where(Query.run_id == run.id)).first()
+    assert asked is not None
+    assert len(asked.results) == 20
+    assert asked.extra["tail"] == [f"doc:d{n}" for n in range(21, 1001)]
+    found = live_metrics.by_category(session, rater.id, run.id)[""]
+    assert found.open_judgments == 21  # and the empty list of the other question
+    assert deep.id == run.id  # the same list, however deep it is judged
+    assert not asked.asks_quality
+
+
+def test_ranks_are_followed_where_scores_say_otherwise(session: Session, study: Study) -> None:
+    against = "q1 Q0 low 1 0.1 bm25\nq1 Q0 high 2 9.0 bm25\n"
+    report = look(session, study, {"run.txt": against})
+    (run,) = put(session, study, {"run.txt": against}).runs
+
+    assert lists_of(session, run.id) == {"q1": ["low", "high"]}
+    assert "results_rank_against_score" in {one.code for one in report.problems}
+
+
+def test_grades_above_the_scale_set_it_before_the_first_verdict_only(
+    session: Session, study: Study
+) -> None:
+    files = {"run.txt": ONE, "topics.tsv": TOPICS, "qrels.txt": "q1 0 d7 3\nq1 0 d2 0\n"}
+    assert look(session, study, files).fits == 3
+    put(session, study, files, rater="a")
+    assert Scale.stored(study.scale).top == 3
+    assert set(session.scalars(select(Judgment.verdict))) == {"0", "3"}
+
+    higher = {"qrels.txt": "q1 0 d7 4\n"}
+    report = look(session, study, higher)
+    assert (report.refused, report.fits, report.brings_something) == (
+        OtherScale.message,
+        None,
+        False,
+    )
+    before = count(session, Event)
+    with pytest.raises(OtherScale):
+        put(session, study, higher, rater="b")
+    assert (count(session, Event), Scale.stored(study.scale).top) == (before, 3)
+    with pytest.raises(OtherScale):  # no scale is so high
+        put(session, study, {"q.txt": "q1 0 d7 7\n"}, rater="c")
+
+
+def test_grades_are_never_given_to_a_rater_of_the_study_without_a_word(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    put(session, study, {"run.txt": ONE, "topics.tsv": TOPICS})
+    grades = {"qrels.txt": "q1 0 d7 1\n"}
+    before = count(session, Event)
+    with pytest.raises(KnownRater):
+        put(session, study, grades, rater=rater.name)
+    assert count(session, Event) == before
+
+    done = put(session, study, grades, rater=rater.name, confirmed=True)
+    assert done.grades == {rater.name: 1}
+    assert session.scalars(select(Judgment.rater_id)).all() == [rater.id]
+
+
+def test_graders_may_be_unsure_and_be_several(session: Session, study: Study) -> None:
+    rated = "query,docid,rating,rater\nred dress,d7,unsure,Ani\nred dress,d7,1,Budi\n"
+    run = {"run.txt": ONE, "topics.tsv": TOPICS}
+    assert put(session, study, {**run, "ratings.csv": rated}).grades == {"Ani": 1, "Budi": 1}
+
+    said = {one.rater_id: one.verdict for one in session.scalars(select(Judgment))}
+    assert said == {
+        rater_named(session, study, "Ani").id: "unsure",
+        rater_named(session, study, "Budi").id: "1",
+    }
+
+
+def test_texts_are_filled_when_the_run_comes_again_with_its_collection(
+    session: Session, study: Study
+) -> None:
+    (run,) = put(session, study, {"run.txt": ONE}).runs
+    rater = studies.raters(session, study)[0]
+    events.judge(session, rater, run.id, 1, 1, Relevance.RELEVANT, click("e"))
+    files = {"run.txt": ONE, "topics.tsv": TOPICS, "corpus.jsonl": CORPUS}
+    assert look(session, study, files).brings_something
+    (again,) = put(session, study, files).runs
+
+    assert again.id == run.id
+    asked = session.scalars(select(Query).where(Query.run_id == run.id).order_by(Query.id)).first()
+    assert asked is not None
+    assert asked.question.text == "red dress"
+    texts = [shown(one.card, one.judged_thing.card).text for one in asked.results]  # type: ignore[attr-defined]
+    assert texts == ["Long red dress", "Red gown"]
+    assert session.scalars(select(Judgment.verdict)).all() == ["1"]
+    assert not look(session, study, files).brings_something
+
+
+def test_ids_that_name_passages_are_remembered_for_files_that_do_not_show_it(
+    session: Session, study: Study
+) -> None:
+    def table(system: str, *rows: str) -> str:
+        lines = (f"red,{system},{n},{row}" for n, row in enumerate(rows, 1))
+        return "\n".join(["query,system,rank,doc_id,text", *lines])
+
+    two = table("a", "d7,It is long", "d7,It is red")
+    one = table("b", "d7,It is red")
+    assert look(session, study, {"a.csv": two}).has_passages
+    assert not look(session, study, {"b.csv": one}).has_passages
+    put(session, study, {"a.csv": two})
+    put(session, study, {"b.csv": one})
+
+    assert count(session, Result) == 3
+    assert count(session, JudgedThing) == 2
+
+
+def test_columns_are_remembered_for_files_of_the_same_shape(session: Session, study: Study) -> None:
+    def table(system: str) -> str:
+        return f"Frage,Treffer,Weg,other\nred,Long dress {system},{system},x\n"
+
+    chosen = Choices({"query": "Frage", "text": "Treffer", "system": "Weg"})
+    assert look(session, study, {"a.csv": table("a")}).names == ("frage", "treffer", "weg", "other")
+    assert not look(session, study, {"a.csv": table("a")}).brings_something
+    put(session, study, {"a.csv": table("a")}, choices=chosen)
+    assert [run.search_method for run in put(session, study, {"b.csv": table("b")}).runs] == ["b"]
+    assert count(session, Run) == 2
+    assert count(session, QuestionSet) == 1
+
+
+def test_broken_lines_are_left_out_and_empty_lists_kept(session: Session, study: Study) -> None:
+    broken = ONE + "q2 Q0 d9\nq2 Q0 d8 x 1 bm25\n"
+    report = look(session, study, {"run.txt": broken, "topics.tsv": TOPICS + "q3\tno hits\n"})
+    assert {(one.code, one.line) for one in report.problems if one.severity == "error"} == {
+        ("results_word_count", 4),
+        ("results_number_wrong", 5),
+    }
+    put(session, study, {"run.txt": broken, "topics.tsv": TOPICS + "q3\tno hits\n"})
+
+    states = select(Query.state).order_by(Query.id)
+    assert session.scalars(states).all() == ["results", "results", "empty"]
+
+
+def test_a_study_of_properties_takes_no_documents(session: Session, study: Study) -> None:
+    store(session, study, run(query(1, card("a"))))
+    assert look(session, study, {"run.txt": ONE}).refused == OtherKind.message
+    with pytest.raises(OtherKind):
+        put(session, study, {"run.txt": ONE})
+    assert (count(session, Run), study.kind) == (1, "property")
+
+
+def test_metadata_that_one_system_states_is_shown_only_on_demand(
+    session: Session, study: Study
+) -> None:
+    table = "query,system,rank,doc_id,text,year,cosine\nred,a,1,d7,Dress,2019,0.4\n"
+    corpus = '{"_id": "d7", "text": "Dress", "author": "Ani"}\n'
+    report = look(session, study, {"a.csv": table, "corpus.jsonl": corpus})
+    assert report.meta.get("year") is False
+    put(session, study, {"a.csv": table, "corpus.jsonl": corpus}, meta=["year"])
+    card = session.scalars(select(JudgedThing.card)).one()
+    assert card is not None
+    assert card["meta"] == {"year": "2019"}
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_storing_holds_little_beside_what_was_read(
+    session: Session, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A portion of its rows with their texts, 10 MB of which are stored."""
+    monkeypatch.setattr(imports, "PORTION", 100)
+    asked = ((s, q, n) for s in "ab" for q in range(100) for n in range(20))
+    lines = "".join(f"q{q} Q0 d{n} {n} {99 - n} {s}\n" for s, q, n in asked)
+    corpus = "".join(f'{{"_id": "d{n}", "text": "{n} {"word " * 1_000}"}}\n' for n in range(20))
+    files = [("run.txt", lines.encode()), ("corpus.jsonl", corpus.encode())]
+    report = results.read_files("files", files, Choices())
+    tracemalloc.start()
+    try:
+        results.store(session, study, report, ResultsDecision(), NOW)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert count(session, Result) == 4_000
+    assert peak < 6 * 2**20

@@ -1,0 +1,217 @@
+"""Results of any system on the page: dropped together, looked at, changed, stored, and counted."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.test import TestResponse
+
+from tests.page import Page
+from tests.web.conftest import count
+from webapp.db.engine import Database
+from webapp.db.tables.judging import JudgedThing, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import LongWork, Result, Run, Upload
+from webapp.importers.results.formats import FORMATS, OTHER_EXAMPLES, examples
+from webapp.services.runs import imports, waiting_files
+from webapp.services.runs.imports import ImportedRun
+from webapp.services.workers import jobs
+from webapp.web.frame.workers import workers
+
+WAIT = 30
+FORMAT_OF = {one.example: one.name for one in FORMATS} | {
+    name: kind for name, (kind, _) in OTHER_EXAMPLES.items()
+}
+BESIDE = ("run.txt", "topics.tsv", "corpus.jsonl")
+"""What gives a file of questions, documents or grades the run that it belongs to."""
+
+
+def together(name: str) -> list[Path]:
+    """An example with what it needs to be a run."""
+    needs = FORMAT_OF[name] in ("trec", "rankeval", "topics", "corpus", "text", "qrels", "judgment")
+    is_graded = name in ("ratings.csv", "beir/qrels/test.tsv")
+    kinds = {FORMAT_OF[name]: name}
+    beside = [one for one in BESIDE if FORMAT_OF[one] not in kinds]
+    if FORMAT_OF[name] == "text":
+        beside.remove("corpus.jsonl")
+    return [examples()[one][0] for one in (name, *(beside if needs or is_graded else ()))]
+
+
+def drop(client: FlaskClient, *files: Path | tuple[str, str]) -> TestResponse:
+    chosen = [
+        (BytesIO(one.read_bytes()), one.name)
+        if isinstance(one, Path)
+        else (BytesIO(one[1].encode()), one[0])
+        for one in files
+    ]
+    return client.post("/runs/import", data={"files": chosen}, follow_redirects=True)
+
+
+def token_of(report: TestResponse) -> str:
+    (token,) = Page(report).values("[name=token]")
+    return token
+
+
+def decide(client: FlaskClient, report: TestResponse, action: str, **said: object) -> TestResponse:
+    token = token_of(report)
+    named = {f"{name}-{token}": value for name, value in said.items()}
+    return client.post(
+        "/runs/import", data={"token": token, "action": action, **named}, follow_redirects=True
+    )
+
+
+def runs_of(database: Database) -> list[str]:
+    with database.reading() as session:
+        return list(session.scalars(select(Run.id).order_by(Run.search_method)))
+
+
+@pytest.mark.parametrize("name", sorted(FORMAT_OF))
+def test_each_example_is_reported_on_stored_and_counted(
+    client: FlaskClient, web_database: Database, name: str
+) -> None:
+    report = drop(client, *together(name))
+    assert report.status_code == 200
+    assert Page(report).count(".sample tbody tr") >= 1
+    assert Page(report).has("[value=store]")
+    assert count(web_database, Run) == 0
+
+    stored = decide(client, report, "store", grader="qrels")
+
+    assert stored.status_code == 200
+    assert count(web_database, Upload) == 0
+    assert count(web_database, Result) >= 1
+    for run in runs_of(web_database):
+        assert client.get(f"/runs/{run}").status_code == 200
+        assert client.get(f"/runs/{run}/queries/1", follow_redirects=True).status_code == 200
+        assert client.get(f"/runs/{run}/metrics.json").status_code == 200
+    has_grades = FORMAT_OF[name] in ("qrels", "judgment", "rankeval") or "rating" in name
+    assert bool(count(web_database, Judgment)) == (has_grades or "qrels" in name)
+
+
+FOREIGN = "Frage,Treffer,Weg\nred,Long dress {0},{0}\n"
+
+
+def test_columns_that_nothing_names_are_chosen_on_the_page_and_remembered(
+    client: FlaskClient, web_database: Database
+) -> None:
+    report = drop(client, ("a.csv", FOREIGN.format("a")))
+    assert not Page(report).has("[value=store]")
+    assert Page(report).has("a[href='/runs/import/formats']")
+
+    columns = ["query=frage", "text=treffer", "system=weg", "doc_id="]
+    report = decide(client, report, "look", column=columns, depth="5")
+    assert Page(report).has(".sample")
+    decide(client, report, "store")
+    decide(client, drop(client, ("b.csv", FOREIGN.format("b"))), "store")
+
+    with web_database.reading() as session:
+        assert session.scalars(select(Run.search_method).order_by(Run.search_method)).all() == [
+            "a",
+            "b",
+        ]
+
+
+def test_the_depth_of_lists_and_one_of_several_splits_are_chosen_on_the_page(
+    client: FlaskClient, web_database: Database
+) -> None:
+    lines = "".join(f"q1 Q0 d{n} {n} {9 - n} bm25\n" for n in range(1, 9))
+    qrels = [(f"qrels/{one}.tsv", f"query-id\tcorpus-id\tscore\nq1\td{n}\t1\n")
+             for n, one in enumerate(("test", "dev"), 1)]  # fmt: skip
+    report = drop(client, ("run.txt", lines), *qrels)
+    assert "several sets of grades: dev, test" in report.text
+    report = decide(client, report, "look", depth="3", split="dev")
+    decide(client, report, "store", grader="people")
+
+    assert count(web_database, Result) == 3
+    with web_database.reading() as session:
+        (judgment,) = session.scalars(select(Judgment))
+        assert judgment.verdict == "1"
+
+
+def test_grades_above_the_scale_are_refused_with_a_way_out_once_there_is_a_verdict(
+    client: FlaskClient, web_database: Database
+) -> None:
+    files = [("run.txt", "q1 Q0 d7 1 1 bm25\n"), ("qrels.txt", "q1 0 d7 2\n")]
+    report = drop(client, *files)
+    assert "The scale of the study becomes 0 to 2." in report.text
+    decide(client, report, "store", grader="a")
+    refused = drop(client, ("qrels.txt", "q1 0 d7 3\n"))
+
+    assert Page(refused).has(".notice.bad a[href='/runs/import/formats']")
+    assert not Page(refused).has("[value=store]")
+    assert count(web_database, Judgment) == 1
+
+
+def test_grades_of_a_rater_of_the_study_are_stored_only_when_that_is_ticked(
+    client: FlaskClient, web_database: Database
+) -> None:
+    decide(client, drop(client, ("run.txt", "q1 Q0 d7 1 1 bm25\n")), "store")
+    report = drop(client, ("qrels.txt", "q1 0 d7 1\n"))
+    with web_database.reading() as session:
+        owner = session.scalars(select(Rater.name)).one()
+
+    refused = decide(client, report, "store", grader=owner)
+    assert refused.status_code == 400
+    assert owner in refused.text
+    assert count(web_database, Judgment) == 0
+    decide(client, report, "store", grader=owner, confirm="on")
+    assert count(web_database, Judgment) == 1
+
+
+@pytest.fixture(name="long")
+def _long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting_files, "LONG_FROM", 0)
+
+
+@pytest.mark.usefixtures("long")
+def test_large_results_are_read_and_stored_in_the_background(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    chosen = [(BytesIO(path.read_bytes()), path.name) for path in together("run.txt")]
+    reading = client.post("/runs/import", data={"files": chosen}).location
+    assert workers(app).is_idle(WAIT)
+    report = client.get(reading, follow_redirects=True)
+    assert count(web_database, Run) == 0
+
+    storing = client.post("/runs/import", data={"token": token_of(report), "action": "store"})
+    assert workers(app).is_idle(WAIT)
+    assert client.get(storing.location, follow_redirects=True).status_code == 200
+    assert (count(web_database, Run), count(web_database, Upload)) == (1, 0)
+
+
+@pytest.mark.usefixtures("long")
+def test_large_results_that_are_given_up_leave_nothing(
+    app: Flask, client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While they are being stored, in the middle of the second run."""
+    both = "q1 Q0 d7 1 1 a\nq1 Q0 d7 1 1 b\n"
+    chosen = [(BytesIO(both.encode()), "run.txt")]
+    reading = client.post("/runs/import", data={"files": chosen}).location
+    assert workers(app).is_idle(WAIT)
+    report = client.get(reading, follow_redirects=True)
+    whole, token = imports.store, token_of(report)
+    stored: list[str] = []
+
+    def store(session: Session, *given: Any) -> ImportedRun:
+        done = whole(session, *given)
+        stored.append(done.id)
+        if len(stored) == 2:
+            raise jobs.Cancelled
+        return done
+
+    monkeypatch.setattr(imports, "store", store)
+    client.post("/runs/import", data={"token": token, "action": "store"})
+    assert workers(app).is_idle(WAIT)
+    client.post("/runs/import", data={"token": token, "action": "discard"})
+
+    assert len(stored) >= 2
+    assert [count(web_database, one) for one in (Run, Result, JudgedThing, Upload, LongWork)] == [
+        *[0] * 5
+    ]
