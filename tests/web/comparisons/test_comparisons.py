@@ -7,6 +7,7 @@ from io import BytesIO
 
 import pytest
 from flask.testing import FlaskClient
+from msgspec.structs import replace
 from werkzeug.test import TestResponse
 
 from tests.conftest import NOW
@@ -265,3 +266,17 @@ def test_files_that_cannot_be_compared_say_why(
     assert told in page.text
     assert not Page(page).has("#table-summary")
     assert client.post("/comparisons/files/", data={}).status_code == 422
+
+
+@pytest.mark.parametrize("headline", [("composite",), ("coverage",), ("Judged@5",)])
+def test_any_figures_can_be_shown_first(
+    client: FlaskClient, web_database: Database, pair: tuple[str, str], headline: tuple[str, ...]
+) -> None:
+    with open_study(web_database) as (session, study):
+        wanted = replace(studies.switches(study), measures=headline)
+        studies.set_switches(session, study, wanted, NOW)
+
+    for part in ("", "categories", "questions"):
+        assert client.get(f"/comparisons/{address(pair, part=part)}").status_code == 200
+    for name in FORMATS:
+        assert client.get(f"/comparisons/report.{name}{address(pair)}").status_code == 200

@@ -187,6 +187,7 @@ def test_the_scale_is_set_with_words_for_its_grades(
     refused = client.post("/study/", data=FORM | {"top": "2", "relevant_from": "3"})
     assert refused.status_code == 422
     assert "1 to 2" in Page(refused).one("#relevant_from-error").text
+    assert client.post("/study/", data=FORM | {"top": "2", "relevant_from": "9"}).status_code == 422
     client.post("/study/", data=FORM | words | {"top": "1", "relevant_from": "3"})
     assert kept(web_database).scale == BINARY
 

@@ -70,12 +70,15 @@ class Pool:
             self._versions[item.key[:3]].append(item)
             self._stored[item.id] = item, card
 
-    def place(self, question_id: int, run_id: str | None, card: Item | None) -> PooledItem:
+    def place(
+        self, question_id: int, run_id: str | None, card: Item | None, identity: str = ""
+    ) -> PooledItem:
         """Return the judged thing of a card, or of an empty list: a new one where none fits.
 
-        `run_id` is that of the answer where it depends on its conversation.
+        `run_id` is that of the answer where it depends on its conversation; `identity` is stated
+        of a card that does not say by what it is known.
         """
-        scope = question_id, run_id, card.identity if card else None
+        scope = question_id, run_id, identity or (card.identity if card else None)
         versions = self._versions[scope]
         for item in versions:
             if card is None or item.joins(card):

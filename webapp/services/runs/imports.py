@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, field, json
 from msgspec.structs import asdict, replace
-from sqlalchemy import ColumnElement, Row, func, insert, or_, select, true, update
+from sqlalchemy import ColumnElement, Row, bindparam, func, insert, or_, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from webapp.db.engine import tables
@@ -285,11 +285,9 @@ def _make(session: Session, study: Study, read: ReadRun, labels: Labels, now: da
     ]
     find = question_sets.of_collection if read.key else question_sets.find_or_make
     question_set, questions = find(session, study, queries, now)
-    if read.key:
+    if read.key and any(query.external_id != str(query.query_id) for query in queries):
         queries = [
             replace(query, query_id=question.position)
-            if query.external_id != str(query.query_id)
-            else query
             for query, question in zip(queries, questions, strict=True)
         ]
     run = Run(
@@ -448,9 +446,16 @@ def _enrich(session: Session, run: Run, read: ReadRun, labels: Labels) -> None:
             for card in [from_row(result.card).fullest(other)]
         ]
         pool.store()
-        for result_id, card, thing in fuller:
-            values = {"card": to_row(card), "judged_thing_id": thing.id}
-            connection.execute(update(Result).where(Result.id == result_id).values(values))
+        rewrite = update(Result).where(Result.id == bindparam("of"))
+        rewrite = rewrite.values(card=bindparam("fuller"), judged_thing_id=bindparam("thing"))
+        if fuller:
+            connection.execute(
+                rewrite,
+                [
+                    {"of": result_id, "fuller": to_row(card), "thing": thing.id}
+                    for result_id, card, thing in fuller
+                ],
+            )
         for query, entry in portion:
             if entry.state is QueryState.FAILED:
                 failed = {"state": str(entry.state), "error": entry.error, "emptiness_id": None}

@@ -346,8 +346,8 @@ def store(
     imports.begin(session, study, Document.kind, now)
     if looked.fits is not None:
         scale = replace(Scale.stored(study.scale), top=looked.fits, words=(), guidance=())
-        studies.log(session, study, "set scale", study.name, None, f"0..{scale.top}", now)
-        study.scale = scale.to_store()
+        # Which figures are shown first may change with it, for the runs that are there too.
+        studies.set_switches(session, study, replace(studies.switches(study), scale=scale), now)
     if report.choices.columns and report.header:
         known = (study.mappings or {}).get("columns", {})
         chosen = {**known, report.header: dict(report.choices.columns)}
@@ -427,7 +427,7 @@ def _grade(
             placed.append((at, one))
     items = {one.identity: _item(one.identity) for _, one in placed}
     pool = Pool(session, {at for at, _ in placed}, items.values())
-    things = [pool.place(at, None, items[one.identity]) for at, one in placed]
+    things = [pool.place(at, None, items[one.identity], one.identity) for at, one in placed]
     pool.store()
     changes: list[TargetChange] = []
     for number, ((at, one), thing) in enumerate(zip(placed, things, strict=True), start=1):
@@ -442,9 +442,10 @@ def _grade(
 
 
 def _item(identity: str) -> Document:
+    """Return what an identity says of an item: nothing, where it is known by a text."""
     what, _, value = identity.partition(":")
     if what != "doc":
-        return Document(url=value) if what == "url" else Document(title=value)
+        return Document(url=value if what == "url" else None)
     doc_id, _, passage = value.partition("#")
     return Document(doc_id=doc_id, passage=passage or None)
 

@@ -202,7 +202,7 @@ def _address_for(
     headline: Sequence[str] = HEADLINES,
 ) -> Address:
     """Return the address of a comparison of `chosen` runs, shown as the request asks."""
-    figures = tuple(name for name in headline if name != "composite") or HEADLINES[:1]
+    figures = tuple(name for name in headline if name != "composite") or tuple(headline)
     wanted, part = request.args.get("figure", ""), request.args.get("part", "")
     pair = tuple(dict.fromkeys(request.args.getlist("pair")))
     return Address(

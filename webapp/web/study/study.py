@@ -105,6 +105,8 @@ class StudyForm(Form):
         return data | {"guidelines": studies.guidelines(study)}
 
     def validate_relevant_from(self, field: Field) -> None:
+        if field.data is None:  # no grade at all, which is said already
+            return
         with _invalid():
             studies.scale_of(self.top.data or TOP, field.data if self.top.data != 1 else 1)
 

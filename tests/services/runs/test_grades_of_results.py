@@ -1,0 +1,61 @@
+"""Grades that come with results: whose items they are of, and what the study shows then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from webapp.db.tables.judging import JudgedThing, Judgment
+from webapp.db.tables.runs import Query
+from webapp.db.tables.study import Study
+from webapp.services.judging import live_metrics
+from webapp.services.runs import results
+from webapp.services.runs.results import Choices, ResultsDecision, StoredResults
+from webapp.services.study import studies
+
+RUN = "q1 Q0 d7 1 12.5 bm25\nq1 Q0 d2 2 11.0 bm25\n"
+
+
+def put(session: Session, study: Study, files: dict[str, str], **decided: Any) -> StoredResults:
+    given = [(name, text.encode()) for name, text in files.items()]
+    report = results.read_files("files", given, Choices())
+    done = results.store(session, study, report, ResultsDecision(**decided), NOW)
+    session.flush()
+    session.expire_all()
+    return done
+
+
+def test_grades_of_items_without_ids_are_of_the_items_that_a_run_lists(
+    session: Session, study: Study
+) -> None:
+    lines = (
+        '{"query": "red dress", "results": [{"text": "Long red dress", "rating": 1}, '
+        '{"title": "Hats", "rating": 0}, {"url": "https://a.example/1", "rating": 1}]}\n'
+    )
+    done = put(session, study, {"lists.jsonl": lines})
+
+    things = session.scalars(select(JudgedThing).order_by(JudgedThing.id)).all()
+    said = dict(session.execute(select(Judgment.judged_thing_id, Judgment.verdict)).all())
+    assert done.grades == {"qrels": 3}
+    assert [said.get(thing.id) for thing in things] == ["1", "0", "1"]
+
+
+def test_figures_of_earlier_runs_follow_the_scale_that_later_grades_set(
+    session: Session, study: Study
+) -> None:
+    studies.add_rater(session, study, "Ani", NOW)
+    put(session, study, {"run.txt": RUN})
+    assert live_metrics.check(session) == []
+    put(session, study, {"qrels.txt": "q1 0 d7 3\n"})
+    assert live_metrics.check(session) == []
+
+
+def test_numbers_of_questions_never_collide(session: Session, study: Study) -> None:
+    put(session, study, {"topics.tsv": "2\ttwo\nx\tex\n", "a.txt": "2 Q0 d1 1 1 a\n"})
+    (run,) = put(session, study, {"b.txt": "x Q0 d1 1 1 b\n2 Q0 d1 1 1 b\n"}).runs
+
+    numbers = session.scalars(select(Query.query_id).where(Query.run_id == run.id)).all()
+    assert len(set(numbers)) == 2
