@@ -74,26 +74,26 @@ def graded(results: Iterable[JudgedResult]) -> Iterator[tuple[JudgedResult, int]
 def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
     """The files of a BEIR folder by name: items, questions, grades, and the dataset `card`."""
     found = list(results)
-    corpus: dict[str, JsonValue] = {}
-    queries: dict[str, JsonValue] = {}
+    texts: dict[str, Document] = {}
     for one in found:
-        query_id, name = one_word(one.query_id), one_word(one.docno)
-        queries.setdefault(query_id, {"_id": query_id, "text": one.question})
-        if one.document is not None and name not in corpus:
-            said = one.document
-            metadata: dict[str, JsonValue] = {**said.meta}
-            if said.url:
-                metadata["url"] = said.url
-            corpus[name] = {"_id": name, "title": said.title, "text": said.text}
-            corpus[name] |= {"metadata": metadata} if metadata else {}  # type: ignore[operator]
+        known = texts.get(one_word(one.docno))
+        if one.document and (known is None or len(known.text) < len(one.document.text)):
+            texts[one_word(one.docno)] = one.document
+    queries = dict.fromkeys((one_word(one.query_id), one.question) for one in found)
     lines = [
         f"{one_word(one.query_id)}\t{one_word(one.docno)}\t{grade}\n"
         for one, grade in graded(found)
     ]
     return {
         "README.md": card.encode(),
-        "corpus.jsonl": _json_lines(corpus.values()),
-        "queries.jsonl": _json_lines(queries.values()),
+        "corpus.jsonl": _json_lines(
+            {
+                **{"_id": name, "title": said.title, "text": said.text},
+                "metadata": {**said.meta, **({"url": said.url} if said.url else {})},
+            }
+            for name, said in texts.items()
+        ),
+        "queries.jsonl": _json_lines({"_id": key, "text": text} for key, text in queries),
         "qrels/test.tsv": "".join(["query-id\tcorpus-id\tscore\n", *lines]).encode(),
     }
 

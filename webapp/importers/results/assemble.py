@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ from webapp.records import LARGEST_INTEGER, Problem, QueryState, ReadQuery, Read
 MOST_IN_TAIL = 1_000
 CANNOT_TELL = {"unsure", "cannot tell", "cannot_tell", "?"}
 """The texts of a grade that say that the rater could not tell."""
+_OF_TEXT = re.compile("(?:text|title):[0-9a-f]{64}")  # an identity, as exports name what has no id
 _SHOWN_IDS = 5
 _SAME = 6  # characters by which texts of one id are sorted before they are compared
 
@@ -325,7 +327,9 @@ class Gathered:
         return replace(item, passage=text_hash(whole)[:8])
 
     def _identity(self, item: Document | str) -> str:
-        return f"doc:{item}" if isinstance(item, str) else self._told_apart(item).identity
+        if isinstance(item, Document):
+            return self._told_apart(item).identity
+        return item if _OF_TEXT.fullmatch(item) else f"doc:{item}"
 
     def grades(self) -> tuple[Judged, ...]:
         """The grades of the questions there are; of all where only grades were dropped."""

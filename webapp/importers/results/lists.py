@@ -136,6 +136,9 @@ def _items(
     own_ids = ids if isinstance(ids, list) else []
     if not values:
         yield common
+    indexes = {as_text(_hit(one).get("_index")) for one in values if isinstance(one, dict)} - {""}
+    if len(indexes) == 1:  # ratings go back to it
+        common = replace(common, extra={**common.extra, "_index": indexes.pop()})
     stated = [as_rank(one.get("rank")) if isinstance(one, dict) else None for one in values]
     for number, value in enumerate(values):
         item, score, grade = _item(value, chosen)
@@ -157,14 +160,18 @@ def _item(value: object, chosen: Mapping[str, str]) -> tuple[Document | None, fl
         return (Document(text=as_text(value)) if value.strip() else None), None, None
     if not isinstance(value, dict):
         return None, None, None
-    hit = value.get("hit")  # of _rank_eval
-    values = flattened(hit if isinstance(hit, dict) else value)
+    values = flattened(_hit(value))
     values.pop("type", None)  # "Document", in every item of LangChain
     columns = dict(guessed(tuple(values), of_item=True))
     columns |= {role: name for role, name in chosen.items() if name in values and role in columns}
     item = item_of(values, columns)
     score = as_number(values.get(columns.get("score", "")))
     return item, score, value.get("rating", value.get("relevance_grade"))
+
+
+def _hit(value: dict[str, object]) -> dict[str, object]:
+    hit = value.get("hit")  # of _rank_eval
+    return hit if isinstance(hit, dict) else value
 
 
 def _asked(value: object) -> tuple[list[object], str]:

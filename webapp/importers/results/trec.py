@@ -50,8 +50,14 @@ def read_run(file: File) -> Rows:
             wrong = {"place": name, "value": word[:40]}
             yield error("results_number_wrong", file.name, wrong, line=number)
             continue
+        system, tab, own = tag.partition("\t")  # behind a tab the list's own score, as we export it
         yield FlatRow(
-            number, query_id=query_id, item=doc_id, system=tag.strip(), rank=place, score=value
+            number,
+            query_id=query_id,
+            item=doc_id,
+            system=system.strip(),
+            rank=place,
+            score=as_number(own) if tab else value,
         )
 
 

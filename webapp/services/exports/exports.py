@@ -234,12 +234,14 @@ def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[
             docno = kind.docno(thing.identity, thing.content) if thing else kind.docno(identity, 1)
             shared = thing.card if thing else None
             item = shown(card, shared) if card else from_row(shared) if shared else None
+            verdict = said.scale.numbers[said.by_thing.get(thing_id or 0)]
+            is_below = rank is not None and card is None
             seen[docno] += 1
             yield JudgedResult(
                 query_id=question.external_id or str(asked.query_id),
                 rank=rank,
                 docno=docno,
-                verdict=said.scale.numbers[said.by_thing.get(thing_id or 0)],
+                verdict=verdict,
                 repetition=seen[docno],
                 question=question.text,
                 document=item if isinstance(item, Document) else None,
@@ -247,8 +249,8 @@ def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[
                 content=thing.content if thing else 1,
                 title=item.title if item else "",
                 thing=thing_id or 0,
-                is_below=rank is not None and card is None,
-                is_pooled=thing is not None,
+                is_below=is_below,
+                is_pooled=thing is not None and (not is_below or verdict is not None),
                 score=card.get("score") if card and pooled else None,
                 position=card.get("position") if card and pooled else None,
                 span_id=(question.span_id or "") if pooled else "",

@@ -1,0 +1,381 @@
+"""A study of documents on a scale of grades gets its judgments out, and they come in again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from datetime import timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import ir_measures
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.conftest import NOW
+from webapp.db.tables.judging import Event, Judgment
+from webapp.db.tables.people import Rater
+from webapp.db.tables.runs import Query, Result, Run
+from webapp.db.tables.study import Study
+from webapp.importers.proof_packs import pack as proof_pack
+from webapp.importers.results import formats
+from webapp.kinds import shown
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.records import Click
+from webapp.services.exports import exports
+from webapp.services.exports.exports import EqualTexts, ForCollections, IndexUnknown, NotOfSpans
+from webapp.services.judging import events
+from webapp.services.proof_packs import packs, verification
+from webapp.services.proof_packs.verification import DifferenceKind
+from webapp.services.runs import reports, results
+from webapp.services.runs.reports import Rule
+
+SEEDS = Path(__file__).parents[3] / "seeds" / "documents"
+MERGED = Rule(reports.MAJORITY)
+Grades = dict[tuple[str, str], int]
+
+
+def imported(
+    session: Session, study: Study, files: Mapping[str, str], *, depth: int = 20
+) -> list[str]:
+    given = [(name, text.encode()) for name, text in files.items()]
+    read = results.read_files("results", given, results.Choices(depth=depth))
+    stored = results.store(session, study, read, results.ResultsDecision(), NOW)
+    session.flush()
+    return [run.id for run in stored.runs]
+
+
+@pytest.fixture
+def runs(session: Session, study: Study, rater: Rater) -> list[str]:
+    """The runs of the seeds, their first ten ranks judged by two raters."""
+    assert rater
+    names = ["corpus.jsonl", "queries.jsonl", "runs/bm25.run", "runs/lsa.run"]
+    names += ["ratings-dewi.csv", "ratings-rafi.csv"]
+    files = {name: (SEEDS / name).read_text("utf-8") for name in names}
+    return imported(session, study, files, depth=10)
+
+
+def exported(session: Session, study: Study, run: str, form: str, rule: Rule = MERGED) -> bytes:
+    return exports.export(session, study, run, rule, form).data
+
+
+def grades(session: Session, study: Study, run: str, by_text: bool = False) -> Grades:
+    return {
+        (one.question if by_text else one.query_id, one.identity): one.verdict
+        for one in exports.judged(session, study, run, MERGED)
+        if isinstance(one.verdict, int)
+    }
+
+
+def read_again(name: str, data: bytes, by_text: bool = False) -> Grades:
+    found = formats.read([(name, data)])
+    assert found.problems == () or all(one.severity == "warning" for one in found.problems)
+    return {
+        (one.question if by_text else one.external_id or "", one.identity): one.grade
+        for one in found.judged
+        if one.grade is not None
+    }
+
+
+MEASURES = {
+    "nDCG@10": "nDCG@10",
+    "AP": "AP",
+    "RR": "RR",
+    "R-precision": "Rprec",
+    "recall@10": "R@10",
+    "bpref": "Bpref",
+    "success@5": "Success@5",
+    "P@5 (trec_eval)": "P@5",
+}
+
+
+@pytest.mark.parametrize("run", [0, 1])
+def test_ir_measures_finds_our_figures_in_the_files(
+    session: Session, study: Study, runs: list[str], run: int
+) -> None:
+    """Ranks below the judged ones, and items that only the other run lists, are in them too."""
+    ours = reports.report(session, study, runs[run], MERGED, figures=tuple(MEASURES))
+    qrels = exported(session, study, runs[run], "qrels").decode()
+    ranked = exported(session, study, runs[run], "run").decode()
+    theirs = {
+        (found.query_id, str(found.measure)): found.value
+        for found in ir_measures.iter_calc(
+            [ir_measures.parse_measure(name) for name in MEASURES.values()],
+            list(ir_measures.read_trec_qrels(qrels)),  # type: ignore[no-untyped-call]
+            list(ir_measures.read_trec_run(ranked)),  # type: ignore[no-untyped-call]
+        )
+    }
+
+    compared = 0
+    for row in ours.rows:
+        for name, their_name in MEASURES.items():
+            value = row.summary.further[name].value
+            if value is not None:
+                assert theirs[str(row.external_id), their_name] == pytest.approx(value), name
+                compared += 1
+    assert compared > 150
+
+
+def test_judgments_come_in_again_as_they_went_out(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    by_id, by_text = (grades(session, study, runs[0], way) for way in (False, True))
+    assert len(by_id) == len(by_text) > 100
+    assert set(by_id.values()) == {0, 1, 2, 3}
+
+    assert read_again("qrels.txt", exported(session, study, runs[0], "qrels")) == by_id
+    assert read_again("beir.zip", exported(session, study, runs[0], "beir")) == by_id
+    assert read_again("srw.json", exported(session, study, runs[0], "srw"), True) == by_text
+    assert read_again("quepid.csv", exported(session, study, runs[0], "quepid"), True) == by_text
+
+
+def test_a_run_comes_in_again_with_its_order_and_its_own_scores(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    plain = exports.run_file(session, study, runs[0], MERGED).data.decode()
+    file = exports.run_file(session, study, runs[0], MERGED, scores=True)
+    first = session.scalars(select(Query).where(Query.run_id == runs[0])).first()
+    assert first is not None
+
+    lines = [line.split() for line in plain.splitlines()]
+    for above, below in pairwise(lines):
+        assert above[0] != below[0] or float(above[4]) > float(below[4])
+    assert len([line for line in lines if line[0] == "q01"]) == 20  # the tail is appended
+    assert file.notes
+    (again,) = formats.read([("again.run", file.data)], depth=10).runs
+    cards = again.queries[0].cards
+    stored = [(result.card["score"], shown(result.card, result.judged_thing.card))
+             for result in first.results]  # fmt: skip
+    assert [(card.score, card.doc_id) for card in cards] == [
+        (score, getattr(item, "doc_id", None)) for score, item in stored
+    ]
+    assert list(again.queries[0].tail) == first.extra["tail"]
+
+
+def test_unjudged_results_are_minus_one_where_that_is_wanted(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    file = exports.qrels(session, study, runs[0], MERGED, unjudged=True)
+    ours = reports.report(session, study, runs[0], MERGED, figures=("infAP",))
+    ranked = exported(session, study, runs[0], "run").decode()
+
+    text = file.data.decode()
+    assert {line.split()[3] for line in text.splitlines()} == {"-1", "0", "1", "2", "3"}
+    measured = ir_measures.iter_calc(
+        [ir_measures.parse_measure("infAP")],
+        list(ir_measures.read_trec_qrels(text)),  # type: ignore[no-untyped-call]
+        list(ir_measures.read_trec_run(ranked)),  # type: ignore[no-untyped-call]
+    )
+    theirs = {found.query_id: found.value for found in measured}
+    for row in ours.rows:
+        value = row.summary.further["infAP"].value
+        assert value is None or theirs[str(row.external_id)] == pytest.approx(value, abs=1e-4)
+
+
+def test_beir_has_every_item_of_the_pool_and_a_card(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    with zipfile.ZipFile(io.BytesIO(exported(session, study, runs[0], "beir"))) as packed:
+        files = {name: packed.read(name).decode() for name in packed.namelist()}
+
+    assert set(files) == {"README.md", "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"}
+    corpus = {one["_id"]: one for one in map(json.loads, files["corpus.jsonl"].splitlines())}
+    header, *lines = (line.split("\t") for line in files["qrels/test.tsv"].splitlines())
+    assert header == ["query-id", "corpus-id", "score"]
+    assert {line[1] for line in lines} <= set(corpus)
+    listed = exports.judged(session, study, runs[0], MERGED)
+    assert all(corpus[one.docno]["text"] for one in listed if one.rank and not one.is_below)
+    assert "dewi, rafi" in files["README.md"]
+
+
+def test_a_book_has_a_column_for_each_rater(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    data = exported(session, study, runs[0], "quepid-book").decode()
+    rows = list(csv.DictReader(io.StringIO(data)))
+
+    given = session.execute(
+        select(Rater.name, Judgment.verdict).join(Rater, Rater.id == Judgment.rater_id)
+    ).all()
+    for name in ("dewi", "rafi"):
+        written = sorted(row[name] for row in rows if row[name])
+        assert written == sorted(v for who, v in given if who == name and v and v != "unsure")
+
+
+def test_long_form_names_documents_and_the_time_of_each_verdict(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    dewi = session.scalars(select(Rater).where(Rater.name == "dewi")).one()
+    things = session.scalars(
+        select(Result.judged_thing_id).join(Query).where(Query.run_id == runs[0]).limit(3)
+    ).all()
+    seconds = (0, 7, 400)
+    for number, (thing, after) in enumerate(zip(things, seconds, strict=True)):
+        at = NOW + timedelta(hours=1, seconds=after)
+        session.add(
+            Event(rater_id=dewi.id, event_id=f"c{number}", field="verdict", judged_thing_id=thing,
+                  new="2", cause="click", device="d", sequence=number, client_time=at,
+                  received_at=at)
+        )  # fmt: skip
+    session.flush()
+
+    own = exported(session, study, runs[0], "long-csv", reports.of_rater(dewi)).decode()
+    merged = exported(session, study, runs[0], "long-csv").decode()
+
+    rows = list(csv.DictReader(io.StringIO(own)))
+    assert [row["seconds"] for row in rows[:3]] == ["", "7", ""]  # the third came after a break
+    assert rows[0]["query_id"] == "q01"
+    assert rows[0]["document"].startswith("k")
+    assert {row["rater"] for row in csv.DictReader(io.StringIO(merged))} == {"median"}
+    assert reports.paces(session, study, Query.run_id == runs[0]) == {"dewi": (7.0, 1)}
+
+
+def test_grades_are_merged_by_the_study_s_rule(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    def provenances() -> list[str]:
+        text = exported(session, study, runs[0], "long-csv").decode()
+        return [row["provenance"] for row in csv.DictReader(io.StringIO(text)) if row["relevance"]]
+
+    by_median = provenances()
+    study.merging = "majority"
+    by_majority = provenances()
+
+    assert set(by_median) == {"unanimous", "median"}
+    assert set(by_majority) == {"unanimous"}  # of two raters who differ a grade stays open
+    assert len(by_majority) < len(by_median)
+
+
+def test_annotations_go_back_to_the_spans_they_came_from(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    def span(name: str, query: str, *ids: str) -> str:
+        documents = {
+            f"retrieval.documents.{n}.document.{key}": value
+            for n, one in enumerate(ids)
+            for key, value in (("id", one), ("content", f"Text {one}"))
+        }
+        about = {"openinference.span.kind": "RETRIEVER", "input.value": query}
+        stated = {"name": "r", "context": {"span_id": name}, "attributes": {**about, **documents}}
+        return json.dumps(stated)
+
+    spans = "\n".join((span("s1", "red dress", "d7", "d2"), span("s2", "hat", "d9")))
+    (run,) = imported(session, study, {"spans.jsonl": spans})
+    for rank, verdict in ((1, "1"), (2, "unsure")):
+        events.judge(session, rater, run, 1, rank, verdict, Click(f"c{rank}", NOW))
+
+    rule = reports.of_rater(rater)
+    data = json.loads(exported(session, study, run, "phoenix", rule))["data"]
+
+    assert [(one["span_id"], one["document_position"], one["result"]) for one in data] == [
+        ("s1", 0, {"label": "1", "score": 1.0}),
+        ("s1", 1, {"label": "cannot tell"}),
+    ]
+
+
+def test_ratings_go_back_to_the_index_they_came_from(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    assert rater
+    examples = formats.EXAMPLES
+    (run,) = imported(
+        session, study, {"rank_eval.json": (examples / "rank_eval.json").read_text("utf-8")}
+    )
+
+    found = json.loads(exported(session, study, run, "rank-eval"))
+
+    assert found["requests"][0]["ratings"] == [{"_index": "shop", "_id": "d7", "rating": 1}]
+    assert found["metric"]["precision"]["relevant_rating_threshold"] == 1
+
+
+def test_a_format_that_cannot_hold_a_study_says_so(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    with pytest.raises(NotOfSpans):
+        exported(session, study, runs[0], "phoenix")
+    with pytest.raises(IndexUnknown):
+        exported(session, study, runs[0], "rank-eval")
+    for query in session.scalars(select(Query).where(Query.run_id == runs[0])):
+        query.question.text = "the same"
+    session.flush()
+    for form in ("srw", "quepid", "quepid-book"):
+        with pytest.raises(EqualTexts):
+            exported(session, study, runs[0], form)
+
+
+def test_a_study_of_properties_has_none_of_these_formats(
+    session: Session, study: Study, rater: Rater, rated_run: str
+) -> None:
+    for form in exports.TOOLS:
+        with pytest.raises(ForCollections):
+            exported(session, study, rated_run, form, reports.of_rater(rater))
+
+
+def packed(session: Session, study: Study, run: str | None) -> bytes:
+    settings = Resampling(resamples=200)
+    return packs.pack(session, study, run, MERGED, settings=settings).data
+
+
+def changed(data: bytes, name: str, before: str, after: str) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(written, "w") as new:
+        for info in old.infolist():
+            content = old.read(info)
+            if info.filename == name:
+                assert before.encode() in content
+                content = content.replace(before.encode(), after.encode(), 1)
+            new.writestr(info, content)
+    return written.getvalue()
+
+
+def verified(data: bytes) -> verification.Verification:
+    with proof_pack.opened("pack.zip", io.BytesIO(data)) as pack:
+        return verification.verify(pack)
+
+
+@pytest.mark.parametrize("of_study", [True, False])
+def test_a_pack_of_a_graded_study_verifies(
+    session: Session, study: Study, runs: list[str], of_study: bool
+) -> None:
+    found = verified(packed(session, study, None if of_study else runs[1]))
+
+    assert found.differences == []
+    assert found.equal
+
+
+def test_a_changed_grade_is_named_with_its_line_and_the_figures_that_move(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    data = packed(session, study, runs[0])
+    with zipfile.ZipFile(io.BytesIO(data)) as pack:
+        lines = pack.read("verdicts.csv").decode().splitlines()
+    number, line = next((n, one) for n, one in enumerate(lines, 1) if one.endswith(",3"))
+
+    found = verified(changed(data, "verdicts.csv", line, f"{line[:-1]}0")).differences
+
+    cells = [one for one in found if one.file == "verdicts.csv" and one.place]
+    assert [one.place for one in cells] == [(f"line {number}",)]
+    moved = [one for one in found if one.kind is DifferenceKind.FIGURE]
+    assert any("nDCG@10" in one.place for one in moved)
+
+
+def test_a_grade_above_the_scale_is_no_verdict_of_a_pack(
+    session: Session, study: Study, runs: list[str]
+) -> None:
+    data = packed(session, study, runs[0])
+
+    found = verified(changed(data, "study/judgments.json", '"verdict": "3"', '"verdict": "4"'))
+
+    assert not found.equal
+    assert any(one.file == "study/judgments.json" for one in found.differences)
+
+
+def test_all_runs_have_the_same_pool(session: Session, study: Study, runs: list[str]) -> None:
+    one, other = (grades(session, study, run) for run in runs)
+
+    assert one == other
+    assert session.scalars(select(Run.id)).all()
