@@ -40,6 +40,11 @@ def language() -> str:
     return _language.get()
 
 
+def kind_of_items() -> str:
+    """The kind of items in force; empty where no study was read."""
+    return _kind.get()
+
+
 def speak_of(kind: str) -> None:
     """Put the words of a kind of items in force in this context, where it has its own."""
     _kind.set(kind)

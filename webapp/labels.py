@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 
-from webapp.i18n import gettext, mark, ngettext, speak_of
+from webapp.i18n import gettext, kind_of_items, mark, ngettext, speak_of
+from webapp.kinds import KINDS
+from webapp.kinds.property import Card
 from webapp.records import BINARY, CannotTell, Scale
 
 METHODS = {"api_only": "API Only", "vector_only": "Vector Only", "hybrid": "Hybrid"}
@@ -132,8 +134,10 @@ def with_label(words: str, label: str) -> str:
 
 
 def run(search_method: str | None, llm: str | None) -> str:
-    """Return what a run is called by its labels, or that they are not stated."""
+    """Return what a run is called by its labels, or that those of its kind are not stated."""
     called = method(search_method) or gettext("method not stated")
+    if not llm and "llm" not in KINDS.get(kind_of_items(), Card).labels:
+        return called
     return f"{called} · {llm or gettext('LLM not stated')}"
 
 

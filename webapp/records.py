@@ -182,7 +182,8 @@ class Item(Struct, frozen=True):
     ``headlines`` are the figures that pages show first, none meaning those of the method for
     properties. ``of_collection``: files of judgments name it by its id in a collection, and hold
     all that was judged for a question. ``is_text``: words of the question can be marked in it.
-    ``always_answered``: the quality of an answer is asked even where it is blank.
+    ``has_pictures``: it may have one. ``always_answered``: the quality of an answer is asked even
+    where it is blank.
     """
 
     kind: ClassVar[str]
@@ -193,6 +194,7 @@ class Item(Struct, frozen=True):
     headlines: ClassVar[tuple[str, ...]] = ()
     of_collection: ClassVar[bool] = False
     is_text: ClassVar[bool] = False
+    has_pictures: ClassVar[bool] = False
     always_answered: ClassVar[bool] = False
 
     title: str = ""

@@ -73,6 +73,7 @@ class Card(Item, frozen=True):
         "source",
     )
     states_more: ClassVar[bool] = True
+    has_pictures: ClassVar[bool] = True
     always_answered: ClassVar[bool] = True
 
     slug: str | None = None

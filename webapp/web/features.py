@@ -1,4 +1,4 @@
-"""Who may open which address, and where its page is in the menus."""
+"""Who may open which address in which studies, and where its page is in the menus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.study import Study
-from webapp.i18n import mark
+from webapp.i18n import kind_of_items, mark
 from webapp.services.evaluations.item_rating import has_items
 
 
@@ -32,6 +32,16 @@ ROLES: Mapping[str, Role] = {
     **dict.fromkeys(("sign_in.ask_to_change", "sign_in.change"), Role.OWNER),
 }
 """The roles of blueprints and of single endpoints; every other address is the owner's."""
+
+KINDS: Mapping[str, tuple[str, ...]] = dict.fromkeys(
+    (
+        *("gold", "constraints", "card_decisions", "conflicts", "judgments.add_cards"),
+        *("user_studies", "findings", "participants", "own_questions", "questionnaires"),
+        *("runs.ask_to_remove_sample", "runs.remove_sample", "collecting"),
+    ),
+    ("property",),
+)
+"""The kinds of items for which features, blueprints or endpoints are; every other is for all."""
 
 
 class MenuEntry(NamedTuple):
@@ -114,6 +124,18 @@ class ShownPart(NamedTuple):
 
     template: str
     shown: Any
+
+
+def is_offered(endpoint: str | None) -> bool:
+    """Whether an endpoint is for the kind of items that the study in force judges."""
+    name = endpoint or ""
+    kinds = KINDS.get(name) or KINDS.get(name.partition(".")[0])
+    return not kinds or kind_of_items() in ("", *kinds)
+
+
+def menu(name: str) -> tuple[MenuEntry, ...]:
+    """Return the entries of a menu that are for the kind of items of the study in force."""
+    return tuple(entry for entry in MENUS[name] if is_offered(entry.endpoint))
 
 
 def role_for(endpoint: str | None) -> Role:

@@ -33,7 +33,7 @@ from webapp.services.people import sign_in
 from webapp.services.phase_3 import participants
 from webapp.services.phase_3.participants import ParticipantCookie
 from webapp.services.study import studies
-from webapp.web.features import Role, role_for
+from webapp.web.features import Role, is_offered, role_for
 from webapp.web.frame import htmx, session_cookie
 
 if TYPE_CHECKING:
@@ -107,6 +107,12 @@ class NotTakingPart(Refused):
     message = mark("This page belongs to somebody who takes part")
     remedy = mark("Open your personal link again: everything you gave is still there.")
     status = 401
+
+
+class NotOfThisKind(Refused):
+    message = mark("This study has no such page")
+    remedy = mark("It is for studies of another kind of items.")
+    status = 404
 
 
 class AnotherRater(Conflict):
@@ -221,6 +227,8 @@ def check() -> None:
     wanted = role_for(request.endpoint)
     if wanted != Role.ANYBODY:
         _admit(user, wanted)
+    if not is_offered(request.endpoint):
+        raise NotOfThisKind
     if "\x00" in request.path:  # no name has a NUL, and PostgreSQL refuses a query with one
         raise NotFound
 

@@ -175,10 +175,12 @@ def _set_up_templates(app: Flask) -> None:
         # A filter on a constant is evaluated once, in the language of the first reader.
         decimal_mark=notation.decimal_mark,
         work_left=labels.work_left,
+        run_name=labels.run,
         scale=labels.scale,
         merging=labels.merging,
         rule_in_words=labels.rule,
-        menus=features.MENUS,
+        menu=features.menu,
+        is_offered=features.is_offered,
         current_entry=features.current,
     )
     for module, names in (

@@ -23,7 +23,7 @@ from webapp.exporters.frame.scripts import as_one, imported
 from webapp.i18n import LANGUAGES, direction, language, own_name, speaking
 from webapp.services.study import studies
 from webapp.web import features
-from webapp.web.features import MENUS, MenuEntry
+from webapp.web.features import MenuEntry
 from webapp.web.frame import access
 from webapp.web.frame.access import NOBODY, NotSignedIn
 from webapp.web.frame.language import examples
@@ -122,7 +122,7 @@ def site() -> SimpleNamespace:
         home=access.HOME_OF_GUESTS if guest else "home.show",
         guide="index" if user.is_owner else others,
         key=user.key,
-        menu=MENUS["owner"] if user.is_owner else shown,
+        menu=features.menu("owner") if user.is_owner else shown,
         current=partial(features.current, menu),
         ratios=notation.ratios(),
         ways=examples(),
@@ -137,7 +137,7 @@ def _rater() -> tuple[str, tuple[MenuEntry, ...]]:
         with access.reading() as (session, rater):
             shown = (
                 entry
-                for entry in MENUS["rater"]
+                for entry in features.menu("rater")
                 if entry.needs is None or entry.needs(session, rater.study)
             )
             name = studies.shown_owner(rater.name) if rater.is_owner else rater.name

@@ -8,6 +8,7 @@ from webapp.services.agreement import adjudications
 from webapp.services.rating import shares
 from webapp.services.runs import runs, samples
 from webapp.services.study.standing import rater_standing, rater_standings
+from webapp.web.features import is_offered
 from webapp.web.frame import access
 from webapp.web.rating import clicks
 
@@ -32,6 +33,7 @@ def show() -> str:
         behind = [one for one in people if one.clicks_left]
         judged = sum(one.judged > 0 for one in people)
         is_own = overviews and not current_app.config["IS_DEMO"]
+        is_own = is_own and is_offered("runs.remove_sample")
         return render_template(
             "study/home/page.html",
             runs=overviews,

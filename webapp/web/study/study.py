@@ -280,7 +280,7 @@ def _page(
         "saved": saved,
         "is_blind": studies.is_blind(session, study),  # under the stored settings
         "commitment": pool.commitment(study.order_secret),
-        "is_text": KINDS[study.kind].is_text,
+        "item": KINDS[study.kind],
         "has_verdicts": studies.has_verdicts(session, study),
         "figures": _figures(study, form),
         "headline": studies.headline(study),
