@@ -132,7 +132,7 @@ export function openIn(query) {
   const things = new Set(query.results.map(({ thing }) => thing));
   const cards = [...things].filter((thing) => !query.said[thing]).length;
   const lists = query.state === "empty" && !query.outcome ? 1 : 0;
-  const isUnrated = query.state !== "unreadable" && query.quality === null;
+  const isUnrated = query.asks_quality !== false && query.state !== "unreadable" && query.quality === null;
   return { cards, lists, isUnrated, isOpen: cards + lists > 0 || isUnrated };
 }
 

@@ -134,6 +134,7 @@ function paint() {
   paintGrades(query);
   paintWalk(query);
   paintKeeping();
+  if (!one("#figures")) return; // this study's figures are not counted here
   const judged = queries.reduce((sum, { verdicts }) => sum + verdicts.length - count(verdicts, null), 0);
   const cards = queries.reduce((sum, { verdicts }) => sum + verdicts.length, 0);
   one("#figures .judged").textContent = filled(words.judged, judged, cards);
@@ -267,7 +268,7 @@ function summed(query) {
   return { query_id, question, state, results, empty_outcome: outcome, quality, notes };
 }
 
-const stored = (verdict) => ({ 1: 1, 0: 0, unsure: "unsure" })[verdict] ?? null;
+const stored = (verdict) => (/^\d$/.test(verdict) ? Number(verdict) : verdict);
 const safe = (name) => name.replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 40);
 
 function take(name, type, text) {

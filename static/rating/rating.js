@@ -360,13 +360,16 @@ function arrive({ tell = true } = {}) {
   while (typed.length && !moving) act(...typed.shift());
 }
 
-const BESIDE = ".sheet aside > details";
+const BESIDE = ".sheet aside > details, .grades-said";
 const isNarrow = () => matchMedia("(max-width: 75rem)").matches;
-const foldOf = (details) => `folded ${details.parentElement.getAttribute("aria-labelledby")}`;
+const foldOf = ({ className, parentElement }) => `folded ${parentElement.getAttribute("aria-labelledby") ?? className}`;
 
 /** Fold what stands beside the cards: all of it on a narrow page, else what the reader folded. */
 function foldAside() {
-  for (const details of all(BESIDE)) details.open = !isNarrow() && !kept(foldOf(details));
+  const isKnown = ({ className }) => className === "grades-said" && uses() >= LEARNT;
+  for (const details of all(BESIDE)) {
+    details.open = !isNarrow() && !(kept(foldOf(details)) ?? isKnown(details));
+  }
 }
 
 document.addEventListener("toggle", ({ target }) => {
@@ -398,7 +401,8 @@ function focus(element) {
 function enter(place) {
   if (!isGrades(place)) return focus(place);
   unfoldTab(place);
-  if (top() && within(".card")) return focus(place);
+  // A digit too many never grades an answer: from a card its grades are entered on purpose.
+  if (top() && !within(".grades, #outcome")) return focus(place);
   enterGrades(place);
 }
 
@@ -448,11 +452,9 @@ const KEYS = {
 if (words.give) KEYS.s = putOff; // only who is given questions can put one off
 
 function act(key) {
-  if (top() && document.activeElement?.matches?.(".grades")) {
-    // Reached with one digit too many: the grade of an answer is entered on purpose.
-    if (isGrade(key)) return;
-    if (ENTERING.includes(key)) return enterGrades(document.activeElement);
-  }
+  const isAtGrades = document.activeElement?.matches?.(".grades");
+  if (top() && isAtGrades && ENTERING.includes(key)) return enterGrades(document.activeElement);
+  if (top() && isGrade(key) && (isAtGrades || !within(".card, .grades"))) return;
   if (OUTCOMES[key] && (within("#outcome") || (one("#outcome") && !cards().length))) {
     classify(OUTCOMES[key]);
   } else if (top() && within(".card") && isGrade(key)) {
@@ -599,7 +601,14 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     if (!moving) go(link.getAttribute("href"), { isNamed: "named" in link.dataset });
   }
+  const now = event.target.closest("#walk .now");
+  if (now && (now.ariaExpanded || isCut(now))) {
+    event.preventDefault();
+    now.ariaExpanded = now.ariaExpanded !== "true";
+  }
 });
+
+const isCut = (part) => part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight + 1;
 
 // ---- the page ---------------------------------------------------------------------------
 

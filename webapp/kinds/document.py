@@ -167,6 +167,8 @@ _WORD = re.compile(
 _SENTENCE_END = re.compile(
     "(?<=[.!?\u061f\u06d4\u0964])\\s+|(?<=[\u3002\uff01\uff1f])\\s*|\n\\s*|$(?!\n)"
 )
+# Fences, headings and rules of tables, which nobody reads in one line.
+_MARKUP = re.compile(r"```\w*|^#{1,6} |\|?(?:\s*:?-{3,}:?\s*\|)+(?:\s*:?-{3,}:?)?", re.MULTILINE)
 _STOPWORDS_EN_ID_ZH = """
     a about an and any are as at be been but by can could did do does for from had has have how i if
     in into is it its me my no not of on or our should so some such than that the their them then
@@ -218,7 +220,17 @@ def excerpt(text: str, question: str, *, window: int = WINDOW) -> Excerpt:
         pieces += [(text[at:first], False), (text[first:last], True)]
         at = last
     pieces.append((text[at:end], False))
-    return Excerpt(before, after, [(re.sub(r"\s+", " ", t), m) for t, m in pieces if t])
+    plain = ((re.sub(r"\s+", " ", _MARKUP.sub(" ", piece)), marked) for piece, marked in pieces)
+    return Excerpt(before, after, [(piece, marked) for piece, marked in plain if piece])
+
+
+def word_count(text: str) -> int:
+    """How many words a text has; where nothing stands between them, Han characters and runs.
+
+    >>> word_count("Long red dresses"), word_count("\u7ea2\u88d9")
+    (3, 2)
+    """
+    return sum(1 for _ in _WORD.finditer(text))
 
 
 def _keys_of(question: str) -> frozenset[str]:

@@ -82,7 +82,10 @@ class OfflineTurn(Struct, frozen=True):
 
 
 class OfflineQuestion(Struct, frozen=True):
-    """One question of the run with its answer and the owner's note, as the rating page has them."""
+    """One question of the run with its answer and the owner's note, as the rating page has them.
+
+    ``asks_quality``: the quality of its answer is asked.
+    """
 
     query_id: int
     question: str
@@ -94,6 +97,7 @@ class OfflineQuestion(Struct, frozen=True):
     note: str = ""
     turns: tuple[OfflineTurn, ...] = ()
     cards: tuple[OfflineCard, ...] = ()
+    asks_quality: bool = True
 
 
 class OfflineRun(Struct, frozen=True):
@@ -103,6 +107,8 @@ class OfflineRun(Struct, frozen=True):
     form neither the labels nor that name give away the search method. ``unasked`` are the query
     ids that a sample left out: they are not among the questions. ``suggests``: a grade is offered
     once all cards are judged. ``cannot_tell`` is what such a card is in the study's precisions.
+    ``headline`` are the study's figures: the page counts those of the method alone, and leaves out
+    its panel where others are wanted. ``marks_words``: words of the question are marked.
     """
 
     identity: str
@@ -115,6 +121,13 @@ class OfflineRun(Struct, frozen=True):
     version: str = ""
     unasked: tuple[int, ...] = ()
     suggests: bool = True
+    headline: tuple[str, ...] = HEADLINES
+    marks_words: bool = True
+    top: int = 1
+
+    @property
+    def has_figures(self) -> bool:
+        return self.top == 1 and set(self.headline) <= set(HEADLINES)
 
 
 def page(environment: Environment, run: OfflineRun) -> bytes:
@@ -224,6 +237,7 @@ def _query(question: OfflineQuestion) -> dict[str, Any]:
         "question": question.question,
         "category": question.category,
         "state": str(question.state),
+        "asks_quality": question.asks_quality,
         "cells": [cell_text(cell) for cell in first],
         "results": [
             {

@@ -163,6 +163,9 @@ MESSAGES = {
         "%(file)s, question %(query)s: “%(title)s” was rated at rank %(rank)s and is at "
         "rank %(now)s here. Its verdict is stored for the card at this rank."
     ),
+    "ratings_grade_unknown": mark(
+        "%(file)s: the grade %(grade)s is not on this study's scale and is left out."
+    ),
     "ratings_card_gone": mark(
         "%(file)s, question %(query)s: “%(title)s” at rank %(rank)s is not a card of the run "
         "here. Its verdict is not stored; judge it on the page."

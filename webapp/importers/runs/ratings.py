@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from webapp.importers.runs.json_documents import FromFile, Whole, load, read_object
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.printable import name_line
-from webapp.records import EmptyOutcome, Problem, Relevance
+from webapp.records import EmptyOutcome, Problem, Scale
 
 FORMAT = "relevansi offline ratings"
 """The file's name for its format, written by the page without a server; it is recognised by it."""
@@ -25,6 +25,7 @@ FORMAT = "relevansi offline ratings"
 VERSION = 1
 MOST_NOTES = 10_000
 LONGEST_NAME = 200
+_VERDICTS = (None, *Scale(top=Scale.MOST).verdicts)
 _LAST_MILLISECOND = 253_402_300_799_999  # of the year 9999
 
 
@@ -144,8 +145,8 @@ def _change(entry: _Change) -> RatingChange | None:
     value = entry.value
     said: str | None
     match entry.field, value:
-        case "relevance", None | "1" | "0" | "unsure" if entry.rank is not None:
-            said = Relevance(value) if value else None
+        case "relevance", None | str() if entry.rank is not None and value in _VERDICTS:
+            said = value or None
         case "quality", None:
             said = None
         case "quality", int() if 0 <= value <= 5:

@@ -28,12 +28,13 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.importers.runs.problems import ImportRefused, error, warning
-from webapp.importers.runs.ratings import OfflineRatings, RatingChange
+from webapp.importers.runs.ratings import OfflineRatings, RatedCard, RatingChange
+from webapp.kinds import shown
 from webapp.printable import name_line
-from webapp.records import Click, Problem, QueryState
+from webapp.records import Click, Problem, QueryState, Scale
 from webapp.services.judging import events
 from webapp.services.judging.events import Target, TargetChange, standing
-from webapp.services.judging.judged_things import identity_of
+from webapp.services.judging.judged_things import blind_identity_of, identity_of
 from webapp.services.people import raters
 
 
@@ -58,9 +59,13 @@ def aimed(
     wanted = select(Query).where(Query.run_id == run.id)
     found = session.scalars(wanted.options(things.joinedload(JudgedThing.property)))
     queries = {query.query_id: query for query in found}
+    scale = Scale.stored(session.get_one(Study, run.study_id).scale)
     told: set[tuple[int, int | None, str]] = set()
     for change in read.changes:
         query = queries.get(change.query_id)
+        if change.field == "relevance" and change.value and not scale.accepts(change.value):
+            problems.append(error("ratings_grade_unknown", read.name, {"grade": change.value}))
+            continue
         target, title, problem = _target(query, read, change)
         where = (change.query_id, change.rank, change.field)
         if problem is not None and where not in told:
@@ -93,17 +98,22 @@ def _card(
     assert change.rank is not None
     rated = read.cards.get(change.query_id, {}).get(change.rank)
     there = next((result for result in query.results if result.rank == change.rank), None)
-    if there and (rated is None or identity_of(there) == rated.identity):
-        return Target("verdict", there.judged_thing_id, query.id), there.card["title"], None
+    if there and (rated is None or _is(there, rated)):
+        title = shown(there.card, there.judged_thing.card).name
+        return Target("verdict", there.judged_thing_id, query.id), title, None
     title = rated.title if rated else ""
     said: dict[str, str | int] = {"title": title, "rank": change.rank}
-    same = [one for one in query.results if rated and identity_of(one) == rated.identity]
+    same = [one for one in query.results if rated and _is(one, rated)]
     if len({one.judged_thing_id for one in same}) != 1:
         return None, title, error("ratings_card_gone", read.name, said, query_id=query.query_id)
     moved = warning(
         "ratings_card_moved", read.name, said | {"now": same[0].rank}, query_id=query.query_id
     )
     return Target("verdict", same[0].judged_thing_id, query.id), title, moved
+
+
+def _is(result: Result, rated: RatedCard) -> bool:
+    return rated.identity in {identity_of(result), blind_identity_of(result)}
 
 
 class RatingCounts(Struct, frozen=True):

@@ -16,8 +16,8 @@ from webapp.db.tables.study import Study
 from webapp.exporters.offline.page import OfflineCard, OfflineQuestion, OfflineRun, OfflineTurn
 from webapp.kinds import shown
 from webapp.kinds.property import CardParticulars
-from webapp.records import QueryState
-from webapp.services.judging.judged_things import identity_of
+from webapp.records import Item, QueryState, Scale
+from webapp.services.judging.judged_things import blind_identity_of, identity_of
 from webapp.services.rating import particulars
 from webapp.services.runs import reports, runs
 from webapp.services.study import studies
@@ -31,18 +31,22 @@ def offline_run(session: Session, study: Study, run_id: str) -> OfflineRun:
     Ratings given already are not in it. Raises ``UnknownRun``.
     """
     run = runs.find(session, study, run_id)
-    blind = studies.is_blind(session, study)
+    blind, top = studies.is_blind(session, study), Scale.stored(study.scale).top
     return OfflineRun(
         identity=run.session_key,
         name=run.session_key[:8] if blind else _name(run),
-        questions=tuple(_questions(session, study, run)),
+        questions=tuple(_questions(session, study, run, blind=blind)),
         blind=blind,
         search_method=None if blind else run.search_method,
         llm=None if blind else run.llm,
         version=version("relevansi"),
         unasked=reports.unasked(session, run.id),
-        suggests=bool(study.suggest_quality) if blind else study.suggest_quality is not False,
+        suggests=top == 1
+        and (bool(study.suggest_quality) if blind else study.suggest_quality is not False),
         cannot_tell=study.cannot_tell,
+        headline=studies.headline(study),
+        marks_words=study.marks_words,
+        top=top,
     )
 
 
@@ -51,7 +55,9 @@ def _name(run: Run) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", said).strip("_")[:_LONGEST_NAME] or run.session_key[:8]
 
 
-def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQuestion]:
+def _questions(
+    session: Session, study: Study, run: Run, *, blind: bool
+) -> Iterator[OfflineQuestion]:
     conversation: list[OfflineTurn] = []
     told = particulars.of_run(session, run, Query.run_id == run.id, with_record=study.show_record)
     known = {answer.id: cards for answer, _, cards in told}
@@ -78,11 +84,14 @@ def _questions(session: Session, study: Study, run: Run) -> Iterator[OfflineQues
             error=query.error,
             note=question.note or "",
             turns=turns,
-            cards=_cards(query, known[query.id]),
+            cards=_cards(query, known[query.id], blind=blind),
+            asks_quality=query.asks_quality,
         )
 
 
-def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineCard, ...]:
+def _cards(
+    query: Query, known: Mapping[int, CardParticulars], *, blind: bool
+) -> tuple[OfflineCard, ...]:
     ranks: defaultdict[int, list[int]] = defaultdict(list)
     for result in query.results:
         ranks[result.judged_thing_id].append(result.rank)
@@ -91,12 +100,17 @@ def _cards(query: Query, known: Mapping[int, CardParticulars]) -> tuple[OfflineC
     return tuple(
         OfflineCard(
             number=result.rank,
-            card=shown(result.card, result.judged_thing.card),
+            card=_card(result, blind=blind),
             thing=numbers[result.judged_thing_id],
-            identity=identity_of(result),
+            identity=(blind_identity_of if blind else identity_of)(result),
             repeats=tuple(r for r in ranks[result.judged_thing_id] if r != result.rank),
             known=known.get(result.rank),
             has_prices=has_prices,
         )
         for result in query.results
     )
+
+
+def _card(result: Result, *, blind: bool) -> Item:
+    card = shown(result.card, result.judged_thing.card)
+    return card.uniform(None) if blind and card.of_one_run is not None else card

@@ -21,7 +21,7 @@ from webapp.config import new_private_folder
 from webapp.db import engine
 from webapp.db.engine import Database
 from webapp.i18n import gettext, ngettext, no_key, own_name
-from webapp.kinds.document import excerpt
+from webapp.kinds.document import excerpt, word_count
 from webapp.printable import LogLineFormatter, printable, printable_line
 from webapp.records import LARGEST_INTEGER
 from webapp.services.study import studies
@@ -190,7 +190,7 @@ def _set_up_templates(app: Flask) -> None:
         (labels, ("method", "category", "field", "judgment", "cannot_tell", "verdict", "sign")),
     ):
         environment.filters |= {name: getattr(module, name) for name in names}
-    environment.filters["excerpt"] = excerpt
+    environment.filters |= {"excerpt": excerpt, "word_count": word_count}
     environment.filters["moment"] = notation.unbroken_moment
     environment.filters["sentence"] = printable_line
     environment.filters["translated"] = gettext
