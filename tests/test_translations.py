@@ -24,6 +24,7 @@ from webapp import i18n
 from webapp.app import create_app
 from webapp.config import Settings, resource, sqlite_url
 from webapp.i18n import gettext, ngettext, speaking
+from webapp.kinds import KINDS
 from webapp.metrics.judging.registry import MEASURES
 from webapp.services.study import studies
 
@@ -116,6 +117,22 @@ def test_a_translation_has_the_places_of_its_message() -> None:
     }
 
     assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    "path", PACKAGE.glob("translations/*/*.po"), ids=lambda path: path.parent.name + "/" + path.name
+)
+def test_words_of_a_kind_are_of_messages_that_there_are(path: Path) -> None:
+    """Each stands in place of the main catalogue's, with its places and in as many forms."""
+    with path.open("rb") as file:
+        own = [one for one in read_po(file, abort_invalid=True) if one.id]
+    assert path.stem in {"messages", *KINDS}
+    assert {_singular(one.id) for one in own} <= set(pairs())
+    for one in own:
+        texts = one.string if isinstance(one.string, tuple) else (one.string,)
+        forms = one.id if isinstance(one.id, tuple) else (one.id,)
+        assert all(texts), one.id
+        assert set(PLACE.findall(" ".join(texts))) <= set(PLACE.findall(" ".join(forms))) | {"n"}
 
 
 def test_a_number_in_indonesian_has_a_decimal_comma() -> None:

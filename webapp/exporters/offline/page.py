@@ -237,7 +237,7 @@ def _query(question: OfflineQuestion) -> dict[str, Any]:
         "question": question.question,
         "category": question.category,
         "state": str(question.state),
-        "asks_quality": question.asks_quality,
+        **({} if question.asks_quality else {"asks_quality": False}),
         "cells": [cell_text(cell) for cell in first],
         "results": [
             {

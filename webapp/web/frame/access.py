@@ -224,11 +224,11 @@ def check() -> None:
         raise FromElsewhere
     if user.key and request.headers.get(RATER, user.key) != user.key:
         raise AnotherRater
+    if not is_offered(request.endpoint):
+        raise NotOfThisKind
     wanted = role_for(request.endpoint)
     if wanted != Role.ANYBODY:
         _admit(user, wanted)
-    if not is_offered(request.endpoint):
-        raise NotOfThisKind
     if "\x00" in request.path:  # no name has a NUL, and PostgreSQL refuses a query with one
         raise NotFound
 

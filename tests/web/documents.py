@@ -1,0 +1,70 @@
+"""A study of documents, imported from files that are made here, and its people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from tests.conftest import NOW
+from tests.stored_studies import open_study
+from webapp.db.engine import Database
+from webapp.records import Scale
+from webapp.services.runs import results
+from webapp.services.runs.results import Choices, ResultsDecision, StoredResults
+from webapp.services.study import studies
+
+Files = tuple[tuple[str, bytes], ...]
+GRADED = Scale(3, 2, ("off topic", "touches it", "in part", "answers"), ("a", "b", "c", "d"))
+
+
+def lines(rows: Iterable[object]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def collection(questions: int = 3, of_each: int = 2) -> Files:
+    """A collection, its questions, and two runs that list the same for each question but the last.
+
+    The first run lists nothing for the last question.
+    """
+    asked = range(1, questions + 1)
+    texts = {q: [f"d{q}x{n}" for n in range(of_each)] for q in asked}
+    corpus = lines(
+        {"_id": one, "title": f"Title {one}", "text": f"Copper wire number {one} bends."}
+        for listed in texts.values()
+        for one in listed
+    )
+    queries = lines({"_id": f"q{q}", "text": f"Does copper bend, case {q}?"} for q in asked)
+    runs = []
+    for name, some in (("lexical", asked[:-1]), ("neural", asked)):
+        runs.append(
+            "".join(
+                f"q{q} Q0 {one} {rank} {100 - rank} {name}\n"
+                for q in some
+                for rank, one in enumerate(texts[q][:: 1 if name == "lexical" else -1], 1)
+            )
+        )
+    return (
+        ("corpus.jsonl", corpus),
+        ("queries.jsonl", queries),
+        ("lexical.run", runs[0].encode()),
+        ("neural.run", runs[1].encode()),
+    )
+
+
+def imported(database: Database, *files: tuple[str, bytes], **decided: object) -> StoredResults:
+    """Store files as one import; the study's metadata that raters see is in ``meta``."""
+    with open_study(database) as (session, study):
+        report = results.read_files("files", files, Choices())
+        stored = results.store(session, study, report, ResultsDecision(**decided), NOW)
+    return stored
+
+
+def set_scale(database: Database, scale: Scale = GRADED) -> None:
+    with open_study(database) as (_, study):
+        study.scale = scale.to_store()
+
+
+def add_raters(database: Database, *names: str) -> None:
+    with open_study(database) as (session, study):
+        for name in names:
+            studies.add_rater(session, study, name, NOW)

@@ -1,0 +1,279 @@
+"""Studies of documents: what their pages say, show and offer, to their owner and to blind raters."""
+
+from __future__ import annotations
+
+import json
+import re
+from io import BytesIO
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.page import Page
+from tests.services.exports.offline_files import change
+from tests.stored_studies import open_study
+from tests.web.conftest import in_english
+from tests.web.documents import GRADED, add_raters, collection, imported, lines, set_scale
+from tests.web.reached import reached
+from tests.web.rating.blind_study import begin, set_study
+from webapp.db.engine import Database
+from webapp.db.tables.judging import Judgment
+from webapp.db.tables.people import Rater
+from webapp.kinds import KINDS
+from webapp.metrics.judging.registry import MEASURES
+from webapp.web.features import KINDS as OF_KINDS
+
+WORDS = re.compile(r"(?i)propert|listing|chatbot|iklan|\bRp\b|\bK[TM]\b|apartmen|rumah|bedroom")
+ABOUT_ALL = {"guides.show", "guides.index", "guides.figures"}
+"""Pages that describe the features of every kind of study by their names."""
+
+
+def wrong_words(page: Page) -> list[str]:
+    """What a page says or has read out that belongs to studies of properties."""
+    seen = "//text()[not(parent::script or parent::style)]"
+    parts = page.element.xpath(f"{seen} | //@aria-label | //@title | //@placeholder | //@alt")
+    sources = {measure.source for measure in MEASURES.values()}  # titles of works
+    said = [" ".join(str(part).split()) for part in parts]
+    return [one for one in said if WORDS.search(one) and one not in sources]
+
+
+@pytest.mark.parametrize("language", ["en", "id"])
+@pytest.mark.parametrize("who", ["owner", "owner of an open study", "rater", "nothing imported"])
+def test_no_page_speaks_of_properties(
+    app: Flask, web_database: Database, language: str, who: str
+) -> None:
+    stored = imported(web_database, *collection())
+    set_scale(web_database)
+    add_raters(web_database, "Ani")
+    if who == "owner of an open study":
+        set_study(web_database, blind=False, allow_bulk=True)
+    client = app.test_client()
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = language
+    if who == "rater":
+        client.post("/sign-in/as", data={"rater": "2"})
+    elif who == "nothing imported":
+        for run in stored.runs:
+            assert client.post(f"/runs/{run.id}/delete").status_code == 303
+
+    pages = reached(client, "/")
+
+    assert len(pages) > (8 if who == "rater" else 25)
+    found = {
+        name: wrong
+        for name, path in pages.items()
+        if "." not in path and name not in ABOUT_ALL
+        if (wrong := wrong_words(Page(client.get(path, follow_redirects=True))))
+    }
+    assert found == {}
+
+
+def test_what_is_for_properties_alone_is_refused_and_nowhere_offered(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    assert client.get("/conflicts/").status_code == 200  # while the study has no kind of its own
+    run_id = imported(web_database, *collection()).runs[0].id
+
+    addresses = ("/conflicts/", "/study/users/", "/ask/", f"/constraints/{run_id}", "/runs/sample")
+    assert {client.get(address).status_code for address in addresses} == {404}
+    offered = {name.partition(".")[0] for name in reached(client, "/")}
+    assert offered.isdisjoint(OF_KINDS)
+    setup = Page(client.get("/study/")).fields("form.setup")
+    assert setup.keys().isdisjoint({"show_pictures", "badges_while_blind", "show_record"})
+    assert set(OF_KINDS.values()) <= {(kind,) for kind in KINDS}
+
+
+def test_the_owner_s_switches_that_have_nothing_to_do_stay_as_they_are(
+    client: FlaskClient, web_database: Database
+) -> None:
+    set_study(web_database, show_record=True)
+    imported(web_database, *collection())
+
+    answer = Page(client.get("/study/")).submit(client, "form.setup", name="Passages")
+
+    assert answer.status_code == 303
+    with open_study(web_database) as (_, study):
+        assert (study.name, study.show_record, study.show_pictures) == ("Passages", True, False)
+
+
+def with_canaries() -> tuple[tuple[str, bytes], ...]:
+    """Files that say CANARY wherever a run can say something of its own."""
+    rows = [
+        {
+            "query_id": "q1",
+            "query": "Does copper bend?",
+            "system": f"CANARY-system-{system}",
+            "run_id": "CANARY-run",
+            "rank": rank,
+            "score": 770077.5 + rank,
+            "doc_id": f"CANARY-{system if is_own else 'id'}-{rank}",
+            "title": f"Wire {rank}",
+            "text": f"Copper wire number {rank} bends, says {'one' if is_own else 'every'} list.",
+            "canary_key": f"CANARY-value-{system}",
+            "CANARY-key": "x",
+            "tag": "CANARY-tag",
+        }
+        for system in ("a", "b")
+        for rank, is_own in ((770071, False), (770072, True))
+    ]
+    return (("CANARY-file.jsonl", lines(rows)),)
+
+
+TELLING = re.compile(r"canary|770077|77007[12]", re.IGNORECASE)
+
+
+def test_nothing_that_one_run_says_reaches_a_blind_rater(
+    app: Flask, web_database: Database
+) -> None:
+    """Neither by a page, nor by an answer to a click, nor in a file to rate without a server."""
+    files = tuple((name, re.sub(rb'("title|"text)": "[^"]*77007', rb"\g<0>", data)
+                   .replace(b"Wire 77007", b"Wire ").replace(b"number 77007", b"number "))
+                  for name, data in with_canaries())  # fmt: skip
+    ids = [run.id for run in imported(web_database, *files).runs]
+    assert len(ids) == 2
+    add_raters(web_database, "Ani")
+    client = in_english(app)
+    owner = "".join(client.get(f"/runs/{one}").text for one in ids)
+    assert TELLING.search(owner)  # the owner reads which system is which
+    offline = [client.get(f"/runs/{one}/offline.html").text for one in ids]
+    client.post("/sign-in/as", data={"rater": "2"})
+
+    seen = {
+        path: client.get(path, follow_redirects=True).text
+        for path in reached(client, "/").values()
+        if "." not in path
+    }
+    task = begin(client)
+    page = Page(client.get(task))
+    for key in page.values(".card [name=card]"):
+        answer = client.post(f"{task}/judgment", data={"card": key, "relevance": "1"},
+                             headers={"HX-Request": "true", "HX-Request-Type": "partial"})  # fmt: skip
+        assert answer.status_code == 200
+        seen[key] = answer.text
+
+    assert page.count(".card") == 3
+    for text in [*seen.values(), *offline]:
+        assert TELLING.search(text) is None
+        assert not any(one in text for one in ids)
+
+
+def test_metadata_is_shown_that_was_ticked_and_that_every_run_states_alike(
+    client: FlaskClient, web_database: Database
+) -> None:
+    row = {"query": "Does copper bend?", "doc_id": "d1", "text": "Copper bends."}
+    rows = [
+        row
+        | {"system": system, "author": "Rafi", "year": year, "vector_score": "0.5", "shelf": "K"}
+        for system, year in (("a", 2019), ("b", 2020))
+    ]
+    imported(web_database, ("t.jsonl", lines(rows)), meta=("author", "year", "vector_score"))
+
+    (card,) = Page(client.get(begin(client))).all(".card")
+    assert card.texts(".meta dt") == ["author"]
+    assert card.texts(".meta dd") == ["Rafi"]
+
+
+def passage(client: FlaskClient, database: Database, **item: str) -> Page:
+    row = {"query": "Does copper bend?", "system": "a", **item}
+    run_id = imported(database, ("t.jsonl", lines([row]))).runs[0].id
+    return Page(client.get(f"/runs/{run_id}/queries/1"))
+
+
+def test_words_of_the_question_are_marked_unless_the_owner_says_no(
+    client: FlaskClient, web_database: Database
+) -> None:
+    page = passage(client, web_database, text="<b>Copper</b> bends; tin does not.")
+    assert page.texts(".passage mark") == ["Copper"]
+    assert "<b>Copper</b>" in page.one(".excerpt").content
+
+    set_study(web_database, marks_words=False)
+
+    address = page.one("#question")["data-address"]
+    page = Page(client.get(address))
+    assert not page.has("mark")
+    assert "<b>Copper</b> bends" in page.one(".excerpt").content
+
+
+def test_a_long_text_is_cut_and_shown_whole_on_request(
+    client: FlaskClient, web_database: Database
+) -> None:
+    page = passage(client, web_database, doc_id="d", text="Copper. " * 4_000 + "The very end.")
+    assert "The very end." not in page
+
+    whole = page.one(".passage a")["href"]
+    page = Page(client.get(page.one("#question")["data-address"] + whole))
+
+    assert "The very end." in page.one(".rest[open] .prose").text
+    assert len(page.one(".excerpt").text) < 400
+
+
+def test_an_item_with_an_id_only_can_be_judged(client: FlaskClient, web_database: Database) -> None:
+    page = passage(client, web_database, doc_id="d-17")
+    assert page.one(".card h2").text.endswith("d-17")
+    assert not page.has(".passage")
+
+    card = page.one(".card form.verdict")
+    client.post(card["action"], data={"relevance": "1"})
+    assert Page(client.get(page.one("#question")["data-address"])).has('.card[data-verdict="1"]')
+
+
+def test_a_graded_card_has_one_button_for_each_grade_with_its_word_and_key(
+    client: FlaskClient, web_database: Database
+) -> None:
+    imported(web_database, *collection())
+    set_scale(web_database)
+
+    page = Page(client.get(begin(client)))
+
+    buttons = page.all(".card")[0].all("button[aria-pressed]")
+    assert [one["value"] for one in buttons] == ["0", "1", "2", "3", "unsure"]
+    assert [one["aria-keyshortcuts"] for one in buttons] == ["0", "1", "2", "3", "r"]
+    for button, word, line in zip(buttons, GRADED.words, GRADED.guidance, strict=False):
+        assert word in button["aria-label"]
+        assert line == button["title"] or line in button["aria-label"] or line in button["title"]
+    assert page.texts(".grades-said dt") == ["0", "1", "2", "3"]
+
+
+def test_a_run_without_answers_says_nothing_of_an_answer(
+    client: FlaskClient, web_database: Database
+) -> None:
+    page = passage(client, web_database, text="Copper bends.")
+
+    assert not page.has(".answer")
+    assert not page.has(".grades")
+    assert "answered" not in page
+
+
+def test_grades_come_back_from_a_file_that_was_rated_without_a_server(
+    client: FlaskClient, web_database: Database
+) -> None:
+    run_id = imported(web_database, *collection()).runs[0].id
+    set_scale(web_database)
+    page = Page(client.get(f"/runs/{run_id}/offline.html"))
+    assert not page.has("#figures")
+    assert page.has('[data-top="3"]')
+    run = json.loads(page.one("#run").content)
+    queries = [
+        {
+            "query_id": query["query_id"],
+            "results": [{**one, "relevance": None} for one in query["results"]],
+        }
+        for query in run["queries"]
+    ]
+    changes = [change(1, 1, "relevance", "3", rank=1), change(2, 1, "relevance", "4", rank=2)]
+    whole = {**{name: run[name] for name in ("format", "version", "identity")}, "rater": "Sari"}
+    data = json.dumps(
+        {**whole, "device": "laptop", "queries": queries, "changes": changes}
+    ).encode()
+
+    report = client.post(
+        "/runs/import", data={"files": [(BytesIO(data), "r.json")]}, follow_redirects=True
+    )
+    Page(report).submit(client, "form.reports", action="store")
+
+    assert "grade 4" in Page(report).one(".problems").text  # which is not on the scale
+    with open_study(web_database) as (session, _):
+        sari = session.scalars(select(Rater).where(Rater.name == "Sari")).one()
+        given = session.scalars(select(Judgment).where(Judgment.rater_id == sari.id))
+        assert [one.verdict for one in given] == ["3"]
