@@ -119,9 +119,7 @@ def test_a_translation_has_the_places_of_its_message() -> None:
     assert wrong == {}
 
 
-@pytest.mark.parametrize(
-    "path", PACKAGE.glob("translations/*/*.po"), ids=lambda path: path.parent.name + "/" + path.name
-)
+@pytest.mark.parametrize("path", [*PACKAGE.glob("translations/*/*.po")], ids=str)
 def test_words_of_a_kind_are_of_messages_that_there_are(path: Path) -> None:
     """Each stands in place of the main catalogue's, with its places and in as many forms."""
     with path.open("rb") as file:

@@ -55,8 +55,7 @@ def imported(database: Database, *files: tuple[str, bytes], **decided: object) -
     """Store files as one import; the study's metadata that raters see is in ``meta``."""
     with open_study(database) as (session, study):
         report = results.read_files("files", files, Choices())
-        stored = results.store(session, study, report, ResultsDecision(**decided), NOW)
-    return stored
+        return results.store(session, study, report, ResultsDecision(**decided), NOW)
 
 
 def set_scale(database: Database, scale: Scale = GRADED) -> None:

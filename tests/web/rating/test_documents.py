@@ -1,4 +1,4 @@
-"""Studies of documents: what their pages say, show and offer, to their owner and to blind raters."""
+"""Studies of documents: what their pages say and offer, to their owner and to blind raters."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sqlalchemy import select
 from tests.page import Page
 from tests.services.exports.offline_files import change
 from tests.stored_studies import open_study
-from tests.web.conftest import in_english
+from tests.web.conftest import PART, in_english
 from tests.web.documents import GRADED, add_raters, collection, imported, lines, set_scale
-from tests.web.reached import reached
 from tests.web.rating.blind_study import begin, set_study
+from tests.web.reached import reached
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Judgment
 from webapp.db.tables.people import Rater
@@ -70,7 +70,7 @@ def test_no_page_speaks_of_properties(
 
 
 def test_what_is_for_properties_alone_is_refused_and_nowhere_offered(
-    app: Flask, client: FlaskClient, web_database: Database
+    client: FlaskClient, web_database: Database
 ) -> None:
     assert client.get("/conflicts/").status_code == 200  # while the study has no kind of its own
     run_id = imported(web_database, *collection()).runs[0].id
@@ -148,7 +148,7 @@ def test_nothing_that_one_run_says_reaches_a_blind_rater(
     page = Page(client.get(task))
     for key in page.values(".card [name=card]"):
         answer = client.post(f"{task}/judgment", data={"card": key, "relevance": "1"},
-                             headers={"HX-Request": "true", "HX-Request-Type": "partial"})  # fmt: skip
+                             headers=PART)  # fmt: skip
         assert answer.status_code == 200
         seen[key] = answer.text
 
