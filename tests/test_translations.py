@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from gettext import NullTranslations
 from pathlib import Path
@@ -96,6 +96,10 @@ def pairs() -> dict[str, str]:
     return texts
 
 
+def _forms(text: object) -> Sequence[object]:
+    return text if isinstance(text, (tuple, list)) else (text,)
+
+
 def _singular(text: object) -> str:
     return str(text[0] if isinstance(text, (tuple, list)) else text or "")
 
@@ -127,8 +131,8 @@ def test_words_of_a_kind_are_of_messages_that_there_are(path: Path) -> None:
     assert path.stem in {"messages", *KINDS}
     assert {_singular(one.id) for one in own} <= set(pairs())
     for one in own:
-        texts = one.string if isinstance(one.string, tuple) else (one.string,)
-        forms = one.id if isinstance(one.id, tuple) else (one.id,)
+        texts = [str(text or "") for text in _forms(one.string)]
+        forms = [str(form) for form in _forms(one.id)]
         assert all(texts), one.id
         assert set(PLACE.findall(" ".join(texts))) <= set(PLACE.findall(" ".join(forms))) | {"n"}
 

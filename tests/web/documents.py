@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tests.conftest import NOW
 from tests.stored_studies import open_study
@@ -51,11 +51,13 @@ def collection(questions: int = 3, of_each: int = 2) -> Files:
     )
 
 
-def imported(database: Database, *files: tuple[str, bytes], **decided: object) -> StoredResults:
-    """Store files as one import; the study's metadata that raters see is in ``meta``."""
+def imported(
+    database: Database, *files: tuple[str, bytes], meta: Sequence[str] | None = None
+) -> StoredResults:
+    """Store files as one import; raters see the keys of metadata in `meta`, or those of the collection."""
     with open_study(database) as (session, study):
         report = results.read_files("files", files, Choices())
-        return results.store(session, study, report, ResultsDecision(**decided), NOW)
+        return results.store(session, study, report, ResultsDecision(meta=meta), NOW)
 
 
 def set_scale(database: Database, scale: Scale = GRADED) -> None:
