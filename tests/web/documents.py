@@ -54,7 +54,7 @@ def collection(questions: int = 3, of_each: int = 2) -> Files:
 def imported(
     database: Database, *files: tuple[str, bytes], meta: Sequence[str] | None = None
 ) -> StoredResults:
-    """Store files as one import; raters see the keys of metadata in `meta`, or those of the collection."""
+    """Store files as one import; `meta` has the metadata that raters see."""
     with open_study(database) as (session, study):
         report = results.read_files("files", files, Choices())
         return results.store(session, study, report, ResultsDecision(meta=meta), NOW)

@@ -27,7 +27,7 @@ def test_changes_come_in_the_order_in_which_they_were_made() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"field": "relevance", "value": "2", "rank": 1},
+        {"field": "relevance", "value": "5", "rank": 1},
         {"field": "relevance", "value": 1, "rank": 1},
         {"field": "relevance", "value": "1"},
         {"field": "relevance", "value": "1", "rank": 0},
