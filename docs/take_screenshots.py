@@ -1,9 +1,10 @@
-"""Takes the pictures of README and guides, of the sample study: ``nox -s screenshots``.
+"""Takes the pictures of README and guides, of the sample studies: ``nox -s screenshots``.
 
 Starts the product on a folder of its own, so nobody's ratings are touched. Each picture is taken
 in both languages, as NAME-id.png and NAME-en.png, and has few colours, so that it stays small. The
 raters' guide uses rating-card, rating-empty and rating-phone, that of a thesis import-report,
-rating-desktop and comparison-desktop, the README all the others too.
+rating-desktop and comparison-desktop, that of own results passage-desktop, the README all the
+others too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ LANGUAGES = {"id": "id-ID", "en": "en-GB"}
 COLOURS = 64
 HALLS = "apakah ada gudang yang dijual"  # its first answer lists nothing
 NAME_NO_FOLDER = r"""for (const part of document.querySelectorAll("footer > span"))
-  part.textContent = part.textContent.replace(/\S+[/\\](?=demo\.sqlite)/, "instance/");"""
+  part.textContent = part.textContent.replace(/\S+[/\\](?=demo(?:-documents)?\.sqlite)/, "instance/");"""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Picture:
     """One picture: its file, the page, and who looks at it on what.
 
     ``question`` is the beginning of the question that a rater goes on to. ``parts`` are the first
-    and the last part of the page that it shows, where it is not the page as it is opened.
+    and the last part of the page that it shows, where it is not the page as it is opened. ``keys``
+    are pressed on it.
     """
 
     name: str
@@ -49,6 +51,10 @@ class Picture:
     rater: str = ""
     question: str = ""
     parts: tuple[str, ...] = ()
+    keys: str = ""
+
+
+PASSAGE = Picture("passage-desktop", "/rate/", LAPTOP, keys="30")
 
 
 def main() -> None:
@@ -74,26 +80,40 @@ def main() -> None:
                 parts=("#outcome", "#answer-A .grades"),
             ),
         )
-        with sync_playwright() as playwright:
-            arguments = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        with opened_browser() as browser:
             take_all(browser, address, pictures)
             rate_blind(browser, address)
             take_all(browser, address, blind)
-            browser.close()
+    for language in LANGUAGES:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            served(Path(folder), "--documents", language=language) as address,
+            opened_browser() as browser,
+        ):
+            take(browser, address, PASSAGE, language)
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Yield the address of the sample study, served from `folder`."""
-    command = [sys.executable, "-m", "webapp", "demo", "--no-browser"]
-    settings = {**os.environ, "RELEVANSI_INSTANCE": str(folder), "RELEVANSI_LANGUAGE": "en"}
+def opened_browser() -> Iterator[Browser]:
+    """Yield a browser."""
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def served(folder: Path, *options: str, language: str = "en") -> Iterator[str]:
+    """Yield the address of a demo, served from `folder`."""
+    command = [sys.executable, "-m", "webapp", "demo", "--no-browser", *options]
+    settings = {**os.environ, "RELEVANSI_INSTANCE": str(folder), "RELEVANSI_LANGUAGE": language}
     server = subprocess.Popen(
         [*command, "--port", "0"], env=settings, stdout=subprocess.PIPE, encoding="utf-8"
     )
     try:
         assert server.stdout is not None
-        said = (re.search(r"Relevansi is at (http://\S+)/", line) for line in server.stdout)
+        said = (re.search(r"(http://\S+)/", line) for line in server.stdout)
         found = next(filter(None, said), None)
         assert found is not None, "the server did not start"
         yield found[1]
@@ -139,6 +159,9 @@ def take(browser: Browser, address: str, picture: Picture, language: str) -> Non
     while picture.question not in page.inner_text("body"):
         page.goto(page.get_attribute("a[rel=next]", "href") or "")
     page.wait_for_load_state("networkidle")
+    for key in picture.keys:
+        page.keyboard.press(key)
+        page.wait_for_load_state("networkidle")
     page.evaluate("scrollTo(0, 0)")
     page.evaluate(NAME_NO_FOLDER)
     if picture.parts:
