@@ -59,3 +59,17 @@ def test_numbers_of_questions_never_collide(session: Session, study: Study) -> N
 
     numbers = session.scalars(select(Query.query_id).where(Query.run_id == run.id)).all()
     assert len(set(numbers)) == 2
+
+
+def test_a_question_that_a_file_asks_twice_is_two_in_every_run(
+    session: Session, study: Study
+) -> None:
+    lines = [
+        f'{{"query": "red", "system": "{system}", "results": [{{"id": "{item}"}}]}}\n'
+        for system in "ab"
+        for item in ("d1", "d2")
+    ]
+    both = put(session, study, {"a.jsonl": "".join(lines)}).runs
+    for run in both:
+        asked = session.scalars(select(Query.question_id).where(Query.run_id == run.id)).all()
+        assert len(set(asked)) == 2

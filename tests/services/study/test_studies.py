@@ -184,8 +184,8 @@ def test_what_figures_rest_on_makes_them_anew(
 def test_quality_is_asked_of_answers(
     session: Session, study: Study, kind: str, asked: list[bool]
 ) -> None:
-    study.kind = kind
     stored(session, study, "hybrid", query(1, card("a")), query(2, card("b")), query(3))
+    study.kind = kind
     for number, blank in ((2, ""), (3, " \n")):
         session.execute(update(Query).where(Query.query_id == number).values(response=blank))
     wanted = select(Query.asks_quality).order_by(Query.query_id)

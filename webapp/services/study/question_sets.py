@@ -91,11 +91,14 @@ def _same(
     questions: Sequence[Question], queries: Sequence[ReadQuery]
 ) -> list[Question | None] | None:
     by_id = {one.external_id: one for one in questions if one.external_id is not None}
-    by_key = {one.key: one for one in questions}
+    by_key: dict[str, list[Question]] = {}  # a file may ask one text twice
+    for one in questions:
+        by_key.setdefault(one.key, []).append(one)
     found: list[Question | None] = []
     for query in queries:
         key, by = question_key(query.question), query.external_id
-        known = by_id.get(by) if by is not None else by_key.get(key)
+        same = by_key.get(key)
+        known = by_id.get(by) if by is not None else same.pop(0) if same else None
         are_told = known and is_told(query.question, by) and is_told(known.text, by)
         if known and are_told and known.key != key:
             return None
