@@ -14,10 +14,12 @@ from tests.chatbot.bots import Bot
 from tests.page import Page
 from tests.services.machine_judges import machines
 from tests.services.runs.runs import card, query
+from tests.stored_studies import open_study
 from tests.web.conftest import PART, in_english, judge, made_once, stored
 from webapp.db.engine import Database
 from webapp.db.tables.machine_judges import MachineJudge
 from webapp.db.tables.people import Rater
+from webapp.records import Scale
 from webapp.services.machine_judges import calls
 from webapp.services.machine_judges.calls import Terms
 from webapp.services.workers.loop import ALIVE
@@ -295,3 +297,23 @@ def test_an_unusable_address_is_told_and_not_repeated(app: Flask, client: FlaskC
     assert "is not an http or https address" in page.text
     assert "secret" not in page.text
     assert client.get(f"{HERE}/new").status_code == 409
+
+
+def test_on_a_scale_of_grades_its_answers_are_grades_beside_those_of_people(
+    app: Flask, client: FlaskClient, web_database: Database, run: str
+) -> None:
+    with open_study(web_database) as (_, study):
+        study.scale = Scale(top=2, words=("off", "near", "full")).to_store()
+    with bots.serving(machines.always("2")) as bot:
+        app.config["JUDGE"] = machines.endpoint(bot)
+        assert "near" in client.get(f"{HERE}/new?language=en").text
+        address = make(client)
+        client.post(f"{address}/start", data={})
+        finish(app)
+    for number in range(1, 10):
+        judge(client, run, number, 1, str(number % 3))
+
+    page = Page(client.get(f"{address}/agreement"))
+    assert page.count("table.confusion tbody tr") == 4
+    assert page.count("table.confusion tbody td") == 16
+    assert "Cohen's kappa, quadratic weights" in page

@@ -136,7 +136,7 @@ def new_command(name: str, spoken: str | None, prompt_file: Path | None) -> None
         raise click.ClickException(said) from None
     with options.opened() as opened, opened.writing() as session:
         study = studies.open_or_make(session, options.now())
-        prompt = prompt or prompts.default(chosen, studies.guidelines(study, chosen))
+        prompt = prompt or judges.usual_prompt(study, chosen)
         made = judges.make(session, study, name, endpoint, chosen, prompt, options.now())
         session.commit()
         version = judges.find(session, study, made.id)

@@ -32,7 +32,7 @@ from webapp.failures import Conflict
 from webapp.i18n import SOURCE_LANGUAGE, gettext, mark, speaking
 from webapp.importers.runs.json_documents import storable_text
 from webapp.kinds import from_row
-from webapp.records import Click
+from webapp.records import BINARY, Click, Scale
 from webapp.services.judging import events
 from webapp.services.judging.events import Target
 from webapp.services.machine_judges import judges, prompts
@@ -213,7 +213,10 @@ PATIENCE = Patience(seconds=60, tries=2, first_pause=1, longest_pause=5, longest
 
 
 class JudgeCall(Struct, frozen=True):
-    """One judged thing to ask about: the whole text, and how many tries the budget allows."""
+    """One judged thing to ask about: the whole text, and how many tries the budget allows.
+
+    ``scale`` is that of the study, by which the answer is read.
+    """
 
     lease: Lease
     session_id: int
@@ -221,6 +224,7 @@ class JudgeCall(Struct, frozen=True):
     temperature: float
     prompt: str
     tries: int
+    scale: Scale = BINARY
 
 
 class CallOutcome(Struct, frozen=True):
@@ -303,7 +307,9 @@ class JudgeWork(OutsideWork[JudgeCall, CallOutcome]):
             for found in (stated.get("prompt_tokens"), stated.get("completion_tokens"))
         )
         try:
-            return CallOutcome(prompts.read(answer.text), answer.tries, prompt, completion)
+            return CallOutcome(
+                prompts.read(answer.text, call.scale), answer.tries, prompt, completion
+            )
         except UnreadableVerdict as wrong:
             excerpt = answer.text[:2000]
             return CallOutcome(
@@ -376,7 +382,8 @@ def _prepared(
     session.flush()
     lease = loop.take(session, row, now)
     assert lease is not None  # the session is locked, and no call on its way was looked at
-    return JudgeCall(lease, found.id, judge.model, judge.temperature, prompt, tries)
+    scale = Scale.stored(judge.rater.study.scale)
+    return JudgeCall(lease, found.id, judge.model, judge.temperature, prompt, tries, scale)
 
 
 def _left(

@@ -19,7 +19,7 @@ from webapp.db.tables.judging import JudgedThing
 from webapp.db.tables.machine_judges import MachineCall, MachineJudge, MachineSession
 from webapp.db.tables.runs import Result
 from webapp.db.tables.study import Question, Study
-from webapp.records import Click
+from webapp.records import Click, Scale
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import Target, TargetChange
 from webapp.services.machine_judges import calls as sessions
@@ -34,7 +34,6 @@ from webapp.services.machine_judges.calls import (
 )
 from webapp.services.machine_judges.prompts import MachineVerdict
 from webapp.services.runs.reports import in_study
-from webapp.services.study import studies
 
 ENDPOINT = JudgeEndpoint("http://127.0.0.1:9/v1", "demo-judge")
 """Nothing listens there: a new session of this judge asks nobody."""
@@ -46,7 +45,7 @@ PACE = timedelta(seconds=3)
 def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
     """Let a machine judge 40 cards, as recorded, and release its figures."""
     recorded = json.loads((folder / "machine_answers.json").read_text("utf-8"))
-    prompt = prompts.default("id", studies.guidelines(study, "id"))
+    prompt = judges.usual_prompt(study, "id")
     rater = judges.make(session, study, "Mesin A", ENDPOINT, "id", prompt, now)
     judge = judges.find(session, study, rater.id)
     terms = Terms(*PRICES, "USD", most_calls=CALLS, at_once=1)
@@ -56,7 +55,7 @@ def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
         thing = session.get_one(JudgedThing, call.lease.key[1])
         position = session.get_one(Question, thing.question_id).position
         said, prompt_tokens, completion_tokens = _answered(
-            call.prompt, recorded[_name(thing, position)]
+            call.prompt, recorded[_name(thing, position)], call.scale
         )
         outcome = CallOutcome(said, 1, prompt_tokens, completion_tokens)
         work.keep(session, call, outcome, at)
@@ -94,11 +93,12 @@ def _judge_the_rest(
         thing.id: recorded.get(_name(thing, position), "")
         for thing, position in session.execute(of_study)
     }
+    scale = Scale.stored(judge.rater.study.scale)
     calls, changes = [], []
     for thing, prompt in prompts_of.items():
         at += PACE
         answer = answers[thing]
-        said, prompt_tokens, completion_tokens = _answered(prompt, answer)
+        said, prompt_tokens, completion_tokens = _answered(prompt, answer, scale)
         found.prompt_tokens += prompt_tokens
         found.completion_tokens += completion_tokens
         calls.append(
@@ -125,8 +125,9 @@ def _judge_the_rest(
 
 
 def _name(thing: JudgedThing, position: int) -> str:
-    return f"{position} {(thing.card or {}).get('slug')}"
+    card = thing.card or {}
+    return f"{position} {card.get('slug') or card.get('doc_id')}"
 
 
-def _answered(prompt: str, answer: str) -> tuple[MachineVerdict, int, int]:
-    return prompts.read(answer), len(prompt) // 4, len(answer) // 4
+def _answered(prompt: str, answer: str, scale: Scale) -> tuple[MachineVerdict, int, int]:
+    return prompts.read(answer, scale), len(prompt) // 4, len(answer) // 4

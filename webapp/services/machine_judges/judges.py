@@ -31,8 +31,9 @@ from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
 from webapp.kinds import from_row
 from webapp.metrics.agreement.agreement import Agreement, agreement
+from webapp.metrics.agreement.report import ItemKind
 from webapp.metrics.comparisons.significance import Bootstrap
-from webapp.records import Item, Relevance
+from webapp.records import Item, Relevance, Scale
 from webapp.services.judging import live_metrics, verdicts
 from webapp.services.machine_judges import prompts
 from webapp.services.people import raters
@@ -108,6 +109,12 @@ def make(
     return judge.rater
 
 
+def usual_prompt(study: Study, language: str) -> str:
+    """Return the prompt that a judge of the study begins with."""
+    told = studies.guidelines(study, language)
+    return prompts.default(language, told, study.kind, Scale.stored(study.scale))
+
+
 def find(session: Session, study: Study, rater_id: int) -> MachineJudge:
     """Return a machine judge of the study; raises ``UnknownRater``."""
     judge = session.get(MachineJudge, rater_id)
@@ -173,11 +180,6 @@ FEWEST_SHARED = 20
 """The fewest cards both must have decided before the machine's figures may be used."""
 INTERVALS = Bootstrap(resamples=1000)
 NO_INTERVALS = Bootstrap(resamples=0)
-_LABELS: Mapping[Relevance, int | None] = {
-    Relevance.RELEVANT: 1,
-    Relevance.NOT_RELEVANT: 0,
-    Relevance.UNSURE: None,
-}
 
 
 class TooLittleShared(Conflict):
@@ -193,8 +195,8 @@ class Beside(Struct, frozen=True):
     position: int
     question: str
     card: Item
-    machine: Relevance
-    people: Relevance
+    machine: str
+    people: str
     reason: str
 
     @property
@@ -204,9 +206,12 @@ class Beside(Struct, frozen=True):
 
 
 class BesidePeople(Struct, frozen=True):
-    """What a machine and people both judged; coefficients are over the cards that both decided."""
+    """What a machine and people both judged; coefficients are over the cards that both decided.
 
-    table: Mapping[tuple[Relevance, Relevance], int]
+    Above a binary scale the grades are an order, and there are weighted kappas too.
+    """
+
+    table: Mapping[tuple[str, str], int]
     agreement: Agreement
     people: tuple[tuple[str, Agreement], ...]
     cards: tuple[Beside, ...]
@@ -233,16 +238,15 @@ def beside_people(
     own = verdicts.of_rater(session, scope, judge.rater_id).by_thing
     merged = verdicts.adjudicated(session, scope, people).by_thing
     each = verdicts.by_rater(session, scope, [rater.id for rater in people])
+    scale = Scale.stored(study.scale)
     alone = ((rater.name, each[rater.id].by_thing) for rater in people)
     return BesidePeople(
         table=Counter(
-            (Relevance(verdict), Relevance(merged[thing]))
-            for thing, verdict in own.items()
-            if thing in merged
+            (verdict, merged[thing]) for thing, verdict in own.items() if thing in merged
         ),
-        agreement=_agreement(own, merged, bootstrap),
+        agreement=_agreement(own, merged, scale, bootstrap),
         people=tuple(
-            (name, _agreement(own, said, bootstrap))
+            (name, _agreement(own, said, scale, bootstrap))
             for name, said in alone
             if own.keys() & said.keys()
         ),
@@ -261,8 +265,10 @@ def release(
         raise TooLittleShared(found.n)
     if (judge.released_at is not None) != is_released:
         judge.released_at = now if is_released else None
-        kappa = found.agreement.cohen.value
-        told = f"n = {found.n}, kappa = {'-' if kappa is None else format(kappa, '.4f')}"
+        weighted = found.agreement.quadratic
+        kappa = (weighted or found.agreement.cohen).value
+        name = "quadratic kappa" if weighted else "kappa"
+        told = f"n = {found.n}, {name} = {'-' if kappa is None else format(kappa, '.4f')}"
         log(session, judge, f"{'release' if is_released else 'withdraw'} machine judge", told, now)
 
 
@@ -272,12 +278,20 @@ def log(session: Session, judge: MachineJudge, action: str, told: str, now: date
     studies.log(session, judge.rater.study, action, subject, None, told, now)
 
 
-def _agreement(own: Mapping[int, str], said: Mapping[int, str], bootstrap: Bootstrap) -> Agreement:
+def _agreement(
+    own: Mapping[int, str], said: Mapping[int, str], scale: Scale, bootstrap: Bootstrap
+) -> Agreement:
     table = [
-        [_LABELS[Relevance(own[thing])], _LABELS[Relevance(said[thing])]]
+        [scale.grade(own[thing]), scale.grade(said[thing])]
         for thing in sorted(own.keys() & said.keys())
     ]
-    return agreement(table, labels=(0, 1), bootstrap=bootstrap)
+    return agreement(
+        table,
+        scale=ItemKind.CARDS.scale(scale.top),
+        labels=range(scale.top + 1),
+        bootstrap=bootstrap,
+        weighted=scale.top > 1,
+    )
 
 
 def _cards(
@@ -297,8 +311,8 @@ def _cards(
             position=question.position,
             question=question.text,
             card=from_row(thing.card or {"title": ""}),
-            machine=Relevance(own[thing.id]),
-            people=Relevance(merged[thing.id]),
+            machine=own[thing.id],
+            people=merged[thing.id],
             reason=reason,
         )
         for thing, question, reason in rows

@@ -24,8 +24,9 @@ from webapp.db.tables.study import Question
 from webapp.failures import Refused
 from webapp.i18n import SOURCE_LANGUAGE, mark, texts_of
 from webapp.kinds import from_row
+from webapp.kinds.property import Card
 from webapp.metrics.evaluations.json_answers import SchemaFailure, why_no_json
-from webapp.records import Item, Relevance
+from webapp.records import BINARY, Item, Relevance, Scale
 from webapp.services.judging.judged_things import PORTION
 from webapp.services.rating import pages, pool
 from webapp.services.rating.pages import EarlierTurn
@@ -35,14 +36,17 @@ LONGEST_PROMPT = 20_000
 LONGEST_REASON = 500
 PLACES = ("question", "earlier", "card")
 NEEDED = ("question", "card")
-VERDICTS: Mapping[str, Relevance] = {
+VERDICTS: Mapping[str, str] = {
     "relevant": Relevance.RELEVANT,
     "not_relevant": Relevance.NOT_RELEVANT,
     "cannot_tell": Relevance.UNSURE,
 }
+"""What a machine may say on a binary scale, and the verdict that it is."""
+GRADED = "prompt_graded"
 FENCED = str(SchemaFailure.CODE_FENCE)
 """The flaw of an answer that was read out of a code fence."""
 _PLACE = re.compile(rf"\{{({'|'.join(PLACES)})\}}")
+_OWN_PLACE = re.compile(r"\{(guidelines|grades|verdicts)\}")
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)\s*```", re.DOTALL | re.IGNORECASE)
 
 
@@ -75,7 +79,7 @@ EXPLANATIONS: Mapping[str, str] = {
     SchemaFailure.EXTRA_TEXT: mark("There is text around the JSON of the answer."),
     SchemaFailure.NOT_AN_OBJECT: mark("The answer is JSON, but not an object."),
     WrongAnswer.OTHER_FIELDS: mark('The answer has other fields than "verdict" and "reason".'),
-    WrongAnswer.NO_VERDICT: mark("The verdict in the answer is none of the three."),
+    WrongAnswer.NO_VERDICT: mark("The verdict in the answer is none of those asked for."),
     WrongAnswer.NO_REASON: mark("The answer gives no reason."),
 }
 """Why an answer could not be read, in words, as message ids."""
@@ -92,7 +96,7 @@ class UnreadableVerdict(ValueError):
 class MachineVerdict(Struct, frozen=True):
     """A machine's verdict and its reason; ``flaw`` is what is wrong with the answer's form."""
 
-    verdict: Relevance
+    verdict: str
     reason: str
     flaw: str | None = None
 
@@ -105,6 +109,10 @@ _LABELS = {
     "asked": ("Pertanyaan", "Question"),
     "answered": ("Jawaban", "Answer"),
     "none": ("(tidak ada)", "(none)"),
+    "or": ("atau", "or"),
+    "not_relevant": ("tidak relevan", "not relevant"),
+    "relevant": ("relevan", "relevant"),
+    "between": ("lebih relevan daripada nilai di bawahnya", "more relevant than the grade below"),
 }
 
 
@@ -113,11 +121,44 @@ def language_for(code: str) -> str:
     return code if code in LANGUAGES else SOURCE_LANGUAGE
 
 
-def default(language: str, guidelines: str) -> str:
-    """Return the prompt that a judge begins with, with the study's guidelines in it."""
-    text = texts_of(resource("templates") / "machine_judges", "prompt")[language].strip()
+def default(language: str, guidelines: str, kind: str = Card.kind, scale: Scale = BINARY) -> str:
+    """Return the prompt that a judge of a kind of items begins with.
+
+    The study's guidelines are in it, and its grades where it is not about relevant properties.
+    """
+    is_usual = kind == Card.kind and scale.top == 1
+    texts = texts_of(resource("templates") / "machine_judges", "prompt" if is_usual else GRADED)
     told = guidelines.strip()
-    return text.replace("{guidelines}", f"\n{told}\n" if told else "", 1)
+    said = {verdict: name for name, verdict in answers(scale).items()}
+    names = [f'"{said[str(grade)]}"' for grade in range(scale.top + 1)]
+    lines = zip(names, _meanings(scale, language), strict=True)
+    values = {
+        "guidelines": f"\n{told}\n" if told else "",
+        "grades": "\n".join(f"- {name}: {meaning}" for name, meaning in lines),
+        "verdicts": f" {_labels(language)['or']} ".join(names),
+    }
+    return _OWN_PLACE.sub(lambda place: values[place[1]], texts[language].strip())
+
+
+def _meanings(scale: Scale, language: str) -> Iterator[str]:
+    """What each grade means, from 0 up: its word and guidance, else its place on the scale."""
+    usual = _labels(language)
+    for grade in range(scale.top + 1):
+        stated = [texts[grade] for texts in (scale.words, scale.guidance) if texts]
+        place = "not_relevant" if not grade else "relevant" if grade == scale.top else "between"
+        yield ": ".join(text for text in stated if text) or usual[place]
+
+
+def answers(scale: Scale) -> Mapping[str, str]:
+    """What a machine may say on a scale, and the verdict that it is.
+
+    >>> list(answers(Scale(top=2)))
+    ['0', '1', '2', 'cannot_tell']
+    """
+    if scale.top == 1:
+        return VERDICTS
+    cannot_tell = str(Relevance.UNSURE)
+    return {"cannot_tell" if one == cannot_tell else one: one for one in scale.verdicts}
 
 
 def check(prompt: str) -> None:
@@ -146,8 +187,8 @@ def filled(
     return _PLACE.sub(lambda place: values[place[1]], prompt)
 
 
-def read(answer: str) -> MachineVerdict:
-    """Return the verdict in an answer, the whole of it being the JSON asked for.
+def read(answer: str, scale: Scale = BINARY) -> MachineVerdict:
+    """Return the verdict in an answer, the whole of it being the JSON asked for on a scale.
 
     One code fence around it is taken off, which the verdict notes. Raises
     ``UnreadableVerdict``: nothing is guessed.
@@ -166,12 +207,12 @@ def read(answer: str) -> MachineVerdict:
     if set(value) != {"verdict", "reason"}:
         raise UnreadableVerdict(WrongAnswer.OTHER_FIELDS)
     verdict, reason = value["verdict"], value["reason"]
-    if not isinstance(verdict, str) or verdict not in VERDICTS:
+    if not isinstance(verdict, str) or verdict not in answers(scale):
         raise UnreadableVerdict(WrongAnswer.NO_VERDICT)
     told = " ".join(reason.replace("\x00", "").split()) if isinstance(reason, str) else ""
     if not told:
         raise UnreadableVerdict(WrongAnswer.NO_REASON)
-    return MachineVerdict(VERDICTS[verdict], told[:LONGEST_REASON], FENCED if fence else None)
+    return MachineVerdict(answers(scale)[verdict], told[:LONGEST_REASON], FENCED if fence else None)
 
 
 def _labels(language: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from webapp.config import JudgeEndpoint
 from webapp.exporters.agreement import report as words
 from webapp.i18n import gettext, language, mark
 from webapp.metrics.agreement.registry import COEFFICIENTS
-from webapp.records import Relevance
+from webapp.records import Scale
 from webapp.services.machine_judges import calls, judges, prompts
 from webapp.services.machine_judges.calls import (
     MOST_AT_ONCE,
@@ -109,7 +109,7 @@ def new() -> str:
     wanted = request.args.get("language", "")
     chosen = prompts.language_for(wanted or language())
     with access.reading() as (_, rater):
-        prompt = prompts.default(chosen, studies.guidelines(rater.study, chosen))
+        prompt = judges.usual_prompt(rater.study, chosen)
     return _new(request.args.get("name", "")[:LONGEST_NAME], chosen, prompt, {})
 
 
@@ -329,6 +329,10 @@ def show_beside(judge_id: int) -> str:
     with access.reading() as (session, owner):
         judge = judges.find(session, owner.study, judge_id)
         found = judges.beside_people(session, owner.study, judge)
+        scale = Scale.stored(owner.study.scale)
+        merging = scale.merging(owner.study.merging)
+    *grades, cannot_tell = scale.verdicts
+    verdicts = (*reversed(grades), cannot_tell)
     apart = tuple(card for card in found.cards if card.is_apart)
     others = tuple(card for card in found.cards if not card.is_apart)
     return render_template(
@@ -337,10 +341,11 @@ def show_beside(judge_id: int) -> str:
         judge_id=judge_id,
         found=found,
         fewest=FEWEST_SHARED,
-        verdicts=tuple(Relevance),
+        merging=merging,
+        verdicts=verdicts,
         rows=tuple(
-            (said, tuple(found.table.get((said, people), 0) for people in Relevance))
-            for said in Relevance
+            (said, tuple(found.table.get((said, people), 0) for people in verdicts))
+            for said in verdicts
         ),
         overall=words.overall("overall", gettext("Agreement"), found.agreement, WANTED),
         people=words.by_group(
