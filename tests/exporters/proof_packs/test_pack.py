@@ -41,14 +41,19 @@ def test_rows_stand_one_a_line() -> None:
     )
 
 
+def facts(cannot_tell: str, rule: str, *raters: str) -> dict[str, object]:
+    return {"cannot_tell": cannot_tell, "rule": rule, "raters": raters}
+
+
 def test_a_proof_packs_readme_is_english_and_holds_hostile_names_as_text() -> None:
     hostile = 'x"\n```\nimport os\n[a](b) <script>'
     made = []
     for language in ("id", "en"):
         with speaking(language):
-            made.append(readme(("Ani", hostile), f"rater {hostile}", "left_out", {}).decode())
+            said = facts("left_out", f"rater {hostile}", "Ani", hostile)
+            made.append(readme(said, {}).decode())
 
     assert made[0] == made[1]
-    assert foreign(readme(("Ani",), "majority", "not_relevant", {}).decode(), "en") == []
+    assert foreign(readme(facts("not_relevant", "majority", "Ani"), {}).decode(), "en") == []
     assert "\nimport os\n" not in made[0].replace("import json\n", "")
     assert "<script>" not in made[0].replace("\\<script>", "").partition("RULE =")[0]

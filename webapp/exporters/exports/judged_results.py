@@ -88,7 +88,9 @@ def beir(results: Iterable[JudgedResult], card: str) -> dict[str, bytes]:
         "README.md": card.encode(),
         "corpus.jsonl": _json_lines(
             {
-                **{"_id": name, "title": said.title, "text": said.text},
+                "_id": name,
+                "title": said.title,
+                "text": said.text,
                 "metadata": {**said.meta, **({"url": said.url} if said.url else {})},
             }
             for name, said in texts.items()

@@ -17,7 +17,7 @@ from typing import Any
 
 from webapp.metrics.judging.registry import MEASURES
 from webapp.metrics.proof_packs.proof_files import FORMAT, MANIFEST, PACK_VERSION, README
-from webapp.records import CannotTell
+from webapp.records import CannotTell, Scale
 
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip can state, for a member that has none."""
@@ -27,7 +27,7 @@ _UNIX = 3
 _TEXT = """\
 # Proof pack
 
-Everything behind the figures of an evaluation of a property chatbot: what was shown, who
+Everything behind the figures of an evaluation of a {system}: what was shown, who
 judged it how and when, and what follows. Made by Relevansi; `manifest.json` says which
 version, with which seeds, and what every figure means.
 
@@ -53,12 +53,12 @@ a machine's verdicts only where people judged a sample |
 | `runs/RUN/figures.json` | the figures per run, category and question, under every rule |
 | `comparisons/SET.json` | two or more runs of one question set compared, with intervals and tests |
 {added}
-A verdict is `1` (relevant), `0` (not relevant) or `unsure` (cannot tell); that of an empty
+A verdict is {verdict} or `unsure` (cannot tell); that of an empty
 list is `correct_empty` or `false_negative`. It hangs on a question, a property and the
 content that was shown, so that a property which several runs returned is judged once. Where
 a question depends on the turns before it, `judged_in` names the run that the verdict belongs
-to. Files that hold one verdict per card follow the rule {rule}: "majority" is what most
-decided votes say (cannot tell does not vote, a tie stays open), "adjudicated" the same with
+to. Files that hold one verdict per card follow the rule {rule}: "majority" is \
+{merging}, "adjudicated" the same with
 disputes settled, "rater NAME" one rater's own. Undefined is null in JSON and blank in CSV,
 never 0; the one exception is `mrr` in `rated.csv`, which is 0 for an empty list, also for one
 that is rightly empty, where it is undefined.
@@ -97,9 +97,11 @@ its folder (the second line needs Python 3.13 or older, as of ir-measures 0.4.3)
 
 ```
 pip install ir-measures
-ir_measures --by_query runs/RUN/qrels.txt runs/RUN/run.txt "RR P@5"
+ir_measures --by_query runs/RUN/qrels.txt runs/RUN/run.txt "{measures}"
 ```
 
+{compared}"""
+_OF_METHOD = """\
 `RR` is the column `mrr` of every question whose rating is complete. `P@5` there is always
 divided by 5, also for a shorter list: times 5 / min(n, 5), n the number of results, it is
 `precision_at_5`, as long as no card of the question is "cannot tell" and left out. A list of
@@ -143,6 +145,17 @@ for folder in sorted(Path("runs").iterdir()):
 """
 
 
+_OF_RANKINGS = """\
+These are the figures of the same names in `figures.json`, question by question, where the study
+shows them; others go the same way. Where nothing is relevant, ir-measures says 0, and the figure
+here is undefined.
+"""
+_BINARY = "`1` (relevant), `0` (not relevant)"
+_GRADES = "a grade, `0` to `{scale.top}` (relevant from `{scale.relevant_from}`)"
+_MERGING = {
+    "majority": "what most\ndecided votes say (cannot tell does not vote, a tie stays open)",
+    "median": "the median\nof the grades (the lower of two middle ones; cannot tell does not vote)",
+}
 _CANNOT_TELL: Mapping[CannotTell, str] = {
     "not_relevant": """\
 A card that is "cannot tell" counts as not relevant in every figure here (`cannot_tell` in
@@ -163,7 +176,7 @@ def pack(
     not every pack has.
     """
     added = {name: told for name, told in about.items() if name in files}
-    members = {README: readme(facts["raters"], facts["rule"], facts["cannot_tell"], added), **files}
+    members = {README: readme(facts, added), **files}
     manifest = {
         "format": FORMAT,
         "pack_version": PACK_VERSION,
@@ -223,19 +236,20 @@ def _json(value: object, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent, default=datetime.isoformat)
 
 
-def readme(
-    raters: Sequence[str], rule: str, cannot_tell: CannotTell, added: Mapping[str, str]
-) -> bytes:
-    """Return the README of a pack that names `raters` and whose merged files follow `rule`.
-
-    `cannot_tell` is what such a card is in its figures.
-    """
+def readme(facts: Mapping[str, Any], added: Mapping[str, str]) -> bytes:
+    """Return the README of a pack by the facts of its manifest, with what it has `added`."""
+    scale, is_method = Scale.stored(facts.get("scale")), "kind" not in facts
+    rule, level = facts["rule"], f"(rel={scale.relevant_from})"
     return _TEXT.format(
-        raters=", ".join(map(_quoted, raters)),
+        raters=", ".join(map(_quoted, facts["raters"])),
         rule=_quoted(rule),
-        literal=json.dumps(rule),
+        system="property chatbot" if is_method else "search or RAG system",
+        verdict=_BINARY if scale.top == 1 else _GRADES.format(scale=scale),
+        merging=_MERGING[facts.get("merging", "majority")],
+        measures="RR P@5" if is_method else f"nDCG@10 RR{level}@10 AP{level}",
+        compared=_OF_METHOD.format(literal=json.dumps(rule)) if is_method else _OF_RANKINGS,
         added="".join(f"| `{name}` | {told} |\n" for name, told in added.items()),
-        cannot_tell=_CANNOT_TELL[cannot_tell],
+        cannot_tell=_CANNOT_TELL[facts["cannot_tell"]],
     ).encode()
 
 

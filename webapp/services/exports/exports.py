@@ -193,12 +193,12 @@ def run_file(
 def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[JudgedResult]:
     """Yield the results of a run in order, question by question.
 
-    Of a collection, those below the ranks that are judged follow, and what else was pooled for
-    the question.
+    Where figures rest on the pool of a question, ranks below those that are judged follow, and
+    what else was pooled.
     """
     run = runs.find(session, study, run_id)
     kind, scope = KINDS[study.kind], reports.asked_of(run.id)
-    pooled = kind.of_collection
+    pooled = studies.is_pooled(study)
     said = reports.verdicts_under(session, study, Query.run_id == run.id, rule, pooled=pooled)
     of_things = (
         select(JudgedThing.id, JudgedThing.content, Property.identity)

@@ -44,7 +44,6 @@ from webapp.db.tables.runs import Query, Result, Run, RunFile
 from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.importers.runs.json_documents import storable_text
 from webapp.kinds import KINDS
-from webapp.metrics.judging.graded import kept
 from webapp.records import EmptyOutcome, Scale
 from webapp.services.backups import backups, moving
 from webapp.services.judging import verdicts
@@ -94,8 +93,7 @@ def judged_things(study: Study, scope: verdicts.Scope) -> Select[Any]:
 
     Ranking figures rest on all that was judged for their questions.
     """
-    pooled = KINDS[study.kind].of_collection or kept(studies.headline(study))
-    return verdicts.pool_of(scope) if pooled else verdicts.judged_things(scope)
+    return (verdicts.pool_of if studies.is_pooled(study) else verdicts.judged_things)(scope)
 
 
 def _wanted(

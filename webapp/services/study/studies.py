@@ -32,7 +32,7 @@ from webapp.i18n import (
 )
 from webapp.kinds import KINDS
 from webapp.metrics.judging.figures import HEADLINES
-from webapp.metrics.judging.graded import FORMS, UnknownFigure, ranking_figure
+from webapp.metrics.judging.graded import FORMS, UnknownFigure, kept, ranking_figure
 from webapp.metrics.judging.registry import RANKING
 from webapp.records import BINARY, CannotTell, Scale
 from webapp.services.judging import changes, live_metrics
@@ -205,6 +205,11 @@ def headline(study: Study | Row[Any]) -> tuple[str, ...]:
     Each is one of ``figures.HEADLINES`` or a name that ``graded.ranking_figure`` knows.
     """
     return tuple(study.measures) if study.measures else usual_headline(study)
+
+
+def is_pooled(study: Study) -> bool:
+    """Whether its figures rest on all that was judged for a question, not on lists alone."""
+    return KINDS[study.kind].of_collection or bool(kept(headline(study)))
 
 
 def usual_headline(study: Study | Row[Any]) -> tuple[str, ...]:
