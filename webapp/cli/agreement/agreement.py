@@ -39,6 +39,7 @@ def agreement_command(file_format: str, output: Path | None) -> None:
     fleiss_kappa, krippendorff_alpha, gwet_ac1, each
       {value, n, lower, upper, why_undefined, left_out}; graded cards have
       linear_kappa and quadratic_kappa (weighted) too;
+    seconds_per_verdict: {RATER: {median, n}}, in studies of documents;
     undefined is null, and why_undefined one of too_few_raters, not_two_raters,
     no_shared_item, one_label.
     """  # noqa: D301 - \b is click's mark for a paragraph left as it is

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 
 from webapp import labels, notation
 from webapp.exporters.comparisons.files import formats
+from webapp.exporters.exports.metrics_tables import said_seconds, seconds_json
 from webapp.exporters.frame.tables import (
     Cell,
     Column,
@@ -235,6 +236,8 @@ def _notes(report: AgreementReport) -> Iterator[str]:
             "Quality 0-5 is an order: Krippendorff's alpha weighs how far two grades are apart, "
             "the other figures ask for equal grades."
         )
+    if pace := said_seconds(report.seconds):
+        yield pace
 
 
 def _column(heading: str) -> Column:
@@ -378,6 +381,7 @@ def agreement_json(report: AgreementReport) -> dict[str, Any]:
             }
             for own in report.repeats
         ],
+        **({"seconds_per_verdict": seconds_json(report.seconds)} if report.seconds else {}),
     }
 
 

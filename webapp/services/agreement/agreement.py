@@ -32,6 +32,7 @@ from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.importers.agreement import manual_input
 from webapp.importers.runs import json_runs
+from webapp.kinds import KINDS
 from webapp.metrics.agreement.report import (
     AgreementReport,
     ConflictReport,
@@ -48,6 +49,7 @@ from webapp.records import Problem, Scale, Tell, nobody
 from webapp.services.judging import verdicts
 from webapp.services.judging.verdicts import Scope
 from webapp.services.rating.pool import REPEAT
+from webapp.services.runs import reports
 from webapp.services.study import studies
 from webapp.services.study.question_sets import is_put_to_raters
 
@@ -66,7 +68,7 @@ def report(
 ) -> AgreementReport:
     """Return how far the study's raters agree on each of `kinds`, and with themselves."""
     raters, wanted = studies.raters(session, study), tuple(kinds)
-    top = Scale.stored(study.scale).top
+    top, of_documents = Scale.stored(study.scale).top, KINDS[study.kind].of_collection
     names = [rater.name for rater in raters]
     found = []
     for done, kind in enumerate(wanted):
@@ -79,6 +81,7 @@ def report(
         kinds=tuple(found),
         repeats=_repeats(session, raters, wanted, bootstrap, top),
         bootstrap=bootstrap,
+        seconds=reports.paces(session, study, reports.in_study(study)) if of_documents else {},
     )
 
 
