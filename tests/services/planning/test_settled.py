@@ -10,7 +10,7 @@ from webapp.db.tables.people import Rater
 from webapp.db.tables.planning import SampledQuestion
 from webapp.db.tables.study import Study
 from webapp.metrics.planning.settled import SettledOrder, SettledOrders
-from webapp.records import EmptyOutcome, QueryState, Relevance
+from webapp.records import EmptyOutcome, QueryState, Scale
 from webapp.services.judging import events
 from webapp.services.judging.events import AnswerRating
 from webapp.services.planning import samples, settled
@@ -36,7 +36,7 @@ def order(session: Session, study: Study, figure: str, rule: Rule | None = None)
 
 
 def judge(
-    session: Session, rater: Rater, run: str, query_id: int, rank: int, said: Relevance | None
+    session: Session, rater: Rater, run: str, query_id: int, rank: int, said: str | None
 ) -> None:
     name = f"{rater.id}-{run}-{query_id}-{rank}-{said}"
     events.judge(session, rater, run, query_id, rank, said, click(name))
@@ -109,6 +109,20 @@ def test_a_majority_counts_once_the_raters_at_work_cannot_turn_it(
     set_study(session, study, overlap=1)
     judge(session, rater, hybrid, 3, 1, UNSURE)
     assert found(session, study, majority).judged == 2  # nobody else gets the question
+
+
+def test_of_two_middle_grades_the_lower_settles_an_item(
+    session: Session, study: Study, rater: Rater, hybrid: str
+) -> None:
+    set_study(session, study, scale=Scale(3, 2))
+    second = studies.add_rater(session, study, "Ani", NOW)
+    for number, said in enumerate(("3", "0"), 1):
+        judge(session, rater, hybrid, number, 1, said)
+    judge(session, second, hybrid, 1, 1, "1")
+
+    assert found(session, study, Rule(MAJORITY)).judged == 2  # whatever is said beside the 0
+    judge(session, second, hybrid, 2, 1, "unsure")
+    assert found(session, study, Rule(MAJORITY)).judged == 2
 
 
 def test_only_raters_who_get_a_question_are_waited_for(

@@ -29,6 +29,7 @@ from webapp.metrics.planning.settled import (
     SettledOrders,
 )
 from webapp.records import EmptyOutcome, QueryState, Relevance, Scale
+from webapp.services.judging import verdicts
 from webapp.services.planning import samples
 from webapp.services.runs.reports import ADJUDICATED, Rule
 from webapp.services.study import assignments, studies
@@ -180,6 +181,9 @@ def _merged(
     said[(unsure > 0) & (yes + no + left == 0)] = CANNOT_TELL
     said[yes - no > left] = RELEVANT
     said[no - yes > left] = NOT_RELEVANT
+    if verdicts.merging_of(study) is verdicts.lower_median:  # of two middle grades the lower
+        is_card = pooled.lists.whole.any(axis=1).ravel()
+        said[is_card & (yes + no > 0) & (no - yes == left)] = NOT_RELEVANT
     if is_adjudicated:
         decided = select(Adjudication.judged_thing_id, Adjudication.verdict)
         state_of = states(study)
