@@ -73,3 +73,13 @@ def test_a_question_that_a_file_asks_twice_is_two_in_every_run(
     for run in both:
         asked = session.scalars(select(Query.question_id).where(Query.run_id == run.id)).all()
         assert len(set(asked)) == 2
+
+
+def test_titles_are_filled_when_the_run_comes_again_with_its_collection(
+    session: Session, study: Study
+) -> None:
+    put(session, study, {"run.txt": RUN})
+    put(session, study, {"run.txt": RUN, "corpus.jsonl": '{"_id": "d7", "title": "Red dress"}\n'})
+
+    cards = session.scalars(select(JudgedThing.card).order_by(JudgedThing.id)).all()
+    assert [card and card["title"] for card in cards] == ["Red dress", ""]

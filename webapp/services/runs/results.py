@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct, field, json
 from msgspec.structs import asdict, replace
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp import labels
@@ -80,8 +80,9 @@ class Choices(Struct, frozen=True):
 class FoundRun(Struct, frozen=True):
     """A run in the files: how many questions, items and empty lists it has, and deeper ids.
 
-    ``n_texts`` counts questions and items that have a text. ``run_id`` is the run of the study
-    that holds the same already; it ``is_fuller`` here where the study has fewer of these texts.
+    ``n_texts`` counts questions and items that have a text, or at least a title. ``run_id`` is the
+    run of the study that holds the same already; it ``is_fuller`` here where the study has fewer
+    of these texts.
     """
 
     read: ReadRun
@@ -204,7 +205,7 @@ def _found(run: ReadRun) -> FoundRun:
         n_deeper=sum(len(query.tail) for query in run.queries),
         n_texts=sum(
             question_sets.is_told(query.question, query.external_id)
-            + sum(bool(card.text) for card in query.cards)
+            + sum(bool(card.text or card.title) for card in query.cards)
             for query in run.queries
         ),
     )
@@ -308,7 +309,8 @@ def _beside(session: Session, study: Study, run: FoundRun) -> FoundRun:
     asked = select(Question.text, Question.external_id).join(Query).where(Query.run_id == run_id)
     listed = select(func.count()).select_from(Result).join(Query, Query.id == Result.query_key)
     listed = listed.join(JudgedThing, JudgedThing.id == Result.judged_thing_id)
-    listed = listed.where(Query.run_id == run_id, JudgedThing.card["text"].as_string() != "")
+    said = or_(*(JudgedThing.card[name].as_string() != "" for name in ("text", "title")))
+    listed = listed.where(Query.run_id == run_id, said)
     n_texts = sum(question_sets.is_told(*row) for row in session.execute(asked))
     n_texts += session.scalar(listed) or 0
     return replace(run, run_id=run_id, is_fuller=n_texts < run.n_texts)
