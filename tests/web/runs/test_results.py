@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from werkzeug.test import TestResponse
 from tests.page import Page
 from tests.web.conftest import count
 from webapp.db.engine import Database
+from webapp.db.tables.evaluations import Evaluation
 from webapp.db.tables.judging import JudgedThing, Judgment
 from webapp.db.tables.people import Rater
 from webapp.db.tables.runs import LongWork, Result, Run, Upload
@@ -23,9 +27,13 @@ from webapp.importers.results.formats import FORMATS, OTHER_EXAMPLES, examples
 from webapp.services.runs import imports, waiting_files
 from webapp.services.runs.imports import ImportedRun
 from webapp.services.workers import jobs
+from webapp.services.workers.jobs import JobCall, JobWork
+from webapp.services.workers.loop import ALIVE
+from webapp.web.frame import access
 from webapp.web.frame.workers import workers
 
 WAIT = 30
+SEEDS = Path(__file__).parents[3] / "seeds" / "demo"
 FORMAT_OF = {one.example: one.name for one in FORMATS} | {
     name: kind for name, (kind, _) in OTHER_EXAMPLES.items()
 }
@@ -165,6 +173,30 @@ def test_grades_of_a_rater_of_the_study_are_stored_only_when_that_is_ticked(
     assert count(web_database, Judgment) == 1
 
 
+@pytest.mark.parametrize(("name", "kind"), [("answers", "answers"), ("chunks", "chunks")])
+def test_a_file_that_can_be_scored_and_judged_is_both_by_one_upload(
+    app: Flask, client: FlaskClient, web_database: Database, name: str, kind: str
+) -> None:
+    report = drop(client, SEEDS / f"{name}.jsonl")
+    (said,) = Page(report).values("button[name=score]")
+    scoring = client.post("/runs/import", data={"token": token_of(report), "score": said})
+    assert workers(app).is_idle(WAIT)
+
+    page = client.get(scoring.location, follow_redirects=True)
+    assert page.request.path.startswith("/evaluations/")
+    with web_database.reading() as session:
+        assert session.scalars(select(Evaluation.kind)).one() == kind
+    decide(client, report, "store")
+    assert count(web_database, Run) >= 1
+    assert count(web_database, Upload) == 0
+    unknown = client.post("/runs/import", data={"score": said})
+    assert unknown.status_code == 404
+
+
+def test_other_results_are_not_offered_for_scoring(client: FlaskClient) -> None:
+    assert not Page(drop(client, *together("ragas.jsonl"))).has("button[name=score]")
+
+
 @pytest.fixture(name="long")
 def _long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting_files, "LONG_FROM", 0)
@@ -184,6 +216,66 @@ def test_large_results_are_read_and_stored_in_the_background(
     assert workers(app).is_idle(WAIT)
     assert client.get(storing.location, follow_redirects=True).status_code == 200
     assert (count(web_database, Run), count(web_database, Upload)) == (1, 0)
+
+
+KILLED = """
+import os, signal, sys
+from datetime import datetime
+from webapp.db.engine import Database
+from webapp.services.runs import imports
+from webapp.services.workers.jobs import JobWork
+
+whole, stored = imports.store, []
+
+def store(session, *given):
+    stored.append(whole(session, *given))
+    session.flush()
+    if len(stored) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return stored[-1]
+
+imports.store = store
+database, now = Database(sys.argv[1]), datetime.fromisoformat(sys.argv[2])
+work = JobWork(database)
+with database.writing() as session:
+    call = work.claim(session, now)
+    session.commit()
+outcome = work.ask(call)
+with database.writing() as session:
+    work.keep(session, call, outcome, now)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed so on POSIX")
+@pytest.mark.usefixtures("long")
+def test_a_server_that_is_killed_while_storing_leaves_nothing_and_the_next_one_stores(
+    app: Flask, client: FlaskClient, web_database: Database
+) -> None:
+    chosen = [(BytesIO(b"q1 Q0 d7 1 1 a\nq1 Q0 d7 1 1 b\n"), "run.txt")]
+    reading = client.post("/runs/import", data={"files": chosen}).location
+    assert workers(app).is_idle(WAIT)
+    token = token_of(client.get(reading, follow_redirects=True))
+    assert workers(app).finish(WAIT)  # nothing is begun any more
+    client.post("/runs/import", data={"token": token, "action": "store"})
+    now = access.now()
+    url = web_database.url.render_as_string(hide_password=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, url, now.isoformat()], timeout=WAIT * 2, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    rows = (Run, JudgedThing, Upload)
+    assert [count(web_database, one) for one in rows] == [0, 0, 1]
+
+    work = JobWork(web_database)
+    with web_database.writing() as session:
+        call = work.claim(session, now + 2 * ALIVE)
+        assert isinstance(call, JobCall)
+        session.commit()
+    outcome = work.ask(call)
+    with web_database.writing() as session:
+        work.keep(session, call, outcome, now + 2 * ALIVE)
+        session.commit()
+    assert [count(web_database, one) for one in rows] == [2, 1, 0]
 
 
 @pytest.mark.usefixtures("long")

@@ -208,6 +208,13 @@ def _import_results(
     found.runs.extend(done.runs)
     found.grades.update(done.grades)
     found.remarks.extend(report.problems)
+    for scored, kind in report.scorable.items():
+        told = gettext(
+            "%(name)s can be scored automatically too: %(command)s",
+            name=scored,
+            command=f"relevansi score {kind} {scored}",
+        )
+        say(f"relevansi: {told}", err=True)
 
 
 def _import_all(

@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, field, json
+from msgspec import DecodeError, Raw, Struct, field, json
 from msgspec.structs import asdict, replace
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
@@ -45,6 +46,12 @@ DEPTH = 20
 """So many results of each list become items to judge, unless another depth is chosen."""
 MOST_DEPTH = 1_000
 USUAL_RATER = "qrels"
+SCORED: Mapping[str, frozenset[str]] = {
+    "answers": frozenset({"answer", "contexts"}),
+    "chunks": frozenset({"expected_answer", "retrieved_chunks"}),
+}
+"""The keys of lines that an evaluation of the kind scores, which can be judged as well."""
+LONGEST_LOOK = 2**20
 
 Given = Path | tuple[str, bytes]
 
@@ -99,6 +106,7 @@ class ResultsReport(Struct, frozen=True):
     """What files of one import hold, and what storing them does. Nothing is stored yet.
 
     ``sample`` has the first rows as texts by role, ``columns`` the names of columns by role.
+    ``scorable`` has the kind of evaluation that scores a file of that name, too.
     ``raters`` counts the grades of each rater. ``meta`` has every key of metadata, and whether it
     is of a collection, which is the same for all systems. ``refused`` is why they cannot be stored
     and ``remedy`` what to do then, ``fits`` the scale that is set with them: the study has no
@@ -126,6 +134,7 @@ class ResultsReport(Struct, frozen=True):
     remedy: str = ""
     fits: int | None = None
     known_raters: tuple[str, ...] = ()
+    scorable: Mapping[str, str] = field(default_factory=dict)
     turns_blind: bool = False
 
     @classmethod
@@ -166,8 +175,9 @@ def read(name: str, data: bytes, tell: Tell = nobody) -> ResultsReport:
 def read_files(
     name: str, files: Iterable[Given], choices: Choices, tell: Tell = nobody
 ) -> ResultsReport:
+    given = tuple(files)
     found = formats.read(
-        files,
+        given,
         columns=dict(choices.columns) or None,
         depth=choices.depth,
         split=choices.split,
@@ -193,7 +203,25 @@ def read_files(
         meta={key: key in found.collection_keys for key in keys},
         choices=choices,
         judged=found.judged,
+        scorable=dict(filter(None, map(_scorable, given))),
     )
+
+
+def _scorable(given: Given) -> tuple[str, str] | None:
+    if isinstance(given, tuple):
+        name, head = given[0], given[1][:LONGEST_LOOK]
+    elif given.is_file():
+        with given.open("rb") as file:
+            name, head = given.name, file.read(LONGEST_LOOK)
+    else:
+        return None
+    for line in head.splitlines()[:5]:
+        with suppress(DecodeError):
+            keys = json.decode(line, type=dict[str, Raw]).keys()
+            for kind, needed in SCORED.items():
+                if needed <= keys:
+                    return name, kind
+    return None
 
 
 def _found(run: ReadRun) -> FoundRun:

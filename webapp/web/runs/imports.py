@@ -28,10 +28,12 @@ from webapp.importers.results.rows import ROLES
 from webapp.importers.runs import problems
 from webapp.kinds.document import Document
 from webapp.kinds.property import Card
+from webapp.services.evaluations.evaluations import EvaluationKind
+from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.runs import file_formats, imports, results, runs, samples, waiting_files
 from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, RUN, FileDecision
 from webapp.services.runs.results import Choices
-from webapp.services.runs.waiting_files import StoredFiles
+from webapp.services.runs.waiting_files import StoredFiles, UnknownUpload
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
 from webapp.web.frame import access, forms, htmx
@@ -63,6 +65,7 @@ class WaitingForm(Form):
     """The files that wait, by their tokens; ``open`` keeps a study open that would turn blind."""
 
     token = ListField()
+    score = LineField(2 * LONGEST_LABEL)
     open = BooleanField()
     study_name = LineField(LONGEST_LABEL)
     action = ChoiceField(["discard", "look", "store"], default="discard")
@@ -138,6 +141,8 @@ def show() -> Response:
 def upload() -> Response:
     """Keep the chosen files and report on them, or store, show or forget kept files."""
     form = forms.checked(WaitingForm)
+    if form.score.data:
+        return _score(*form.score.data.partition(" ")[::2])
     if form.token.data:
         return _decide(form)
     try:
@@ -220,6 +225,21 @@ def _decide(form: WaitingForm) -> Response:
     if stored.left:
         return _look_again(stored.left, sent, left="1")
     return redirect(after_import(stored.runs), 303)  # type: ignore[return-value]
+
+
+def _score(token: str, name: str) -> Response:
+    """Score a waiting file of results, which goes on waiting."""
+    with access.writing() as (session, rater):
+        file = waiting_files.find(session, rater.study, token)
+        report = waiting_files.opened(file).read
+        kind = getattr(report, "scorable", {}).get(name)
+        if kind is None:
+            raise UnknownUpload(name)
+        settings = ScoringSettings(kind=EvaluationKind(kind))
+        chosen = [NamedBytes(*one) for one in report.given if one[0] == name]
+        wanted = kinds.put_by(session, rater.study, settings, "", chosen[:1], access.now())
+        session.commit()
+    return led_to(kinds.SCORING, wanted)
 
 
 def _set_up(session: Session, owner: Rater, form: WaitingForm) -> None:
