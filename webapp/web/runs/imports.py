@@ -171,7 +171,8 @@ def formats() -> str:
     """Show the smallest example of each format."""
     shown = [
         (name, words, "" if name.endswith((".xlsx", ".zip")) else file.read_text("utf-8"))
-        for name, (file, words) in examples().items()
+        # What most people bring comes first: a table.
+        for name, (file, words) in sorted(examples().items(), key=lambda one: one[0][:5] != "table")
     ]
     return render_template("runs/imports/formats.html", examples=shown)
 
