@@ -7,7 +7,7 @@ import json
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from math import isnan, nan
 from operator import itemgetter
@@ -30,12 +30,9 @@ _SAME = 6  # characters by which texts of one id are sorted before they are comp
 
 
 class Judged(Struct, frozen=True):
-    """A grade of an item from a file: ``grade`` is from 0.
+    """A grade of an item from a file: ``grade`` is from 0, ``identity`` that of the item.
 
-    Without one the rater ``cannot_tell``, or the item is in the pool and unjudged.
-
-    ``identity`` is the item's, ``query_id`` the number of the question in the runs of the same
-    import, if there are any.
+    Without a grade the rater ``cannot_tell``, or the item is in the pool and unjudged.
     """
 
     external_id: str | None
@@ -43,23 +40,24 @@ class Judged(Struct, frozen=True):
     identity: str
     grade: int | None
     rater: str | None = None
-    query_id: int | None = None
     cannot_tell: bool = False
 
 
-class Question(Struct):
-    """A question as the files name it; ``external_id`` is ``None`` where they state only a text."""
-
-    external_id: str | None
+class _Question(Struct):
+    external_id: str | None  # none where the files state only a text
     text: str = ""
     category: str = ""
     extra: dict[str, object] = field(default_factory=dict)
 
 
 class _Entry(NamedTuple):
-    rank: int | None
-    score: float | None
+    rank: int  # -1 for none
+    score: float  # nan for none
     item: Document | str
+
+    @property
+    def doc_id(self) -> str:
+        return self.item if isinstance(self.item, str) else self.item.doc_id or ""
 
 
 class _List(Struct):
@@ -67,23 +65,14 @@ class _List(Struct):
 
     answer: str = ""
     extra: dict[str, object] = field(default_factory=dict)
-    ranks: array[int] = field(default_factory=lambda: array("q"))  # -1 for none
-    scores: array[float] = field(default_factory=lambda: array("d"))  # nan for none
+    ranks: array[int] = field(default_factory=lambda: array("q"))
+    scores: array[float] = field(default_factory=lambda: array("d"))
     items: list[Document | str] = field(default_factory=list)
     top: list[_Entry] = field(default_factory=list)
     rest: list[Document | str] = field(default_factory=list)  # below the top
 
-    def entries(self) -> list[_Entry]:
-        stated = zip(self.ranks, self.scores, self.items, strict=True)
-        return [
-            _Entry(None if rank < 0 else rank, None if isnan(score) else score, item)
-            for rank, score, item in stated
-        ]
 
-
-class _Grade(NamedTuple):
-    file: str
-    row: FlatRow
+_Source = tuple[str, str]  # a system and the file that has its lists
 
 
 class Gathered:
@@ -91,39 +80,43 @@ class Gathered:
 
     def __init__(self, depth: int, *, has_passages: bool) -> None:
         self.depth = depth
-        self.questions: dict[str, Question] = {}
         self.problems: list[Problem] = []
         self.sample: list[FlatRow] = []
+        self.header: tuple[str, ...] = ()  # of the first table
         self.documents: dict[str, Document] = {}  # of collections, by id
         self.has_passages = has_passages
+        self._questions: dict[str, _Question] = {}
         self._topics: dict[str, None] = {}  # the questions that a file of topics asks, in order
         self._keys_of_texts: dict[str, str] = {}
-        self._lists: dict[tuple[str, str], dict[str, _List]] = defaultdict(dict)
+        self._lists: dict[_Source, dict[str, _List]] = defaultdict(dict)
         self._places: dict[tuple[str, str, str], dict[int, int]] = defaultdict(dict)
-        self._formats: dict[str, str] = {}
-        self._grades: list[_Grade] = []
+        self._grades: list[tuple[str, FlatRow]] = []
         self._known: dict[str, Document] = {}  # of rows that state a text, by id
         self._versions: dict[tuple[str, str], list[str]] = {}  # beginnings of texts, by id
         self._counts: Counter[tuple[str, str]] = Counter()
 
-    def add(self, file: File, file_format: str, row: FlatRow) -> None:
-        match row.role:
-            case "question":
-                self._add_question(file, row)
-            case "document" if isinstance(row.item, Document) and row.item.doc_id:
-                self.add_document(file, row.item)
-            case "grade":
-                self._grades.append(_Grade(file.name, row))
+    def add(self, file: File, row: FlatRow | Document | tuple[str, ...]) -> None:
+        """Take a row, a document of a collection or the names of a table's columns."""
+        match row:
+            case tuple():
+                self.header = self.header or row
+            case FlatRow(role="document", item=Document() as document) | (Document() as document):
+                if document.doc_id:
+                    known = self.documents.setdefault(document.doc_id, document)
+                    self._counts["results_twice", file.name] += known is not document
+            case FlatRow(role="question"):
+                key = self._key(row)
+                if key in self._topics:
+                    self._counts["results_twice", file.name] += 1
+                else:
+                    self._topics[key] = None
+                    self._asked(key, row).extra.update(row.extra)
+            case FlatRow(role="grade"):
+                self._grades.append((file.name, row))
                 if not self._lists and len(self.sample) < 3:
                     self.sample.append(row)
-            case "result":
-                self._add_result(file, file_format, row)
-
-    def add_document(self, file: File, document: Document) -> None:
-        """Take a document of a collection; the first one of an id is kept."""
-        known = self.documents.setdefault(document.doc_id or "", document)
-        if known is not document:
-            self._counts["results_documents_twice", file.name] += 1
+            case FlatRow(role="result"):
+                self._add_result(file, row)
 
     def _key(self, row: FlatRow) -> str:
         if row.query_id:
@@ -131,58 +124,46 @@ class Gathered:
         plain = normalised(row.query)
         return self._keys_of_texts.get(plain, f"text {plain}")
 
-    def _asked(self, key: str, row: FlatRow) -> Question:
-        question = self.questions.setdefault(key, Question(row.query_id or None))
+    def _asked(self, key: str, row: FlatRow) -> _Question:
+        question = self._questions.setdefault(key, _Question(row.query_id or None))
         question.text = question.text or row.query
         question.category = question.category or row.category
         if row.query:
             self._keys_of_texts.setdefault(normalised(row.query), key)
         return question
 
-    def _add_question(self, file: File, row: FlatRow) -> None:
-        key = self._key(row)
-        if key in self._topics:
-            self._counts["results_questions_twice", file.name] += 1
-            return
-        self._topics[key] = None
-        self._asked(key, row).extra.update(row.extra)
-
-    def _add_result(self, file: File, file_format: str, row: FlatRow) -> None:
-        self._formats[file.name] = file_format
-        lists = self._lists[row.system or file.stem, file.name]
+    def _add_result(self, file: File, row: FlatRow) -> None:
         first = self._key(row)
         question = self._asked(first, row)
         # The same question asked twice in one file is two questions.
         places = self._places[row.system, file.name, first]
         again = places.setdefault(row.place, len(places) + 1)
         key = first if again == 1 else f"{first} ({again})"
-        if key not in self.questions:
+        if key not in self._questions:
             number = question.external_id and f"{question.external_id}/{again}"
-            self.questions[key] = Question(number, question.text, question.category)
-        if row.query and question.text and normalised(question.text) != normalised(row.query):
+            self._questions[key] = _Question(number, question.text, question.category)
+        if row.query and normalised(question.text) != normalised(row.query):
             self._counts["results_question_differs", file.name] += 1
-        one = lists.setdefault(key, _List())
+        one = self._lists[row.system or file.stem, file.name].setdefault(key, _List())
         one.answer = one.answer or row.answer
         one.extra |= row.extra
         if row.item is None:
             return
         if len(self.sample) < 3:
             self.sample.append(row)
-        if isinstance(row.item, Document):
-            self._know(row.item)
+        if isinstance(row.item, Document) and row.item.doc_id and row.item.text:
+            self._know(row.item.doc_id, row.item)
         one.ranks.append(-1 if row.rank is None else min(row.rank, LARGEST_INTEGER))
         one.scores.append(nan if row.score is None else row.score)
         one.items.append(row.item)
-        if row.grade is not None and row.grade != "":
-            self._grades.append(_Grade(file.name, row))
+        if row.grade not in (None, ""):
+            self._grades.append((file.name, row))
 
-    def _know(self, item: Document) -> None:
+    def _know(self, doc_id: str, item: Document) -> None:
         """Keep the texts that are stated of one id, the longest of those that begin alike."""
-        if not item.doc_id or not item.text:
-            return
-        self._known.setdefault(item.doc_id, item)
+        self._known.setdefault(doc_id, item)
         text = beginning(item.text)
-        versions = self._versions.setdefault((item.doc_id, text[:_SAME]), [])
+        versions = self._versions.setdefault((doc_id, text[:_SAME]), [])
         for number, version in enumerate(versions):
             if version.startswith(text) or text.startswith(version):
                 versions[number] = max(version, text, key=len)
@@ -194,67 +175,66 @@ class Gathered:
         ids: set[str] = set()
         for (_, name), lists in self._lists.items():
             for one in lists.values():
-                entries = self._ordered(name, one.entries())
+                entries = self._ordered(name, list(map(_Entry, one.ranks, one.scores, one.items)))
                 one.top, rest = entries[: self.depth], entries[self.depth :]
                 one.rest = [entry.item for entry in rest[:MOST_IN_TAIL]]
                 one.ranks, one.scores, one.items = array("q"), array("d"), []
-                for _, _, item in one.top:
-                    doc_id = item if isinstance(item, str) else (not item.text and item.doc_id)
-                    if doc_id:
-                        ids.add(doc_id)
-        return frozenset(ids)
+                ids |= {e.doc_id for e in one.top if isinstance(e.item, str) or not e.item.text}
+        return frozenset(ids - {""})
 
     def _ordered(self, name: str, entries: list[_Entry]) -> list[_Entry]:
         ranks = [entry.rank for entry in entries]
-        scores = [entry.score for entry in entries if entry.score is not None]
-        if None not in ranks:
-            # Falling document numbers first, then what counts more: sorting keeps their order.
-            entries.sort(key=_doc_id, reverse=True)
-            entries.sort(key=lambda entry: (entry.rank or 0, -(entry.score or 0.0)))
-            ordered = [entry.score for entry in entries if entry.score is not None]
-            if any(after > before for before, after in pairwise(ordered)):
-                self._counts["results_rank_against_score", name] += 1
-            if sorted(rank or 0 for rank in ranks) != list(range(1, len(ranks) + 1)):
-                self._counts["results_ranks_renumbered", name] += 1
-        elif len(scores) == len(entries):
-            entries.sort(key=_doc_id, reverse=True)
-            entries.sort(key=lambda entry: -(entry.score or 0.0))
-            if len(set(scores)) < len(scores):
-                self._counts["results_ties", name] += 1
+        has_ranks = -1 not in ranks
+        has_scores = not any(isnan(entry.score) for entry in entries)
+        if not (has_ranks or has_scores):
+            return entries
+        # Falling document numbers first, then what counts more: sorting keeps their order.
+        entries.sort(key=lambda entry: entry.doc_id, reverse=True)
+        entries.sort(
+            key=lambda one: (one.rank if has_ranks else 0, -one.score if has_scores else 0)
+        )
+        pairs = list(pairwise(entry.score for entry in entries)) if has_scores else []
+        if has_ranks and any(after > before for before, after in pairs):
+            self._counts["results_rank_against_score", name] += 1
+        if has_ranks and sorted(ranks) != list(range(1, len(ranks) + 1)):
+            self._counts["results_ranks_renumbered", name] += 1
+        if not has_ranks and any(after == before for before, after in pairs):
+            self._counts["results_ties", name] += 1
         return entries
 
-    def runs(self, hashes: Mapping[str, str]) -> tuple[ReadRun, ...]:
-        """One run for each system, with the questions of all, in one order."""
+    def runs(self, sources: Mapping[str, tuple[str, str]]) -> tuple[ReadRun, ...]:
+        """One run for each system, with the questions of all, in one order.
+
+        `sources` has the format and the SHA-256 of each file.
+        """
         numbers = self.numbers()
-        per_id = Counter(doc_id for doc_id, _ in self._versions)
-        several = {key[0] for key, versions in self._versions.items() if len(versions) > 1}
-        several |= {doc_id for doc_id, count in per_id.items() if count > 1}
-        self.has_passages = self.has_passages or bool(several)
+        versions = Counter(key[0] for key, texts in self._versions.items() for _ in texts)
+        several = sum(count > 1 for count in versions.values())
+        self.has_passages = self.has_passages or several > 0
         runs: list[ReadRun] = []
-        for label, names in self._systems():
-            lists = {key: one for name in names for key, one in self._lists[name].items()}
+        for label, of_system in self._systems():
+            lists = {key: one for source in of_system for key, one in self._lists[source].items()}
             queries = tuple(
                 self._query(number, key, lists.get(key) or _List())
                 for key, number in numbers.items()
             )
-            files = [name for _, name in names]
+            files = list(dict.fromkeys(name for _, name in of_system))
             twice = sum(len({c.identity for c in q.cards}) < len(q.cards) for q in queries)
-            if twice:
-                self._counts["results_items_twice", files[0]] += twice
-            missing = len(numbers.keys() - lists.keys())
-            if missing:
-                self._counts["results_lists_missing", files[0]] += missing
+            self._counts["results_items_twice", files[0]] += twice
+            self._counts["results_lists_missing", files[0]] += len(numbers.keys() - lists.keys())
+            hashes = [sources[name][1] for name in files]
             runs.append(
                 ReadRun(
-                    file_format=self._formats[files[0]],
+                    file_format=sources[files[0]][0],
                     name=files[0],
-                    sha256=_joined_hash([hashes[name] for name in dict.fromkeys(files)]),
+                    sha256=hashes[0] if len(hashes) == 1 else _hash("\n".join(hashes)),
                     queries=queries,
                     search_method=label,
                     key=_run_key(queries),
                 )
             )
-        self._tell(several, runs)
+        if runs:
+            self._tell(several, runs)
         return tuple(runs)
 
     def numbers(self) -> dict[str, int]:
@@ -264,29 +244,29 @@ class Gathered:
         asked = set(self._topics)
         if graded & asked:
             asked &= graded  # the questions of a collection include those of other splits
-        order = dict.fromkeys((*self._topics, *self.questions))
+        order = dict.fromkeys((*self._topics, *self._questions))
         keys = [key for key in order if key in listed or key in asked]
-        ids = [self.questions[key].external_id or "" for key in keys]
+        ids = [self._questions[key].external_id or "" for key in keys]
         own = [int(one) for one in ids if one.isascii() and one.isdigit() and len(one) <= 10]
         if len(set(own)) == len(keys) and max(own, default=0) <= LARGEST_INTEGER:
             numbers = dict(zip(keys, own, strict=True))
             return numbers if asked else dict(sorted(numbers.items(), key=itemgetter(1)))
         return {key: place for place, key in enumerate(keys, 1)}
 
-    def _systems(self) -> Iterable[tuple[str, list[tuple[str, str]]]]:
+    def _systems(self) -> Iterator[tuple[str, list[_Source]]]:
         """Each system with its lists: of all files, unless two answer the same question."""
-        by_system: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for name in self._lists:
-            by_system[name[0]].append(name)
-        for system, names in by_system.items():
-            counts = Counter(key for name in names for key in self._lists[name])
-            if len(names) == 1 or max(counts.values()) == 1:
-                yield system, names
+        by_system: dict[str, list[_Source]] = defaultdict(list)
+        for source in self._lists:
+            by_system[source[0]].append(source)
+        for system, sources in by_system.items():
+            counts = Counter(key for source in sources for key in self._lists[source])
+            if max(counts.values()) == 1 or len(sources) == 1:
+                yield system, sources
             else:
-                yield from ((f"{system} ({name[1]})", [name]) for name in names)
+                yield from ((f"{system} ({source[1]})", [source]) for source in sources)
 
     def _query(self, number: int, key: str, one: _List) -> ReadQuery:
-        question = self.questions[key]
+        question = self._questions[key]
         cards = tuple(map(self._card, one.top))
         tail = tuple(map(self._identity, one.rest))
         one.top, one.rest = [], []  # there may be millions
@@ -305,18 +285,15 @@ class Gathered:
 
     def _card(self, entry: _Entry) -> Document:
         item = Document(doc_id=entry.item) if isinstance(entry.item, str) else entry.item
-        doc_id = item.doc_id or ""
-        if not item.text:
-            known = self.documents.get(doc_id) or self._known.get(doc_id)
-            if known:
-                item = replace(
-                    known,
-                    title=item.title or known.title,
-                    url=item.url or known.url,
-                    meta={**known.meta, **item.meta},
-                )
-        position = item.position if entry.rank is None else entry.rank - 1
-        return replace(self._told_apart(item), score=entry.score, position=position)
+        known = self.documents.get(entry.doc_id) or self._known.get(entry.doc_id)
+        if known and not item.text:
+            title, url = item.title or known.title, item.url or known.url
+            item = replace(known, title=title, url=url, meta={**known.meta, **item.meta})
+        return replace(
+            self._told_apart(item),
+            score=None if isnan(entry.score) else entry.score,
+            position=item.position if entry.rank < 0 else entry.rank - 1,
+        )
 
     def _told_apart(self, item: Document) -> Document:
         if not (self.has_passages and item.doc_id and item.text):
@@ -333,74 +310,57 @@ class Gathered:
 
     def grades(self) -> tuple[Judged, ...]:
         """The grades of the questions there are; of all where only grades were dropped."""
-        numbers = self.numbers()
         judged: dict[tuple[str, str, str], Judged] = {}
         for file, row in self._grades:
             key = self._key(row)
-            if self.questions and key not in self.questions:
+            if self._questions and key not in self._questions:
                 self._counts["results_grades_unknown", file] += 1
                 continue
-            is_unsure = as_text(row.grade).strip().casefold() in CANNOT_TELL
+            said = as_text(row.grade).strip()
+            is_unsure = said.casefold() in CANNOT_TELL
             number = None if is_unsure else as_number(row.grade)
-            is_whole = number is not None and number == int(number)
-            if not (is_unsure or row.grade is None or is_whole):
-                wrong = {"value": as_text(row.grade)[:40]}
-                self.problems.append(error("results_grade_wrong", file, wrong, line=row.line))
+            if not (is_unsure or row.grade is None) and (number is None or number % 1):
+                self.problems.append(
+                    error("results_grade_wrong", file, {"value": said[:40]}, line=row.line)
+                )
                 continue
             if number is not None and number < 0:
                 self._counts["results_grades_below", file] += 1
                 continue
-            grade = None if number is None else int(number)
-            identity = self._identity(row.item or "")
-            question = self.questions.get(key) or Question(row.query_id or None, row.query)
+            question = self._questions.get(key) or _Question(row.query_id or None, row.query)
             one = Judged(
                 question.external_id,
                 question.text,
-                identity,
-                grade,
+                self._identity(row.item or ""),
+                None if number is None else int(number),
                 row.rater or None,
-                numbers.get(key),
                 is_unsure,
             )
-            if judged.setdefault((key, identity, row.rater), one).grade != grade:
+            if judged.setdefault((key, one.identity, row.rater), one).grade != one.grade:
                 self._counts["results_grades_differ", file] += 1
         return tuple(judged.values())
 
-    def _tell(self, several: set[str], runs: Sequence[ReadRun]) -> None:
-        first = runs[0].name if runs else ""
-        if several:
-            self._counts["results_passages", first] += len(several)
+    def _tell(self, several: int, runs: list[ReadRun]) -> None:
+        first, queries = runs[0].name, runs[0].queries
         cards = {card.identity: card for run in runs for q in run.queries for card in q.cards}
         blank = [card.doc_id or "-" for card in cards.values() if not (card.text or card.title)]
         if blank:
-            ids: dict[str, str | int] = {
-                "count": len(blank),
-                "of": len(cards),
-                "ids": ", ".join(blank[:_SHOWN_IDS]),
-            }
-            self.problems.append(warning("results_without_text", first, ids))
+            ids = ", ".join(blank[:_SHOWN_IDS])
+            told: dict[str, str | int] = {"count": len(blank), "of": len(cards), "ids": ids}
+            self.problems.append(warning("results_without_text", first, told))
         unnamed = sum(card.doc_id is None for card in cards.values())
-        if unnamed:
-            self._counts["results_without_ids", first] += unnamed
-        queries = runs[0].queries if runs else ()
         untold = sum(query.question in ("-", query.external_id) for query in queries)
-        if untold:
-            self._counts["results_questions_untold", first] += untold
+        self._counts["results_passages", first] += several
+        self._counts["results_without_ids", first] += unnamed
+        self._counts["results_questions_untold", first] += untold
 
     def counted(self) -> list[Problem]:
         """What is only counted, a warning each."""
-        return [warning(code, file, {"count": n}) for (code, file), n in self._counts.items()]
+        return [warning(code, file, {"count": n}) for (code, file), n in self._counts.items() if n]
 
 
-def _doc_id(entry: _Entry) -> str:
-    item = entry.item
-    return item if isinstance(item, str) else item.doc_id or ""
-
-
-def _joined_hash(hashes: Sequence[str]) -> str:
-    if len(hashes) == 1:
-        return hashes[0]
-    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _run_key(queries: Iterable[ReadQuery]) -> str:
@@ -412,4 +372,4 @@ def _run_key(queries: Iterable[ReadQuery]) -> str:
         )
         for query in queries
     ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return _hash(json.dumps(told))

@@ -20,9 +20,9 @@ import msgspec
 from msgspec import Struct
 
 from webapp.i18n import mark
-from webapp.importers.results import lists, spans, tables, trec
-from webapp.importers.results.assemble import Gathered, Judged, Question
-from webapp.importers.results.rows import BROKEN, File, FlatRow, Rows, expanded, flattened
+from webapp.importers.results import lists, rows, tables, trec
+from webapp.importers.results.assemble import Gathered, Judged
+from webapp.importers.results.rows import BROKEN, Columns, File, FlatRow
 from webapp.importers.runs import csv_ratings
 from webapp.importers.runs.problems import ImportRefused, error
 from webapp.kinds.document import Document
@@ -30,26 +30,6 @@ from webapp.records import Problem, ReadRun, Tell, nobody
 
 EXAMPLES = Path(__file__).with_name("examples")
 HEAD = 64 * 1024
-MOST_PROBLEMS = 1_000
-"""Problems of one file that are kept; the rest are counted."""
-
-
-class _Head(NamedTuple):
-    name: str
-    text: str
-    lines: tuple[str, ...]  # the first whole ones
-    record: object  # the first JSON value, as far as the head has it
-    columns: Mapping[str, str] | None = None  # as chosen
-
-    @property
-    def base(self) -> str:
-        return self.name.rpartition("/")[2].lower()
-
-    @property
-    def keys(self) -> frozenset[str]:
-        return frozenset(self.record) if isinstance(self.record, dict) else frozenset()
-
-
 READ_ORDER = ("questions", "results", "grades", "documents")
 """What files hold, in the order in which they are read."""
 
@@ -58,86 +38,15 @@ class Format(Struct, frozen=True):
     """A format of files: ``name`` has at most 8 letters, ``example`` is a file in ``EXAMPLES``.
 
     ``role`` is one of ``READ_ORDER``; a table or list of "results" may hold the others as well.
+    ``read`` gives the rows of a file by the columns chosen; of "documents" those whose ids are
+    wanted, and tells how far it is.
     """
 
     name: str
     role: str
     words: str
     example: str
-    sniff: Callable[[_Head], bool]
-    read: Callable[..., Rows] | None = None  # none: a collection, which is streamed
-
-
-_COLLECTION = re.compile(r"corpus|collection|docs|documents|passages")
-_TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
-
-
-def _headers(head: _Head) -> list[tuple[str, ...]]:
-    """The names of columns that the beginning of a table may state."""
-    first_of = head.record[0] if isinstance(head.record, list) and head.record else head.record
-    if isinstance(first_of, dict):
-        return [tuple(flattened(first_of))]
-    first = head.lines[0] if head.lines else ""
-    if first.startswith(("{", "[", "<")):
-        return []
-    split = (tuple(cell.strip(' "') for cell in first.split(one)) for one in csv_ratings.DELIMITERS)
-    return [names for names in split if len(names) > 1]
-
-
-def _is_table(head: _Head) -> bool:
-    headers = [one for one in _headers(head) if not set(csv_ratings.REQUIRED) <= set(one)]
-    roles = {tables.role_of(tables.columns_of(names, head.columns)) for names in headers}
-    return bool(roles & ({"result", "grade"} if head.record else set(tables.TABLE_ROLES)))
-
-
-def _is_documents(head: _Head) -> bool:
-    is_tsv = re.match(r"\S+\t\S", head.lines[0] if head.lines else "")
-    if re.match(r"\s*<doc>", head.text, re.IGNORECASE) or (
-        is_tsv and _COLLECTION.search(head.base)
-    ):
-        return True
-    ids = {"_id", "id", "docid", "doc_id", "docno", "pid"}
-    texts = {"text", "contents", "body", "content", "passage", "title"}
-    return bool(head.keys & ids and head.keys & texts)
-
-
-def _is_topics(head: _Head) -> bool:
-    if re.match(r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]", head.text):
-        return True
-    if isinstance(head.record, dict):
-        named = re.search(r"quer|topic|question", head.base)
-        return bool(named and trec.topic_line(head.lines[0])[1])
-    return not _COLLECTION.search(head.base) and _all_match(_TOPIC_LINE, head.lines)
-
-
-def _is_spans(head: _Head) -> bool:
-    marks = ("openinference.span.kind", "retrieval.documents", '"RETRIEVER"')
-    return any(one in head.text for one in marks) and "input" in head.text
-
-
-def _is_rank_eval(head: _Head) -> bool:
-    return '"metric_score"' in head.text and '"details"' in head.text
-
-
-def _is_judgments(head: _Head) -> bool:
-    return '"judgmentRatings"' in head.text
-
-
-def _is_qrels(head: _Head) -> bool:
-    # A question may have three words of which the last is a number.
-    return _all_match(trec.QRELS_LINE, head.lines) and not _all_match(_TOPIC_LINE, head.lines)
-
-
-def _is_run(head: _Head) -> bool:
-    return _all_match(trec.RUN_LINE, head.lines)
-
-
-def _is_lists(head: _Head) -> bool:
-    return lists.is_list(head.record)
-
-
-def _is_text(head: _Head) -> bool:
-    return head.base.endswith((".txt", ".md"))
+    read: Callable[..., Iterable[FlatRow | tuple[str, ...]]] | Callable[..., Iterable[Document]]
 
 
 _SPANS = mark("retriever spans of OpenInference (Phoenix)")
@@ -146,22 +55,20 @@ _JUDGMENTS = mark("judgments of the Search Relevance Workbench")
 _LISTS = mark("JSON with a list for each question")
 _TOPICS = mark("questions (topics or queries)")
 _CORPUS = mark("a collection of documents")
+_TABLE = Format("table", "results", mark("a table"), "table.csv", tables.read)
 FORMATS = (
-    Format("spans", "results", _SPANS, "spans.jsonl", _is_spans, spans.read),
-    Format(
-        "rankeval", "results", _RANK_EVAL, "rank_eval.json", _is_rank_eval, lists.read_rank_eval
-    ),
-    Format("judgment", "grades", _JUDGMENTS, "judgments.json", _is_judgments, lists.read_judgments),
-    Format("qrels", "grades", mark("TREC qrels"), "qrels.txt", _is_qrels, trec.read_qrels),
-    Format("trec", "results", mark("a TREC run"), "run.txt", _is_run, trec.read_run),
-    Format("lists", "results", _LISTS, "lists.jsonl", _is_lists, lists.read),
-    Format("table", "results", mark("a table"), "table.csv", _is_table, tables.read),
-    Format("topics", "questions", _TOPICS, "topics.tsv", _is_topics, trec.read_topics),
-    Format("corpus", "documents", _CORPUS, "corpus.jsonl", _is_documents),
-    Format("text", "documents", mark("a document"), "d7.md", _is_text),
+    Format("spans", "results", _SPANS, "spans.jsonl", lists.read_spans),
+    Format("rankeval", "results", _RANK_EVAL, "rank_eval.json", lists.read_rank_eval),
+    Format("judgment", "grades", _JUDGMENTS, "judgments.json", lists.read_judgments),
+    Format("qrels", "grades", mark("TREC qrels"), "qrels.txt", trec.read_qrels),
+    Format("trec", "results", mark("a TREC run"), "run.txt", trec.read_run),
+    Format("lists", "results", _LISTS, "lists.jsonl", lists.read),
+    _TABLE,
+    Format("topics", "questions", _TOPICS, "topics.tsv", trec.read_topics),
+    Format("corpus", "documents", _CORPUS, "corpus.jsonl", trec.read_documents),
+    Format("text", "documents", mark("a document"), "d7.md", trec.read_text),
 )
 
-_TABLE = next(one for one in FORMATS if one.name == "table")
 OTHER_EXAMPLES = {
     "table.tsv": ("table", mark("a table with tabs")),
     "table.jsonl": ("table", mark("a row per line, as JSON")),
@@ -193,67 +100,125 @@ class Group(Struct, frozen=True):
 
     ``files`` has the name and format of each. ``highest_grade`` is that of ``judged`` (-1 for
     none): the caller compares it with the study's scale. ``columns`` (role to name) are those
-    of the first table as read, ``header`` is the same for tables with the same columns.
-    ``splits`` are the sets of grades to choose from, where there are several. ``has_passages``:
-    ids of this collection name documents of several passages. ``collection_keys`` are the keys of
-    metadata of collections, ``names`` the columns to choose from.
+    of the first table as read, ``names`` those to choose from, ``header`` is the same for tables
+    with the same columns. ``splits`` are the sets of grades to choose from, where there are
+    several. ``has_passages``: ids of this collection name documents of several passages.
+    ``collection_keys`` are the keys of metadata of collections.
     """
 
     files: tuple[tuple[str, Format], ...]
     runs: tuple[ReadRun, ...]
     judged: tuple[Judged, ...]
-    questions: tuple[Question, ...]
+    n_questions: int
     problems: tuple[Problem, ...]
     sample: tuple[FlatRow, ...]
-    highest_grade: int = -1
-    columns: Mapping[str, str] = {}
-    header: str = ""
-    splits: tuple[str, ...] = ()
-    has_passages: bool = False
-    collection_keys: frozenset[str] = frozenset()
-    names: tuple[str, ...] = ()
+    highest_grade: int
+    columns: Mapping[str, str]
+    names: tuple[str, ...]
+    header: str
+    splits: tuple[str, ...]
+    has_passages: bool
+    collection_keys: frozenset[str]
 
 
-def recognised(
-    name: str, first_bytes: bytes, columns: Mapping[str, str] | None = None
-) -> Format | None:
+class _Head(NamedTuple):
+    """How a file begins: its first whole lines, and what it holds if it is JSON or a table."""
+
+    name: str
+    text: str = ""
+    lines: tuple[str, ...] = ()
+    record: object = None
+    header: tuple[str, ...] = ()
+
+    def is_named(self, pattern: str) -> bool:
+        return bool(re.search(pattern, self.name.rpartition("/")[2].lower()))
+
+    def begins(self, pattern: str) -> bool:
+        return bool(re.match(pattern, self.text, re.IGNORECASE))
+
+    def is_of(self, pattern: re.Pattern[str]) -> bool:
+        """Whether most lines are of a pattern; a broken one is a problem of its own."""
+        return sum(bool(pattern.fullmatch(line.strip())) for line in self.lines) * 2 > len(
+            self.lines
+        )
+
+
+def recognised(name: str, first_bytes: bytes, columns: Columns | None = None) -> Format | None:
     """The format of a file by how it begins (64 kB do), ``None`` for a file of another kind.
 
     A workbook is a table; a zip is looked into only by `read`, which knows `columns`, too.
     """
-    head = _head(name, first_bytes, columns)
-    return next((one for one in FORMATS if head and one.sniff(head)), None)
+    found = _name_of(_head(name, first_bytes, columns or {}), columns or {})
+    return next((one for one in FORMATS if one.name == found), None)
 
 
-def _head(name: str, first_bytes: bytes, columns: Mapping[str, str] | None = None) -> _Head | None:
-    if first_bytes.startswith(b"\x1f\x8b"):
-        try:
-            first_bytes = zlib.decompressobj(31).decompress(first_bytes, HEAD)
-        except zlib.error:
-            return None
+_SPAN_MARKS = ("openinference.span.kind", "retrieval.documents", '"RETRIEVER"')
+_COLLECTION = "corpus|collection|docs|documents|passages"
+_TOP = r"\s*(?:<\?xml[^>]*>\s*)?(?:<topics[^>]*>\s*)?<top(?:ic)?[\s>]"
+_TOPIC_LINE = re.compile(r"\S+\t[^\t]+")
+_IDS = {"_id", "id", "docid", "doc_id", "docno", "pid"}
+_TEXTS = {"text", "contents", "body", "content", "passage", "title"}
+
+
+def _name_of(head: _Head, columns: Columns) -> str | None:
+    text, record = head.text, head.record
+    keys = record.keys() if isinstance(record, dict) else set()
+    is_collection = head.is_named(_COLLECTION)
+    is_rated = set(csv_ratings.REQUIRED) <= set(head.header)
+    rows_are = tables.role_of(tables.columns_of(head.header, columns))
+    asks = head.is_named("quer|topic|question") and trec.topic_line("".join(head.lines[:1]))[1]
+    has_topics = head.is_of(_TOPIC_LINE)
+    tests = {
+        "spans": any(one in text for one in _SPAN_MARKS) and "input" in text,
+        "rankeval": '"metric_score"' in text and '"details"' in text,
+        "judgment": '"judgmentRatings"' in text,
+        # A question may have three words of which the last is a number.
+        "qrels": head.is_of(trec.QRELS_LINE) and not has_topics,
+        "trec": head.is_of(trec.RUN_LINE),
+        "lists": rows.objects(record, lists.is_asked),
+        "table": not is_rated and (rows_are if not record else rows_are in ("result", "grade")),
+        "topics": head.begins(_TOP) or (asks if keys else has_topics and not is_collection),
+        "corpus": head.begins(r"\s*<doc>")
+        or (keys & _IDS and keys & _TEXTS)
+        or (is_collection and head.begins(r"\S+\t\S")),
+        "text": text and head.is_named(r"\.(?:txt|md)$"),
+    }
+    return next((name for name, holds in tests.items() if holds), None)
+
+
+def _head(name: str, data: bytes, columns: Columns) -> _Head:
+    if data.startswith(b"\x1f\x8b"):
+        with suppress(zlib.error):
+            data = zlib.decompressobj(31).decompress(data, HEAD)
         name = name.removesuffix(".gz")
-    if first_bytes.startswith(b"PK\x03\x04") and name.lower().endswith(".xlsx"):
-        return _Head(name, "", ("query,text",), None)  # as any table: `tables` looks into it
-    text = first_bytes[:HEAD].decode("utf-8-sig", "replace")
+    if data.startswith(b"PK\x03\x04") and name.lower().endswith(".xlsx"):
+        return _Head(name, header=("query", "text"))  # as any table: its reader looks into it
+    text = data[:HEAD].decode("utf-8-sig", "replace")
     if text.count("\ufffd") > 3 or "\x00" in text or not text.strip():
-        return None
-    is_cut = len(first_bytes) >= HEAD and "\n" in text
-    lines = text.splitlines()[: -1 if is_cut else None]
-    kept = tuple(line for line in lines[:50] if line.strip())
-    return _Head(name, text, kept, _record(text, kept), columns)
+        return _Head(name)
+    is_cut = len(data) >= HEAD and "\n" in text
+    lines = tuple(line for line in text.splitlines()[: -1 if is_cut else None][:50] if line.strip())
+    first, record = lines[0] if lines else "", _record(text, lines)
+    entry = record[0] if isinstance(record, list) and record else record
+    if isinstance(entry, dict):
+        header = tuple(rows.flattened(entry))
+    elif first.startswith(("{", "[", "<")):
+        header = ()
+    else:
+        split = [
+            tuple(cell.strip(' "') for cell in first.split(one)) for one in csv_ratings.DELIMITERS
+        ]
+        header = max(split, key=lambda one: (len(tables.columns_of(one, columns)), len(one)))
+    return _Head(name, text, lines, record, header)
 
 
 def _record(text: str, lines: tuple[str, ...]) -> object:
-    """The JSON value that a head holds: its first line, else all of it, else the first entry."""
-    start = text.lstrip()
-    if not start.startswith(("{", "[")):
+    """The JSON value that a head holds: its first line, else all of it, else its first objects."""
+    if not text.lstrip().startswith(("{", "[")):
         return None
-    for candidate in (lines[0] if lines else "", text):
-        try:
+    for candidate in (*lines[:1], text):
+        with suppress(msgspec.DecodeError, RecursionError):
             return msgspec.json.decode(candidate)
-        except (msgspec.DecodeError, RecursionError):
-            continue
-    # A long file of which the head has a part: its first whole objects.
     entries: list[object] = []
     at = text.find("{", 1)
     for _ in range(20):
@@ -268,16 +233,10 @@ def _record(text: str, lines: tuple[str, ...]) -> object:
     return entries
 
 
-def _all_match(pattern: re.Pattern[str], lines: tuple[str, ...]) -> bool:
-    """Whether most of the first lines are of a pattern; a broken one is a problem of its own."""
-    fitting = sum(bool(pattern.fullmatch(line.strip())) for line in lines)
-    return bool(lines) and fitting * 2 > len(lines)
-
-
 def read(
     files: Iterable[Path | tuple[str, bytes]],
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     depth: int = 20,
     split: str | None = None,
     passages: bool = False,
@@ -291,76 +250,74 @@ def read(
     collection found its ids to name several passages. Raises an `ImportRefused` where nothing
     can be used, unless there is a table whose columns can be chosen.
     """
-    found, problems = _recognise(files, columns)
+    chosen = columns or {}
+    found, problems = _recognise(files, chosen)
     found, splits = _of_split(found, split)
     gathered = Gathered(depth, has_passages=passages)
-    hashes: dict[str, str] = {}
-    header: tuple[str, ...] = ()
+    sources: dict[str, tuple[str, str]] = {}
     for file, kind in found:
-        if kind.read:
-            rows = kind.read(file)
-            if kind.read in (tables.read, lists.read):
-                rows = kind.read(file, columns)
-            problems += _gather(file, kind, rows, gathered)
-            hashes[file.name] = _sha256(file)
-            header = header or (tables.header(file) if kind.read is tables.read else ())
+        if kind.role != "documents":
+            _gather(file, kind.read(file, chosen), gathered)
+            sources[file.name] = kind.name, _sha256(file)
     wanted = gathered.wanted()
     for file, kind in found:
-        if wanted and kind.name == "corpus":
-            problems += _gather(file, kind, trec.read_documents(file, wanted, tell), gathered)
-        elif wanted and kind.name == "text":
-            problems += _gather(file, kind, trec.read_text(file, wanted), gathered)
-    runs = gathered.runs(hashes)
+        if kind.role == "documents" and wanted:
+            _gather(file, kind.read(file, wanted, tell), gathered)
+    for file, _ in found:
+        problems += file.problems
+        if file.n_more:
+            problems.append(error("results_more", file.name, {"count": file.n_more}))
+    runs = gathered.runs(sources)
     judged = gathered.grades()
     problems += [*gathered.problems, *gathered.counted()]
     name = found[0][0].name if found else "-"
     if splits and split not in splits:
         problems.insert(0, error("results_splits", name, {"splits": ", ".join(splits)}))
     has_columns = any(problem.code == "results_columns_missing" for problem in problems)
-    if not (runs or judged or splits or (header and has_columns)):
+    if not (runs or judged or splits or (gathered.header and has_columns)):
         raise ImportRefused(*(problems or [error("results_nothing", name)]))
     return Group(
         files=tuple((file.name, kind) for file, kind in found),
         runs=runs,
         judged=judged,
-        questions=tuple(gathered.questions[key] for key in gathered.numbers()),
+        n_questions=len(gathered.numbers()),
         problems=tuple(problems),
         sample=tuple(gathered.sample),
         highest_grade=max((one.grade for one in judged if one.grade is not None), default=-1),
-        columns=tables.columns_of(header, columns),
-        header=tables.header_key(header) if header else "",
+        columns=tables.columns_of(gathered.header, chosen),
+        names=gathered.header,
+        header=tables.header_key(gathered.header) if gathered.header else "",
         splits=splits,
         has_passages=gathered.has_passages,
         collection_keys=frozenset(key for one in gathered.documents.values() for key in one.meta),
-        names=header,
     )
 
 
 def _recognise(
-    files: Iterable[Path | tuple[str, bytes]], columns: Mapping[str, str] | None
+    files: Iterable[Path | tuple[str, bytes]], columns: Columns
 ) -> tuple[list[tuple[File, Format]], list[Problem]]:
     """The files of known formats in the order in which they are read, and what is wrong."""
     found: list[tuple[File, Format]] = []
     problems: list[Problem] = []
     names_seen: Counter[str] = Counter()
-    for one in expanded(files):
-        names_seen[one.name] += 1
-        again = names_seen[one.name]
-        file = one if again == 1 else one._replace(name=f"{one.name} ({again})")
+    for file in rows.expanded(files):
+        name = file.name
+        names_seen[name] += 1
+        if names_seen[name] > 1:
+            file.name = f"{name} ({names_seen[name]})"
         try:
             with file.opened() as opened:
                 first = opened.read(HEAD)
         except BROKEN:
             problems.append(error("results_cut_off", file.name))
             continue
-        kind = recognised(one.name, first, columns)
-        head = _head(one.name, first)
-        names = max(_headers(head), key=len, default=()) if head else ()
+        kind = recognised(name, first, columns)
+        header = _head(name, first, columns).header
         if kind:
             found.append((file, kind))
-        elif len(names) > 1 and not one.name.endswith((".json", ".md", ".txt")):
+        elif len(header) > 1 and not name.endswith((".json", ".md", ".txt")):
             found.append((file, _TABLE))  # its columns can be chosen
-        elif not re.search(r"(?:^|/)(?:readme|licen[cs]e)", file.name.lower()):
+        elif not re.search(r"(?:^|/)(?:readme|licen[cs]e)", name.lower()):
             looks = {"found": "other_value", "expected": "results_file"}
             problems.append(error("unknown_format", file.name, looks))
     found.sort(key=lambda pair: READ_ORDER.index(pair[1].role))
@@ -381,32 +338,18 @@ def _of_split(
 
 
 def _gather(
-    file: File, kind: Format, rows: Iterable[FlatRow | Document | Problem], gathered: Gathered
-) -> list[Problem]:
-    problems: list[Problem] = []
-    more = 0
+    file: File, found: Iterable[FlatRow | Document | tuple[str, ...]], gathered: Gathered
+) -> None:
     try:
-        for row in rows:
-            if isinstance(row, FlatRow):
-                gathered.add(file, kind.name, row)
-            elif not isinstance(row, Problem):
-                gathered.add_document(file, row)
-            elif len(problems) < MOST_PROBLEMS:
-                problems.append(row)
-            else:
-                more += 1
+        for row in found:
+            gathered.add(file, row)
     except ImportRefused as refused:
-        problems += refused.problems
+        file.problems += refused.problems
     except BROKEN:
-        problems.append(error("results_cut_off", file.name))
-    if more:
-        problems.append(error("results_more", file.name, {"count": more}))
-    return problems
+        file.error("results_cut_off")
 
 
 def _sha256(file: File) -> str:
-    digest = hashlib.sha256()
     with suppress(*BROKEN), file.opened() as opened:
-        while part := opened.read(2**20):
-            digest.update(part)
-    return digest.hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()  # type: ignore[arg-type]
+    return hashlib.sha256().hexdigest()

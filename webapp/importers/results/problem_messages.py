@@ -56,15 +56,10 @@ MESSAGES = {
         "%(file)s, line or entry %(line)s: result %(place)s is left out; found: %(found)s. Write "
         "a text, or an object with an id or a text."
     ),
-    "results_metadata_broken": mark(
-        "%(file)s, line or entry %(line)s: %(place)s is not JSON and is ignored. Write an object."
-    ),
     # Counted.
-    "results_documents_twice": mark(
-        "%(file)s: documents whose id was there before: %(count)s. The first one counts."
-    ),
-    "results_questions_twice": mark(
-        "%(file)s: questions whose id was there before: %(count)s. The first one counts."
+    "results_twice": mark(
+        "%(file)s: documents or questions whose id was there before: %(count)s. The first one "
+        "counts."
     ),
     "results_questions_untold": mark(
         "%(file)s: questions of which only the id is known: %(count)s. Drop the file with their "

@@ -1,4 +1,4 @@
-"""What all readers of results share: the files as dropped, flat rows, and items out of values."""
+"""What all readers of results share: the files as dropped, their records, and items of values."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Literal, NamedTuple
+from typing import IO, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from webapp.importers.evaluations.cited_answers import MAX_LINE_BYTES, raw_lines, read_lines
+from webapp.importers.runs.csv_ratings import read_table
 from webapp.importers.runs.json_documents import MAX_BYTES, load, storable_text
 from webapp.importers.runs.problems import UnreadableFile, error
 from webapp.kinds.document import Document, Scalar
-from webapp.records import Problem
+from webapp.records import Problem, Tell, nobody
 
 BROKEN = (
     *(OSError, EOFError, zlib.error, zipfile.BadZipFile, struct.error),
@@ -28,21 +30,43 @@ BROKEN = (
 )
 """The exceptions of the standard library for a packed file that is broken or hostile."""
 
+MOST_PROBLEMS = 1_000
+"""Problems of one file that are kept; the rest are counted."""
+
 _LONGEST_META = 500
 _MOST_MEMBERS = 100_000
+_MOST_UNPACKED = 256 * 2**20  # bytes of a workbook
 _SKIPPED = re.compile(r"(?:^|/)(?:\.|__MACOSX/)")
+_BLANKS = b"\xef\xbb\xbf \t\r\n"
 
 
-class File(NamedTuple):
+class File(Struct):
     """A dropped file, or one in a dropped folder or zip; `opened` reads it unpacked."""
 
     name: str
     size: int
     opened: Callable[[], IO[bytes]]
+    problems: list[Problem] = field(default_factory=list)
+    n_more: int = 0
 
     @property
     def stem(self) -> str:
         return re.sub(r"(\.gz)?$", "", self.name.rpartition("/")[2]).rpartition(".")[0] or self.name
+
+    def start(self) -> bytes:
+        """The first bytes after blanks; none of a broken file, which reading it tells."""
+        with suppress(*BROKEN), self.opened() as opened:
+            return opened.read(4096).lstrip(_BLANKS)
+        return b""
+
+    def note(self, problem: Problem) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(problem)
+        else:
+            self.n_more += 1
+
+    def error(self, code: str, line: int | None = None, **details: str | int) -> None:
+        self.note(error(code, self.name, details, line=line))
 
 
 class FlatRow(Struct, frozen=True):
@@ -69,7 +93,12 @@ class FlatRow(Struct, frozen=True):
     extra: Mapping[str, object] = MappingProxyType({})
 
 
-Rows = Iterator[FlatRow | Problem]
+Rows = Iterator[FlatRow | tuple[str, ...]]
+"""Rows, and the names of a table's columns before those that have them."""
+Columns = Mapping[str, str]
+"""Role to the name of its column or key, as a person chose it."""
+Record = tuple[int, dict[str, object]]
+"""A line or entry, counted from 1, and what it holds."""
 
 
 def expanded(dropped: Iterable[Path | tuple[str, bytes]]) -> Iterator[File]:
@@ -77,34 +106,28 @@ def expanded(dropped: Iterable[Path | tuple[str, bytes]]) -> Iterator[File]:
     for one in dropped:
         if isinstance(one, tuple):
             name, data = one
-            file = File(name, len(data), partial(_of_bytes, data))
-            yield from _members(file, BytesIO(data))
+            yield from _members(File(name, len(data), partial(_opened, data)), BytesIO(data))
         elif one.is_dir():
             for path in sorted(one.rglob("*")):
-                name = path.relative_to(one.parent).as_posix()
                 if path.is_file() and not _SKIPPED.search(path.relative_to(one).as_posix()):
-                    yield _at(name, path)
+                    yield _at(path.relative_to(one.parent).as_posix(), path)
         else:
             yield from _members(_at(one.name, one), one)
-
-
-def _of_bytes(data: bytes) -> IO[bytes]:
-    return _unpacked(BytesIO(data))
 
 
 def _at(name: str, path: Path) -> File:
     if path.exists() and not path.is_file():
         raise UnreadableFile(error("not_a_file", name))
     try:
-        size = path.stat().st_size
         path.open("rb").close()
+        return File(name, path.stat().st_size, partial(_opened, path))
     except OSError as wrong:
         reason = {"reason": wrong.strerror or type(wrong).__name__}
         raise UnreadableFile(error("unreadable_file", name, reason)) from wrong
-    return File(name, size, lambda: _unpacked(path.open("rb")))
 
 
-def _unpacked(raw: IO[bytes]) -> IO[bytes]:
+def _opened(source: Path | bytes) -> IO[bytes]:
+    raw = BytesIO(source) if isinstance(source, bytes) else source.open("rb")
     head = raw.read(2)
     raw.seek(0)
     if head != b"\x1f\x8b":
@@ -116,28 +139,22 @@ def _unpacked(raw: IO[bytes]) -> IO[bytes]:
 
 def _members(file: File, source: Path | BytesIO) -> Iterator[File]:
     """The files in a zip, or the file itself when it is none (a workbook is a zip, too)."""
-    with file.opened() as opened:
-        try:
-            is_zip = opened.read(4) == b"PK\x03\x04"
-        except BROKEN:
-            is_zip = False
-    if not is_zip or file.name.lower().endswith(".xlsx"):
+    if not file.start().startswith(b"PK\x03\x04") or file.name.lower().endswith(".xlsx"):
         yield file
         return
     try:
         packed = zipfile.ZipFile(source)
-        members = [one for one in packed.infolist() if not one.is_dir()]
     except BROKEN as wrong:
         raise UnreadableFile(error("results_cut_off", file.name)) from wrong
-    if any(one.filename == "[Content_Types].xml" for one in members):
+    members = {one.filename: one for one in packed.infolist() if not one.is_dir()}
+    if "[Content_Types].xml" in members:
         yield file
         return
     if len(members) > _MOST_MEMBERS:
         raise UnreadableFile(error("results_cut_off", file.name))
-    for one in sorted(members, key=lambda one: one.filename):
-        if not _SKIPPED.search(one.filename):
-            name = storable_text(one.filename)
-            yield File(name, one.compress_size, partial(packed.open, one))
+    for name, one in sorted(members.items()):
+        if not _SKIPPED.search(name):
+            yield File(storable_text(name), one.compress_size, partial(packed.open, one))
 
 
 def whole(file: File) -> bytes:
@@ -150,54 +167,127 @@ def whole(file: File) -> bytes:
     return data
 
 
-def text_lines(file: File, opened: IO[bytes]) -> Iterator[tuple[int, str] | Problem]:
-    """Every line that is not blank with its number, without line end and byte order mark."""
-    for number, data in enumerate(raw_lines(opened), 1):
-        if data is None:
-            limit = {"limit": MAX_LINE_BYTES // 2**20}
-            yield error("line_too_long", file.name, limit, line=number)
-            continue
+def whole_text(file: File) -> str:
+    return storable_text(whole(file).decode("utf-8-sig", "replace"))
+
+
+def lines(file: File, tell: Tell = nobody) -> Iterator[tuple[int, bytes]]:
+    """Every line with its number, without byte order mark; `tell` hears of the bytes read."""
+    with file.opened() as opened:
+        raw = getattr(opened, "fileobj", None) or opened
+        for number, data in enumerate(raw_lines(opened), 1):
+            if number % 10_000 == 0 and raw.seekable():
+                tell(min(raw.tell(), file.size), file.size)
+            if data is None:
+                file.error("line_too_long", number, limit=MAX_LINE_BYTES // 2**20)
+            else:
+                yield number, data.removeprefix(b"\xef\xbb\xbf") if number == 1 else data
+
+
+def text_lines(file: File, tell: Tell = nobody) -> Iterator[tuple[int, str]]:
+    """Every line that is not blank with its number, without line end."""
+    for number, data in lines(file, tell):
+        text = ""
         try:
-            text = storable_text(data.decode("utf-8-sig" if number == 1 else "utf-8"))
+            text = storable_text(data.decode())
         except UnicodeDecodeError:
-            yield error("line_not_utf8", file.name, line=number)
-            continue
+            file.error("line_not_utf8", number)
         if text.strip():
             yield number, text.rstrip("\r\n")
 
 
-def worded_lines(file: File, count: int) -> Iterator[tuple[int, list[str]] | Problem]:
-    """The words of every line that has `count` of them, blanks in the last one."""
+def records(file: File, is_one: Callable[[dict[str, object]], bool] = bool) -> Iterator[Record]:
+    """Every row of a CSV file or a workbook, or the objects of JSON and JSON Lines that `is_one`.
+
+    An object that is taken brings those beside it in its list. Where there is none the outermost
+    ones are given: their reader says what they lack.
+    """
+    start = file.start()
+    if start.startswith(b"PK"):
+        yield from _cells(file)
+    elif not start.startswith((b"{", b"[")):
+        known = {"context.span_id", *(name for names in ROLES.values() for name in names.split())}
+        table = read_table(file.name, whole(file), required=(), known=known)
+        twice = sorted({name for name in table.columns if table.columns.count(name) > 1 and name})
+        if twice:
+            names = {"columns": ", ".join(twice)}
+            raise UnreadableFile(error("results_columns_twice", file.name, names, line=1))
+        for problem in table.problems:
+            file.note(problem)
+        for record in table.records:
+            yield record.line, dict(record.cells)
+    else:
+        yield from _json_records(file, is_one)
+
+
+def _json_records(file: File, is_one: Callable[[dict[str, object]], bool]) -> Iterator[Record]:
     with file.opened() as opened:
-        for line in text_lines(file, opened):
-            words = [] if isinstance(line, Problem) else line[1].split(None, count - 1)
+        first = opened.readline(MAX_LINE_BYTES).strip(_BLANKS)
+        if not (first.startswith(b"{") and first.endswith(b"}")):
+            value, problems = load(file.name, whole(file), expected="results_file")
+            for problem in problems:
+                file.note(problem)
+            yield from enumerate(objects(value, is_one) or _dicts(value), 1)
+            return
+    with file.opened() as opened:
+        for line in read_lines(file.name, opened):
             if isinstance(line, Problem):
-                yield line
-            elif len(words) != count:
-                counts = {"cells": len(words), "columns": count}
-                yield error("results_word_count", file.name, counts, line=line[0])
+                file.note(line)
             else:
-                yield line[0], words
+                found = objects(line.value, is_one) or [line.value]
+                yield from ((line.number, one) for one in found)
 
 
-def json_objects(
-    file: File, inside: Callable[[object], Iterable[dict[str, object]]]
-) -> Iterator[tuple[int, dict[str, object]] | Problem]:
-    """The objects in each line of JSON Lines, with its number, or `inside` a JSON file, counted."""
-    with file.opened() as opened:
-        first = opened.readline(MAX_LINE_BYTES).strip(b"\xef\xbb\xbf \t\r\n")
-        is_lines = first.startswith(b"{") and first.endswith(b"}")
-    if is_lines:
-        with file.opened() as opened:
-            for line in read_lines(file.name, opened):
-                if isinstance(line, Problem):
-                    yield line
-                else:
-                    yield from ((line.number, one) for one in inside(line.value))
-        return
-    value, problems = load(file.name, whole(file), expected="results_file")
-    yield from problems
-    yield from enumerate(inside(value), 1)
+_ENVELOPES = frozenset(
+    (
+        *("results", "data", "queries", "questions", "examples", "samples", "rows", "runs"),
+        *("responses", "traces", "judgments", "judgmentRatings", "details", "hits", "_source"),
+        *("resourceSpans", "scopeSpans", "spans"),
+    )
+)
+
+
+def objects(value: object, is_one: Callable[[dict[str, object]], bool]) -> list[dict[str, object]]:
+    """The outermost objects in a JSON value that `is_one`, with those beside them in a list."""
+    if isinstance(value, list) and any(map(is_one, _dicts(value))):
+        return _dicts(value)
+    if isinstance(value, dict) and is_one(value):
+        return [value]
+    if isinstance(value, dict):
+        value = [inner for name, inner in value.items() if name in _ENVELOPES]
+    inner = value if isinstance(value, list) else ()
+    return [found for one in inner for found in objects(one, is_one)]
+
+
+def _dicts(value: object) -> list[dict[str, object]]:
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+
+
+def _cells(file: File) -> Iterator[Record]:
+    """The rows of the first sheet of a workbook, the first one being the header."""
+    from openpyxl import load_workbook  # which no other format needs
+
+    rows: list[tuple[object, ...]] = []
+    data = BytesIO(whole(file))
+    try:
+        with zipfile.ZipFile(data) as packed:
+            if sum(one.file_size for one in packed.infolist()) > _MOST_UNPACKED:
+                raise OverflowError  # noqa: TRY301
+        book = load_workbook(data, read_only=True, data_only=True)
+        rows = list(book.worksheets[0].iter_rows(values_only=True))
+    except Exception as wrong:  # the library raises whatever its XML parser meets
+        raise UnreadableFile(error("results_cut_off", file.name)) from wrong
+    names = [as_text(cell).strip() for cell in rows[0]] if rows else []
+    for number, cells in enumerate(rows[1:], 2):
+        named = {name: cell for name, cell in zip(names, cells, strict=False) if name}
+        if any(cell not in (None, "") for cell in named.values()):
+            yield number, {name: _cell(cell) for name, cell in named.items()}
+
+
+def _cell(value: object) -> str | int | float:
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    return value if isinstance(value, str | int | float) else str(value or "")
 
 
 # Role to the names of columns and keys that mean it, best first, in lower case with _ for
@@ -246,7 +336,7 @@ def guessed(names: tuple[str, ...], *, of_item: bool = False) -> Mapping[str, st
 
 
 _INNER = (
-    *("node", "document", "doc", "_source", "fields", "payload"),
+    *("node", "document", "doc", "hit", "_source", "fields", "payload"),
     *("metadata", "meta", "extra_info"),
 )
 
@@ -266,11 +356,12 @@ def flattened(raw: Mapping[str, object]) -> dict[str, object]:
     return values
 
 
-def item_of(values: Mapping[str, object], columns: Mapping[str, str]) -> Document | None:
-    """The document that `values` state, read by `columns` (role to name); ``None`` for none.
+def item_of(values: Mapping[str, object], columns: Columns | None = None) -> Document | None:
+    """The document that `values` state, read by `columns` or by guess; ``None`` for none.
 
     Other values become ``meta``. An address is kept only if a browser can open it.
     """
+    columns = guessed(tuple(values), of_item=True) if columns is None else columns
     said = {role: as_text(values.get(name)) for role, name in columns.items() if name}
     url, title = said.get("url", ""), said.get("title", "")
     if not (said.get("doc_id") or said.get("text", "").strip() or title or url):

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
-from typing import IO
+from collections.abc import Container, Iterator
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from webapp.importers.evaluations.cited_answers import raw_lines
-from webapp.importers.results.rows import (
-    File,
-    FlatRow,
-    Rows,
-    as_number,
-    as_rank,
-    as_text,
-    flattened,
-    guessed,
-    item_of,
-    text_lines,
-    whole,
-    worded_lines,
-)
-from webapp.importers.runs.problems import error
+from webapp.importers.results import rows
+from webapp.importers.results.rows import Columns, File, FlatRow, Rows, as_text
 from webapp.kinds.document import Document
-from webapp.records import Problem, Tell
+from webapp.records import Tell
 
 RUN_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+\d+\s+[-+]?[\d.]+(?:[eE][-+]?\d+)?\s+\S.*")
 QRELS_LINE = re.compile(r"\S+\s+\S+\s+\S+\s+-?\d+(?:\.\d+)?\s*")
@@ -37,58 +23,53 @@ _TAG = re.compile(r"<[^>]{0,200}>")
 _MOST_TEXT = 2**20  # characters of one document
 
 
-def read_run(file: File) -> Rows:
+def _words(file: File, count: int) -> Iterator[tuple[int, list[str]]]:
+    """The words of every line that has `count` of them, blanks in the last one."""
+    for number, text in rows.text_lines(file):
+        words = text.split(None, count - 1)
+        if len(words) == count:
+            yield number, words
+        else:
+            file.error("results_word_count", number, cells=len(words), columns=count)
+
+
+def read_run(file: File, _columns: Columns) -> Rows:
     """Every line of a run: query, Q0, document, rank, score, tag."""
-    for line in worded_lines(file, 6):
-        if isinstance(line, Problem):
-            yield line
+    for number, (query_id, _, doc_id, stated, value, tag) in _words(file, 6):
+        rank, score = rows.as_rank(stated), rows.as_number(value)
+        if rank is None or score is None:
+            place, word = ("rank", stated) if rank is None else ("score", value)
+            file.error("results_number_wrong", number, place=place, value=word[:40])
             continue
-        number, (query_id, _, doc_id, rank, score, tag) = line
-        place, value = as_rank(rank), as_number(score)
-        if place is None or value is None:
-            name, word = ("rank", rank) if place is None else ("score", score)
-            wrong = {"place": name, "value": word[:40]}
-            yield error("results_number_wrong", file.name, wrong, line=number)
-            continue
-        system, tab, own = tag.partition("\t")  # behind a tab the list's own score, as we export it
+        # Behind a tab is the own score of the list, as we export it.
+        system, tab, own = tag.partition("\t")
         yield FlatRow(
             number,
             query_id=query_id,
             item=doc_id,
             system=system.strip(),
-            rank=place,
-            score=as_number(own) if tab else value,
+            rank=rank,
+            score=rows.as_number(own) if tab else score,
         )
 
 
-def read_qrels(file: File) -> Rows:
+def read_qrels(file: File, _columns: Columns) -> Rows:
     """Every line of qrels: query, iteration, document, grade."""
-    for line in worded_lines(file, 4):
-        if isinstance(line, Problem):
-            yield line
-        else:
-            number, (query_id, _, doc_id, grade) = line
-            yield FlatRow(number, "grade", query_id=query_id, item=doc_id, grade=grade.strip())
+    for number, (query_id, _, doc_id, grade) in _words(file, 4):
+        yield FlatRow(number, "grade", query_id=query_id, item=doc_id, grade=grade.strip())
 
 
-def read_topics(file: File) -> Rows:
+def read_topics(file: File, _columns: Columns) -> Rows:
     """The questions of <top> blocks (title; description and narrative beside it), TSV or JSONL."""
-    with file.opened() as opened:
-        start = opened.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(b"<"):
+    if file.start().startswith(b"<"):
         yield from _blocks(file)
         return
-    with file.opened() as opened:
-        for line in text_lines(file, opened):
-            if isinstance(line, Problem):
-                yield line
-                continue
-            number, text = line
-            query_id, query, category = topic_line(text)
-            if query_id:
-                yield FlatRow(number, "question", query_id=query_id, query=query, category=category)
-            else:
-                yield error("results_without_id", file.name, line=number)
+    for number, text in rows.text_lines(file):
+        query_id, query, category = topic_line(text)
+        if query_id:
+            yield FlatRow(number, "question", query_id=query_id, query=query, category=category)
+        else:
+            file.error("results_without_id", number)
 
 
 def topic_line(text: str) -> tuple[str, str, str]:
@@ -101,24 +82,25 @@ def topic_line(text: str) -> tuple[str, str, str]:
         query_id, _, query = text.partition("\t")
         return query_id.strip(), query.strip(), ""
     try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+        value = msgspec.json.decode(text, type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError):
         return "", "", ""
-    if not isinstance(value, dict):
-        return "", "", ""
-    names = (value.get(name) for name in ("_id", "id", "query_id", "qid", "query-id"))
-    query_id = next((as_text(one) for one in names if one not in (None, "")), "")
-    texts = (value.get(name) for name in ("text", "query", "question", "title"))
-    query = next((as_text(one) for one in texts if one), "")
-    stated = flattened(value)
-    category = as_text(stated.get(guessed(tuple(stated)).get("category", "")))
-    return query_id.strip(), query.strip(), category.strip()
+    # The id and the text of an item are the question's here.
+    names = {**rows.guessed(tuple(value), of_item=True), **rows.guessed(tuple(value))}
+    said = {role: as_text(value[name]).strip() for role, name in names.items()}
+    query_id = said.get("query_id") or said.get("doc_id", "")
+    query = said.get("query") or said.get("text") or said.get("title", "")
+    inner = rows.flattened(value)
+    return (
+        query_id,
+        query,
+        as_text(inner.get(rows.guessed(tuple(inner)).get("category", ""))).strip(),
+    )
 
 
 def _blocks(file: File) -> Rows:
-    text = whole(file).decode("utf-8-sig", "replace").replace("\x00", "")
     line = 1
-    for part in re.split(r"</top(?:ic)?>", text):
+    for part in re.split(r"</top(?:ic)?>", rows.whole_text(file)):
         start, line = line, line + part.count("\n")
         block = _TOPIC.search(part)
         if not block:
@@ -133,7 +115,7 @@ def _blocks(file: File) -> Rows:
         asked = next((fields[name] for name in names if fields.get(name)), "")
         query = asked or " ".join(_TAG.sub(" ", inner).split() if number else ())
         if not query_id:
-            yield error("results_without_id", file.name, line=start)
+            file.error("results_without_id", start)
             continue
         told = {"description": fields.get("desc", ""), "narrative": fields.get("narr", "")}
         extra = {name: said for name, said in told.items() if said and said != query}
@@ -143,89 +125,59 @@ def _blocks(file: File) -> Rows:
 class _OnlyId(Struct):
     _id: str | int | None = None
     id: str | int | None = None
-    docid: str | int | None = None
     doc_id: str | int | None = None
+    docid: str | int | None = None
     docno: str | int | None = None
     pid: str | int | None = None
 
 
 _only_id = msgspec.json.Decoder(_OnlyId)
+Documents = Iterator[Document]
 
 
-def read_documents(file: File, wanted: Container[str], tell: Tell) -> Iterator[Document | Problem]:
+def read_documents(file: File, wanted: Container[str], tell: Tell) -> Documents:
     """The `wanted` documents of a collection, read as a stream; `tell` hears of bytes read."""
-    with file.opened() as opened:
-        start = opened.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    reader: Callable[[File, IO[bytes], Container[str], Tell], Iterator[Document | Problem]]
+    start = file.start().lower()
     if start.startswith(b"{"):
-        reader = _json_lines
+        yield from _json_lines(file, wanted, tell)
     elif b"<docno>" in start or start.startswith(b"<doc>"):
-        reader = _doc_blocks
+        yield from _doc_blocks(file, wanted, tell)
     else:
-        reader = _tab_lines
-    with file.opened() as opened:
-        yield from reader(file, opened, wanted, tell)
+        yield from _tab_lines(file, wanted, tell)
     tell(file.size, file.size)
 
 
-def _heard(file: File, opened: IO[bytes], number: int, tell: Tell) -> None:
-    if number % 10_000 == 0:
-        raw = getattr(opened, "fileobj", None) or opened
-        tell(min(raw.tell(), file.size) if raw.seekable() else 0, file.size)
-
-
-def _json_lines(
-    file: File, opened: IO[bytes], wanted: Container[str], tell: Tell
-) -> Iterator[Document | Problem]:
-    for number, data in enumerate(raw_lines(opened), 1):
-        _heard(file, opened, number, tell)
-        if data is None:
-            yield error("line_too_long", file.name, {"limit": 16}, line=number)
-            continue
-        line = data.removeprefix(b"\xef\xbb\xbf")
+def _json_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
+    for number, data in rows.lines(file, tell):
         try:
-            only = _only_id.decode(line)
+            ids = _only_id.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            if line.strip():
-                yield error("results_without_id", file.name, line=number)
+            if data.strip():
+                file.error("results_without_id", number)
             continue
-        ids = (only._id, only.id, only.doc_id, only.docid, only.docno, only.pid)
-        doc_id = next((str(one) for one in ids if one not in (None, "")), None)
+        stated = (ids._id, ids.id, ids.doc_id, ids.docid, ids.docno, ids.pid)
+        doc_id = next((str(one) for one in stated if one not in (None, "")), None)
         if doc_id in wanted:
-            values = flattened(msgspec.json.decode(line))
-            item = item_of(values, guessed(tuple(values), of_item=True))
+            item = rows.item_of(rows.flattened(msgspec.json.decode(data)))
             if item is not None:
-                yield msgspec.structs.replace(item, doc_id=doc_id)
+                yield replace(item, doc_id=doc_id)
 
 
-def _tab_lines(
-    file: File, opened: IO[bytes], wanted: Container[str], tell: Tell
-) -> Iterator[Document | Problem]:
-    for line in text_lines(file, opened):
-        if isinstance(line, Problem):
-            yield line
-            continue
-        number, text = line
-        _heard(file, opened, number, tell)
+def _tab_lines(file: File, wanted: Container[str], tell: Tell) -> Documents:
+    for number, text in rows.text_lines(file, tell):
         doc_id, tab, rest = text.partition("\t")
         if not tab:
-            yield error("results_without_id", file.name, line=number)
+            file.error("results_without_id", number)
         elif doc_id.strip() in wanted:
             *titles, body = rest.split("\t")  # of MS MARCO's documents: address, title, body
-            titles = [one for one in titles if not one.startswith("http")]
-            yield Document(doc_id=doc_id.strip(), title=" ".join(titles), text=body)
+            title = " ".join(one for one in titles if not one.startswith("http"))
+            yield Document(doc_id=doc_id.strip(), title=title, text=body)
 
 
-def _doc_blocks(
-    file: File, opened: IO[bytes], wanted: Container[str], tell: Tell
-) -> Iterator[Document | Problem]:
+def _doc_blocks(file: File, wanted: Container[str], tell: Tell) -> Documents:
     block: list[str] = []
     size = 0
-    for number, data in enumerate(raw_lines(opened), 1):
-        _heard(file, opened, number, tell)
-        if data is None:
-            yield error("line_too_long", file.name, {"limit": 16}, line=number)
-            continue
+    for number, data in rows.lines(file, tell):
         line = data.decode("utf-8", "replace").replace("\x00", "")
         if re.match(r"\s*<doc>", line, re.IGNORECASE):
             block, size = [], 0
@@ -235,11 +187,11 @@ def _doc_blocks(
         if re.search(r"</doc>\s*$", line, re.IGNORECASE):
             text = "".join(block)
             block, size = [], 0
-            doc_id = _inner(text, "docno") or _inner(text, "docid")
+            doc_id = _first(text, "docno", "docid")
             if not doc_id:
-                yield error("results_without_id", file.name, line=number)
+                file.error("results_without_id", number)
             elif doc_id in wanted:
-                title = _inner(text, "title") or _inner(text, "headline")
+                title = _first(text, "title", "headline")
                 yield Document(doc_id=doc_id, title=title, text=_body(text))
 
 
@@ -257,8 +209,10 @@ def _inside(block: str, name: str) -> list[str]:
     return found
 
 
-def _inner(block: str, name: str) -> str:
-    return " ".join(_TAG.sub(" ", next(iter(_inside(block, name)), "")).split())
+def _first(block: str, *names: str) -> str:
+    """The words of the first of these fields that has some."""
+    parts = (next(iter(_inside(block, name)), "") for name in names)
+    return next(filter(None, (" ".join(_TAG.sub(" ", part).split()) for part in parts)), "")
 
 
 def _body(block: str) -> str:
@@ -271,14 +225,11 @@ def _body(block: str) -> str:
     return "\n\n".join(_TAG.sub("", text).strip() for text in texts)
 
 
-def read_text(file: File, wanted: Container[str]) -> Iterator[Document | Problem]:
+def read_text(file: File, wanted: Container[str], _tell: Tell) -> Documents:
     """A document that is a file of its own, named after its id."""
-    names = (file.name, file.name.rpartition("/")[2], file.stem)
-    inside = file.name.partition("/")[2]
-    doc_id = next((name for name in (inside, *names) if name and name in wanted), None)
-    if doc_id is None:
-        return
-    text = whole(file).decode("utf-8-sig", "replace").replace("\x00", "")
-    is_markdown = file.name.lower().endswith(".md")
-    meta = {"format": "markdown"} if is_markdown else {}
-    yield Document(doc_id=doc_id, title=file.stem, text=text, meta=meta)
+    base = file.name.rpartition("/")[2]
+    names = (file.name.partition("/")[2], file.name, base, file.stem)
+    doc_id = next((name for name in names if name and name in wanted), None)
+    if doc_id is not None:
+        meta = {"format": "markdown"} if base.lower().endswith(".md") else {}
+        yield Document(doc_id=doc_id, title=file.stem, text=rows.whole_text(file), meta=meta)

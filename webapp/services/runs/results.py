@@ -191,7 +191,7 @@ def read_files(
         files=tuple((file, form.words) for file, form in found.files),
         runs=tuple(map(_found, found.runs)),
         raters=Counter(one.rater or "" for one in found.judged),
-        n_questions=len(found.questions),
+        n_questions=found.n_questions,
         highest_grade=found.highest_grade,
         problems=found.problems,
         sample=tuple(map(_told, found.sample)),
