@@ -161,7 +161,7 @@ def take(browser: Browser, address: str, picture: Picture, language: str) -> Non
     page.wait_for_load_state("networkidle")
     for key in picture.keys:
         page.keyboard.press(key)
-        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(2000)  # until it is saved
     page.evaluate("scrollTo(0, 0)")
     page.evaluate(NAME_NO_FOLDER)
     if picture.parts:
