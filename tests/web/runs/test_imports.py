@@ -455,3 +455,30 @@ def test_a_study_without_runs_takes_either_kind(
     with web_database.reading() as session:
         (study,) = session.scalars(select(Study))
         assert (study.kind, study.asks_quality) == (Card.kind, True)
+
+
+def test_files_are_read_by_other_columns_while_clicks_are_stored(
+    client: FlaskClient, web_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b"query,system,rank,doc_id,label\nhow to thaw meat,bm25,1,d7,kitchen\n"
+    sent = {"files": [(BytesIO(data), "results.csv")]}
+    (token,) = tokens(client.post("/runs/import", data=sent, follow_redirects=True))
+    read_again = file_formats.read_again
+
+    def beside_a_click(*given: Any) -> Any:
+        with web_database.writing() as session:
+            session.commit()
+        return read_again(*given)
+
+    monkeypatch.setattr(file_formats, "read_again", beside_a_click)
+    columns = [f"{role}={role}" for role in ("query", "system", "rank", "doc_id")]
+    form = {"token": token, "action": "look", f"depth-{token}": "3"}
+    chosen = form | {f"column-{token}": [*columns, "grade=", "rater="]}
+    client.post("/runs/import", data=chosen)
+
+    with open_study(web_database) as (session, study):
+        report = waiting_files.opened(waiting_files.find(session, study, token)).read
+    assert report.choices.depth == 3
+    assert report.choices.columns == {role: role for role in report.columns} | {"grade": ""}
+    assert "grade" not in report.columns  # as it was guessed to be
+    assert "results_grade_wrong" not in {problem.code for problem in report.problems}

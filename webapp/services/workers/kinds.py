@@ -44,12 +44,13 @@ def storing(files: Sequence[Upload], decisions: Mapping[str, FileDecision]) -> d
 
 def read_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
     """Return that the files are read and wait for a decision; raises ``UnknownUpload``."""
-    read = _opened(session, study, wanted, tell)
+    opened = _opened(session, study, wanted, tell)
+    # Before the transaction that clicks wait for: it may take as long again.
+    read = {t: file_formats.with_known_columns(study, file) for t, file in opened.items()}
 
     def finish(session: Session, study: Study, _now: datetime) -> dict[str, Any]:
         for token, file in read.items():
-            upload = waiting_files.find(session, study, token)
-            waiting_files.put(upload, file_formats.with_known_columns(study, file))
+            waiting_files.put(waiting_files.find(session, study, token), file)
         return {"runs": [], "left": wanted["tokens"], "stored": False}
 
     return finish

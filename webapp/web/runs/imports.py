@@ -32,7 +32,7 @@ from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.runs import file_formats, imports, results, runs, samples, waiting_files
 from webapp.services.runs.file_formats import FORMATS, RATED_CSV, RESULTS, RUN, FileDecision
-from webapp.services.runs.results import Choices
+from webapp.services.runs.results import Choices, ResultsReport
 from webapp.services.runs.waiting_files import StoredFiles, UnknownUpload
 from webapp.services.study import studies
 from webapp.services.workers import jobs, kinds
@@ -86,12 +86,19 @@ class WaitingFileForm(Form):
     depth = WholeField(1, results.MOST_DEPTH)
     split = LineField(LONGEST_LABEL)
 
-    @property
-    def choices(self) -> Choices:
-        """How files of results are to be read."""
+    def choices(self, read: ResultsReport) -> Choices:
+        """Return how files of results that were `read` once are to be read now.
+
+        A role is none's only where it was some column's: files beside it may have others.
+        """
         named = (said.partition("=") for said in self.column.data or ())
-        columns = {role: name for role, _, name in named if name}
-        return Choices(columns, self.depth.data or results.DEPTH, self.split.data or None)
+        before = read.columns.keys() | read.choices.columns.keys()
+        return replace(
+            read.choices,
+            columns={role: name for role, _, name in named if name or role in before},
+            depth=self.depth.data or results.DEPTH,
+            split=self.split.data or None,
+        )
 
     def decision(self) -> FileDecision:
         """Return the decision; its rater only if the report that was shown was theirs."""
@@ -151,14 +158,16 @@ def upload() -> Response:
         return _answer([], unfit.messages["files"], 422)
     given = file_formats.together(chosen)
     is_long = waiting_files.is_long(form.size(data) for form, _, data in given)
-    read = [] if is_long else [file_formats.opened(*file) for file in given]
+    with access.reading() as (_, rater):
+        opened = (file_formats.opened(*file) for file in ([] if is_long else given))
+        read = [file_formats.with_known_columns(rater.study, file) for file in opened]
     with access.writing() as (session, rater):
         files = [
             waiting_files.keep(session, rater.study, name, data, access.now(), form)
             for form, name, data in given
         ]
         for file, found in zip(files, read, strict=False):
-            waiting_files.put(file, file_formats.with_known_columns(rater.study, found))
+            waiting_files.put(file, found)
         reading = kinds.reading(files)
         session.commit()
     if is_long:
@@ -268,12 +277,19 @@ def _look_again(tokens: list[str], sent: dict[str, WaitingFileForm], **said: str
 
 def _read_again(sent: Mapping[str, WaitingFileForm]) -> None:
     """Read the files of results anew whose columns, depth or split are chosen otherwise."""
+    chosen = {token: decided for token, decided in sent.items() if decided.depth.raw_data}
+    with access.reading() as (session, rater):
+        files = [waiting_files.find(session, rater.study, token) for token in chosen]
+        before = {file.id: waiting_files.opened(file) for file in files}
+    # Outside of any transaction: clicks do not wait for it.
+    read = {
+        token: file_formats.read_again(file, chosen[token].choices(file.read))
+        for token, file in before.items()
+        if isinstance(file.read, ResultsReport)
+    }
     with access.writing() as (session, rater):
-        for token, decided in sent.items():
-            file = waiting_files.find(session, rater.study, token)
-            if decided.depth.raw_data and file.format == RESULTS.name:
-                read = waiting_files.opened(file)
-                waiting_files.put(file, file_formats.read_again(read, decided.choices))
+        for token, file in read.items():
+            waiting_files.put(waiting_files.find(session, rater.study, token), file)
         session.commit()
 
 
