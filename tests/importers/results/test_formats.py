@@ -19,6 +19,7 @@ from msgspec import to_builtins
 from openpyxl import Workbook
 
 from webapp.i18n import speaking
+from webapp.importers.results import rows
 from webapp.importers.results.formats import FORMATS, OTHER_EXAMPLES, Group, examples, recognised
 from webapp.importers.results.formats import read as read_files
 from webapp.importers.runs.json_documents import storable_text
@@ -740,3 +741,19 @@ def test_a_large_collection_is_read_as_a_stream(tmp_path: Path) -> None:
     assert peak < 8 * 2**20 < path.stat().st_size
     assert heard == sorted(heard)
     assert heard[-1] == (path.stat().st_size,) * 2
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.run.gz"])
+def test_no_more_is_unpacked_than_a_text_may_be(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(rows, "_MOST_UNPACKED", 2**16)
+    run = RUN.encode() * 2**14
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.run", run)
+    data = packed.getvalue() if name == "a.zip" else gzip.compress(run)
+
+    try:
+        problems = read({name: data}).problems  # of what came before
+    except ImportRefused as refused:
+        problems = refused.problems
+    assert "results_cut_off" in {problem.code for problem in problems}

@@ -10,10 +10,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
-from io import BytesIO
+from io import SEEK_END, BufferedReader, BytesIO, RawIOBase
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from msgspec import Struct, field
 
@@ -35,7 +35,8 @@ MOST_PROBLEMS = 1_000
 
 _LONGEST_META = 500
 _MOST_MEMBERS = 100_000
-_MOST_UNPACKED = 256 * 2**20  # bytes of a workbook
+_MOST_UNPACKED = 256 * 2**20  # bytes of a workbook, and what any other file may have at least
+_MOST_TIMES_PACKED = 100  # which no text reaches
 _SKIPPED = re.compile(r"(?:^|/)(?:\.|__MACOSX/)")
 _BLANKS = b"\xef\xbb\xbf \t\r\n"
 
@@ -129,12 +130,36 @@ def _at(name: str, path: Path) -> File:
 def _opened(source: Path | bytes) -> IO[bytes]:
     raw = BytesIO(source) if isinstance(source, bytes) else source.open("rb")
     head = raw.read(2)
+    size = raw.seek(0, SEEK_END)
     raw.seek(0)
-    if head != b"\x1f\x8b":
-        return raw
-    packed = gzip.GzipFile(fileobj=raw)
-    packed.myfileobj = raw  # type: ignore[assignment] # so that it is closed with it
-    return packed  # type: ignore[return-value]
+    return BufferedReader(_Unpacked(raw, _most(size))) if head == b"\x1f\x8b" else raw
+
+
+class _Unpacked(RawIOBase):
+    """A gzip file that raises ``ValueError`` beyond `most` unpacked bytes."""
+
+    def __init__(self, fileobj: IO[bytes], most: int) -> None:
+        self.fileobj = fileobj
+        self._packed = gzip.GzipFile(fileobj=fileobj)
+        self._left = most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        read = self._packed.readinto(buffer)
+        self._left -= read
+        if self._left < 0:
+            raise ValueError("the file unpacks to far more than texts do")
+        return read
+
+    def close(self) -> None:
+        super().close()
+        self.fileobj.close()
+
+
+def _most(packed: int) -> int:
+    return max(_MOST_UNPACKED, _MOST_TIMES_PACKED * packed)
 
 
 def _members(file: File, source: Path | BytesIO) -> Iterator[File]:
@@ -154,7 +179,13 @@ def _members(file: File, source: Path | BytesIO) -> Iterator[File]:
         raise UnreadableFile(error("results_cut_off", file.name))
     for name, one in sorted(members.items()):
         if not _SKIPPED.search(name):
-            yield File(storable_text(name), one.compress_size, partial(packed.open, one))
+            yield File(storable_text(name), one.compress_size, partial(_member, packed, one))
+
+
+def _member(packed: zipfile.ZipFile, one: zipfile.ZipInfo) -> IO[bytes]:
+    if one.file_size > _most(one.compress_size):
+        raise ValueError(f"{one.filename} unpacks to far more than texts do")
+    return packed.open(one)
 
 
 def whole(file: File) -> bytes:
@@ -174,7 +205,7 @@ def whole_text(file: File) -> str:
 def lines(file: File, tell: Tell = nobody) -> Iterator[tuple[int, bytes]]:
     """Every line with its number, without byte order mark; `tell` hears of the bytes read."""
     with file.opened() as opened:
-        raw = getattr(opened, "fileobj", None) or opened
+        raw = getattr(getattr(opened, "raw", None), "fileobj", opened)
         for number, data in enumerate(raw_lines(opened), 1):
             if number % 10_000 == 0 and raw.seekable():
                 tell(min(raw.tell(), file.size), file.size)
