@@ -325,10 +325,13 @@ def test_storing_holds_little_beside_what_was_read(
 ) -> None:
     """A portion of its rows with their texts, 10 MB of which are stored."""
     monkeypatch.setattr(imports, "PORTION", 100)
+    monkeypatch.setattr(results, "AT_ONCE", 5)
     asked = ((s, q, n) for s in "ab" for q in range(100) for n in range(20))
     lines = "".join(f"q{q} Q0 d{n} {n} {99 - n} {s}\n" for s, q, n in asked)
     corpus = "".join(f'{{"_id": "d{n}", "text": "{n} {"word " * 1_000}"}}\n' for n in range(20))
+    qrels = "".join(f"q{q} 0 d{n} 1\n" for q in range(100) for n in range(3))
     files = [("run.txt", lines.encode()), ("corpus.jsonl", corpus.encode())]
+    files += [("qrels.txt", qrels.encode())]
     report = results.read_files("files", files, Choices())
     tracemalloc.start()
     try:
@@ -337,5 +340,5 @@ def test_storing_holds_little_beside_what_was_read(
     finally:
         tracemalloc.stop()
 
-    assert count(session, Result) == 4_000
+    assert (count(session, Result), count(session, Judgment)) == (4_000, 300)
     assert peak < 6 * 2**20

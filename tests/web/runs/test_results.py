@@ -126,6 +126,17 @@ def test_columns_that_nothing_names_are_chosen_on_the_page_and_remembered(
         ]
 
 
+def test_a_column_that_was_guessed_wrongly_is_taken_for_nothing_on_the_page(
+    client: FlaskClient, web_database: Database
+) -> None:
+    report = drop(client, ("a.csv", "query,doc_id,text,score\nred,7,Dress,0.2\nred,8,Gown,0.9\n"))
+    decide(client, decide(client, report, "look", column=["score="], depth="20"), "store")
+
+    with web_database.reading() as session:
+        cards = session.scalars(select(JudgedThing.card).order_by(JudgedThing.id))
+        assert [card["doc_id"] for card in cards if card] == ["7", "8"]
+
+
 def test_the_depth_of_lists_and_one_of_several_splits_are_chosen_on_the_page(
     client: FlaskClient, web_database: Database
 ) -> None:

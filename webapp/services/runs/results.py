@@ -52,6 +52,8 @@ SCORED: Mapping[str, frozenset[str]] = {
 }
 """The keys of lines that an evaluation of the kind scores, which can be judged as well."""
 LONGEST_LOOK = 2**20
+AT_ONCE = 100
+"""Questions whose items, with their texts, are in memory while they are filled or graded."""
 
 Given = Path | tuple[str, bytes]
 
@@ -434,12 +436,14 @@ def _seen(read: ReadRun, shown: set[str]) -> Iterator[ReadQuery]:
 def _fill_texts(session: Session, study: Study, read: ReadRun, now: datetime) -> None:
     """Give questions and items that were imported without their texts what a collection says."""
     _, questions = question_sets.of_collection(session, study, read.queries, now)
-    answers = zip(questions, read.queries, strict=True)
-    listed = [(asked.id, card) for asked, query in answers for card in query.cards]
-    pool = Pool(session, {asked.id for asked in questions}, [card for _, card in listed])
-    for at, card in listed:
-        pool.fill(at, card)
-    pool.store()
+    answers = [*zip((asked.id for asked in questions), read.queries, strict=True)]
+    for start in range(0, len(answers), AT_ONCE):
+        portion = answers[start : start + AT_ONCE]
+        listed = [(at, card) for at, query in portion for card in query.cards]
+        pool = Pool(session, {at for at, _ in portion}, [card for _, card in listed])
+        for at, card in listed:
+            pool.fill(at, card)
+        pool.store()
 
 
 def _grade(
@@ -450,22 +454,25 @@ def _grade(
     now: datetime,
 ) -> int:
     """Store grades as events of a rater."""
-    placed = []
+    placed: dict[int, list[Judged]] = {}
     for one in judged:
         at = questions.get(one.external_id or question_key(one.question))
         if at is not None and (one.grade is not None or one.cannot_tell):
-            placed.append((at, one))
-    items = {one.identity: _item(one.identity) for _, one in placed}
-    pool = Pool(session, {at for at, _ in placed}, items.values())
-    things = [pool.place(at, None, items[one.identity], one.identity) for at, one in placed]
-    pool.store()
+            placed.setdefault(at, []).append(one)
     changes: list[TargetChange] = []
-    for number, ((at, one), thing) in enumerate(zip(placed, things, strict=True), start=1):
-        verdict = "unsure" if one.cannot_tell else str(one.grade)
-        said = f"{rater.name} {at} {one.identity} {verdict}"
-        digest = hashlib.sha256(said.encode()).hexdigest()[:32]
-        click = Click(digest, now, now, f"file {digest[:8]}", number)
-        changes.append(TargetChange(Target("verdict", thing.id), verdict, click))
+    asked = [*placed]
+    for start in range(0, len(asked), AT_ONCE):
+        portion = [(at, one) for at in asked[start : start + AT_ONCE] for one in placed[at]]
+        items = {one.identity: _item(one.identity) for _, one in portion}
+        pool = Pool(session, {at for at, _ in portion}, items.values())
+        things = [pool.place(at, None, items[one.identity], one.identity) for at, one in portion]
+        pool.store()
+        for (at, one), thing in zip(portion, things, strict=True):
+            verdict = "unsure" if one.cannot_tell else str(one.grade)
+            said = f"{rater.name} {at} {one.identity} {verdict}"
+            digest = hashlib.sha256(said.encode()).hexdigest()[:32]
+            click = Click(digest, now, now, f"file {digest[:8]}", len(changes) + 1)
+            changes.append(TargetChange(Target("verdict", thing.id), verdict, click))
     events.record_all(session, rater, changes, cause="import")
     events.refresh(session, rater, [change.target for change in changes])
     return len(changes)

@@ -239,14 +239,14 @@ def _decide(form: WaitingForm) -> Response:
 
 def _score(token: str, name: str) -> Response:
     """Score a waiting file of results, which goes on waiting."""
+    with access.reading() as (session, rater):
+        report = waiting_files.opened(waiting_files.find(session, rater.study, token)).read
+    kind = getattr(report, "scorable", {}).get(name)
+    if kind is None:
+        raise UnknownUpload(name)
+    settings = ScoringSettings(kind=EvaluationKind(kind))
+    chosen = [NamedBytes(*one) for one in report.given if one[0] == name]
     with access.writing() as (session, rater):
-        file = waiting_files.find(session, rater.study, token)
-        report = waiting_files.opened(file).read
-        kind = getattr(report, "scorable", {}).get(name)
-        if kind is None:
-            raise UnknownUpload(name)
-        settings = ScoringSettings(kind=EvaluationKind(kind))
-        chosen = [NamedBytes(*one) for one in report.given if one[0] == name]
         wanted = kinds.put_by(session, rater.study, settings, "", chosen[:1], access.now())
         session.commit()
     return led_to(kinds.SCORING, wanted)
