@@ -32,7 +32,7 @@ LANGUAGES = {"id": "id-ID", "en": "en-GB"}
 COLOURS = 64
 HALLS = "apakah ada gudang yang dijual"  # its first answer lists nothing
 NAME_NO_FOLDER = r"""for (const part of document.querySelectorAll("footer > span"))
-  part.textContent = part.textContent.replace(/\S+[/\\](?=demo(?:-documents)?\.sqlite)/, "instance/");"""
+  part.textContent = part.textContent.replace(/\S+[/\\](?=demo[\w-]*\.sqlite)/, "instance/");"""
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,10 @@ from webapp.db.engine import Database
 from webapp.db.tables.runs import Run
 from webapp.i18n import LANGUAGES, speaking
 from webapp.metrics.agreement.report import ItemKind
+from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.judging.figures import Totals, figures
 from webapp.services.agreement import adjudications, agreement
+from webapp.services.comparisons import comparisons
 from webapp.services.runs import reports
 from webapp.services.study import studies
 from webapp.web.features import MENUS
@@ -104,6 +106,18 @@ def test_two_raters_agree_by_weighted_kappa_and_leave_disputes(demo_session: Ses
     assert cards.quadratic is not None
     values = [found.value or 0 for found in (cards.cohen, cards.linear, cards.quadratic)]
     assert 0.6 < values[0] < values[1] < values[2] < 1
+
+
+def test_runs_without_a_complete_question_are_compared(demo_session: Session) -> None:
+    study = study_of(demo_session)
+    run_ids = demo_session.scalars(select(Run.id).order_by(Run.search_method)).all()
+    rule = reports.rule_of(demo_session, study)
+    few = Resampling(resamples=100)
+    found = comparisons.report(demo_session, study, run_ids, rule, settings=few).comparison
+
+    assert 0 in [one.totals.n_complete for one in found.contenders]
+    assert all(one.rated for one in found.contenders)
+    assert found.order("nDCG@10")[0] == (run_ids[-1],)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -72,8 +72,12 @@ class Contender(Struct, frozen=True):
 
     @property
     def rated(self) -> bool:
-        """Whether any question is complete: a run without judgments loses to no other run."""
-        return self.totals.n_complete > self.totals.n_failed
+        """Whether any judgment counts: a run without judgments loses to no other run.
+
+        A ranking figure has its value from the first judgment on, others from complete questions.
+        """
+        ranked = (one.figure.value for name, one in self.estimates.items() if name not in HEADLINES)
+        return self.totals.n_complete > self.totals.n_failed or any(ranked)
 
 
 class ComparedQuestionLine(Struct, frozen=True):
