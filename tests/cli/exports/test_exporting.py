@@ -5,6 +5,7 @@ import errno
 import io
 import json
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -353,3 +354,26 @@ def test_a_page_to_rate_on_takes_nobodys_verdicts(tmp_path: Path, run_id: str) -
     assert refused.returncode == 2
     assert given.stdout.startswith("<!doctype html>")
     assert run_id not in given.stdout
+
+
+def test_judgments_of_documents_are_a_folder_or_a_zip_by_the_name_of_the_output(
+    tmp_path: Path,
+) -> None:
+    seeds = Path(__file__).parents[3] / "seeds" / "documents"
+    names = ("corpus.jsonl", "queries.jsonl", "runs/lsa.run", "ratings-dewi.csv")
+    done = relevansi(tmp_path, "import", *(seeds / name for name in names))
+    run = done.stdout.split()[0]
+    folder, packed = tmp_path / "beir", tmp_path / "beir.zip"
+
+    for output in (folder, packed):
+        done = relevansi(tmp_path, "export", run, "--format", "beir", "-o", output)
+        assert done.returncode == 0, done.stderr
+    again = relevansi(tmp_path, "export", run, "--format", "beir", "-o", folder)
+    other = relevansi(tmp_path, "export", run, "--format", "qrels", "--index", "shop")
+    named = relevansi(tmp_path, "export", run, "--format", "rank-eval", "--index", "shop")
+
+    assert (folder / "qrels" / "test.tsv").is_file()
+    assert zipfile.is_zipfile(packed)
+    assert again.returncode == 2  # nothing is written over
+    assert other.returncode == 2  # the option is of another format
+    assert json.loads(named.stdout)["requests"][0]["ratings"][0]["_index"] == "shop"

@@ -255,7 +255,8 @@ def export_command(
     for note in notes:
         say(f"relevansi: {note}", err=True)
     if file_format == "beir" and output is not None and output.suffix != ".zip":
-        _unpack(data, output)
+        with zipfile.ZipFile(BytesIO(data)) as packed:
+            _write({output / name: packed.read(name) for name in packed.namelist()})
     else:
         write(data, output, private=file_format == PACK)
 
@@ -271,16 +272,6 @@ def _options(file_format: str, **stated: Any) -> dict[str, Any]:
             said = gettext("--%(name)s goes with --format %(formats)s.", name=name, formats=formats)
             raise click.UsageError(said)
     return given
-
-
-def _unpack(data: bytes, folder: Path) -> None:
-    with zipfile.ZipFile(BytesIO(data)) as packed:
-        files = {folder / name: packed.read(name) for name in packed.namelist()}
-    if other := next((path for path in files if path.exists()), None):
-        raise click.ClickException(
-            gettext("%(file)s is there already. Choose another folder.", file=other)
-        )
-    _write(files)
 
 
 def _pack(session: Session, study: Study, run_id: str | None, rule: Rule) -> bytes:

@@ -118,7 +118,9 @@ def search_relevance(results: Iterable[JudgedResult], *, name: str, description:
     )
 
 
-def phoenix(results: Iterable[JudgedResult], *, rater: str, scale: Scale) -> bytes:
+def phoenix(
+    results: Iterable[JudgedResult], *, rater: str, scale: Scale, is_machine: bool = False
+) -> bytes:
     """Annotations of the documents of spans for Phoenix; the score is the grade by the highest.
 
     "Cannot tell" is an annotation with a label and without a score.
@@ -133,7 +135,7 @@ def phoenix(results: Iterable[JudgedResult], *, rater: str, scale: Scale) -> byt
         data.append(
             {
                 "name": "relevance",
-                "annotator_kind": "HUMAN",
+                "annotator_kind": "LLM" if is_machine else "HUMAN",
                 "span_id": one.span_id,
                 "document_position": one.position,
                 "result": result,

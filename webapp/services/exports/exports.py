@@ -204,7 +204,7 @@ def judged(session: Session, study: Study, run_id: str, rule: Rule) -> Iterator[
         select(JudgedThing.id, JudgedThing.content, Property.identity)
         .add_columns(JudgedThing.card if pooled else null().label("card"))
         .join(Property)
-        .where(JudgedThing.id.in_(verdicts.pool_of(scope)))
+        .where(JudgedThing.id.in_((verdicts.pool_of if pooled else verdicts.judged_things)(scope)))
     )
     things = {row.id: row for row in session.execute(of_things)}
     extra = [Query.extra[name].label(name) for name in (TAIL, "span_id", "_index")]
@@ -375,7 +375,8 @@ def for_tool(
         case "phoenix":
             if not any(one.span_id for one in found):
                 raise NotOfSpans(run_id)
-            data = judged_results.phoenix(found, rater=name, scale=scale)
+            is_machine = rule.rater is not None and rule.rater.is_machine
+            data = judged_results.phoenix(found, rater=name, scale=scale, is_machine=is_machine)
         case "rank-eval":
             if not index and not all(one.index for one, _ in judged_results.graded(found)):
                 raise IndexUnknown(run_id)
