@@ -252,6 +252,8 @@ def export_command(
             make = exports.FORMATS[file_format]
             file = make(session, study, run_id or "", chosen, **given)
             data, notes = file.data, file.notes
+            if labels.scale().top > 1:
+                notes = [labels.rule(chosen.name), *notes]
     for note in notes:
         say(f"relevansi: {note}", err=True)
     if file_format == "beir" and output is not None and output.suffix != ".zip":
