@@ -113,7 +113,7 @@ def served(folder: Path, *options: str, language: str = "en") -> Iterator[str]:
     )
     try:
         assert server.stdout is not None
-        said = (re.search(r"(http://\S+)/", line) for line in server.stdout)
+        said = (re.search(r"^Relevansi .*?(http://\S+)/", line) for line in server.stdout)
         found = next(filter(None, said), None)
         assert found is not None, "the server did not start"
         yield found[1]
