@@ -32,7 +32,6 @@ class Relevance(StrEnum):
     UNSURE = "unsure"
 
 
-VERDICTS: Mapping[str, Relevance | None] = {"": None} | {str(one): one for one in Relevance}
 CannotTell = Literal["not_relevant", "left_out"]
 """The part of "cannot tell" in a study's precisions: in the denominator, or left out."""
 Number = int | Literal["unsure"] | None

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from openpyxl import load_workbook
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
@@ -20,7 +21,7 @@ from tests.web.conftest import PART, judge
 from webapp import notation
 from webapp.db.engine import Database
 from webapp.db.tables.judging import Adjudication, JudgedThing, Property
-from webapp.exporters.agreement.report import agreement_json
+from webapp.exporters.agreement.report import agreement_json, document
 from webapp.i18n import gettext, speaking
 from webapp.metrics.agreement.agreement import EXPLANATIONS, NoAgreement
 from webapp.records import EmptyOutcome, Relevance
@@ -96,6 +97,19 @@ def test_the_json_is_what_the_command_prints(client: FlaskClient, web_database: 
         assert client.get("/agreement.json").json == agreement_json(
             agreement.report(session, study)
         )
+
+
+@pytest.mark.usefixtures("two_raters")
+def test_each_table_of_each_kind_is_a_sheet_of_its_own(
+    client: FlaskClient, web_database: Database
+) -> None:
+    with open_study(web_database) as (session, study):
+        made = document(agreement.report(session, study))
+
+    names = [table.name for section in made.sections for table in section.tables]
+    assert len(names) > 3
+    sheets = load_workbook(io.BytesIO(client.get("/agreement.xlsx").data)).sheetnames
+    assert sheets == ["report", *names]
 
 
 HYBRID = pair("hybrid", *["pass"] * 6, titles="abcdef")

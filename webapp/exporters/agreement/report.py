@@ -143,7 +143,7 @@ def _tables(found: KindAgreement) -> Iterator[Table]:
             gettext("n counts the items that both decided."),
         )
     yield by_group(
-        "categories",
+        f"{found.kind}_categories",
         gettext("By category"),
         (gettext("Category"),),
         (((labels.category(name),), one) for name, (_, one) in found.categories.items()),
