@@ -407,7 +407,8 @@ function enter(place) {
 }
 
 function enterGrades(place) {
-  const grade = one(":checked", place) ?? one(".suggested input", place) ?? place;
+  const first = top() ? one("input", place) : place; // digits are dead on the place itself
+  const grade = one(":checked", place) ?? one(".suggested input", place) ?? first;
   grade.focus({ preventScroll: true });
   const answers = place.closest(".answers");
   if (answers) answers.scrollIntoView({ block: "start" }); // what is graded, under the question
