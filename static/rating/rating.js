@@ -603,9 +603,9 @@ document.addEventListener("click", (event) => {
     if (!moving) go(link.getAttribute("href"), { isNamed: "named" in link.dataset });
   }
   const now = event.target.closest("#walk .now");
-  if (now && (now.ariaExpanded || isCut(now))) {
+  if (now && (now.hasAttribute("aria-expanded") || isCut(now))) {
     event.preventDefault();
-    now.ariaExpanded = now.ariaExpanded !== "true";
+    now.setAttribute("aria-expanded", now.getAttribute("aria-expanded") !== "true");
   }
 });
 

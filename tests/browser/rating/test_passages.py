@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.axe import faults, violations
 from tests.browser.blind import invite, join, place
@@ -73,7 +73,7 @@ class Grader:
         if at["kind"] != "card" or not at["open"]:
             if at["kind"] == "outcome" and at["open"]:
                 self.page.keyboard.press("y")
-            return at["kind"] != "finished"
+            return bool(at["kind"] != "finished")
         name = at["name"]
         if len(self.given) == DOCUMENTS // 2 and not self.is_reloaded:
             self.is_reloaded = True
@@ -202,7 +202,8 @@ def test_the_question_in_the_bar_of_a_phone_is_one_line_and_a_tap_shows_all_of_i
         assert after["height"] > before["height"] + 10
         assert abs(after["y"]) < 2  # it stays where it is
         buttons = page.locator(".graded").first.locator("button[aria-pressed]")
-        boxes = [one.bounding_box() or {} for one in buttons.all()]
+        boxes = [box for one in buttons.all() if (box := one.bounding_box())]
+        assert len(boxes) == 5
         assert len({round(box["y"]) for box in boxes}) == 1
         assert min(min(box["height"], box["width"]) for box in boxes) >= 44
 
@@ -250,10 +251,10 @@ def test_the_pages_of_documents_are_for_everybody(
         if name == "report":
             page.goto(f"{server.url}/runs/import")
             files = [*collection(4, 2), ("qrels.txt", b"q1 0 d1x0 2\nq2 0 d2x0 0\n")]
-            page.set_input_files(
-                "#files",
-                [{"name": one, "mimeType": "text/plain", "buffer": data} for one, data in files],
-            )
+            sent: list[FilePayload] = [
+                {"name": one, "mimeType": "text/plain", "buffer": data} for one, data in files
+            ]
+            page.set_input_files("#files", sent)
             expect(page.locator(".report")).to_be_visible()
         assert GRADED.words[3] in page.content() or name in {"report", "formats", "run"}
         page.locator("main summary").evaluate_all("all => all.forEach(one => one.click())")
