@@ -268,7 +268,9 @@ def test_files_that_cannot_be_compared_say_why(
     assert client.post("/comparisons/files/", data={}).status_code == 422
 
 
-@pytest.mark.parametrize("headline", [("composite",), ("coverage",), ("Judged@5",)])
+@pytest.mark.parametrize(
+    "headline", [("composite",), ("coverage",), ("Judged@5",), ("R-precision (trec_eval)",)]
+)
 def test_any_figures_can_be_shown_first(
     client: FlaskClient, web_database: Database, pair: tuple[str, str], headline: tuple[str, ...]
 ) -> None:

@@ -24,6 +24,10 @@ EPOCH = b"1980-01-01T00:00:00Z"
 """The oldest time an archive can state, in every file: the same cells give the same file."""
 
 
+LONGEST_NAME = 31
+"""Characters of a sheet's name; of a longer one spreadsheets say that the file is broken."""
+
+
 class Sheet(Struct, frozen=True):
     """One sheet of a workbook: its name, its headings and its rows."""
 
@@ -99,4 +103,4 @@ def _sheet(table: Table) -> Sheet:
     rows = [[value for cell in row for value in cell.values] for row in table.rows]
     blank = [""] * (len(columns) - 1)
     notes = [[note, *blank] for note in ("", table.title, *table.notes)]
-    return Sheet(table.name, columns, [*rows, *notes])
+    return Sheet(table.name[:LONGEST_NAME], columns, [*rows, *notes])
