@@ -144,7 +144,7 @@ def by_category(report: ComparisonReport, figure: str) -> Table:
     comparison = report.comparison
     parts = (gettext("Value"), "n")
     return Table(
-        f"category_{figure}",
+        f"category_{figure.replace(' ', '_')}",  # an id on the page, which has no blanks
         gettext("%(figure)s by category", figure=words.figure_name(figure, comparison.scale)),
         (
             Column(gettext("Category")),
