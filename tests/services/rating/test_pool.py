@@ -387,6 +387,18 @@ def test_a_repeat_looks_like_the_first_time_in_every_stage(session: Session, rat
     assert [(a.quality, a.notes, a.suggested) for a in again.answers] == [(None, "", 1)] * 2
 
 
+@pytest.mark.usefixtures("run_ids")
+def test_a_repeat_shows_as_many_figures_where_answers_are_not_graded(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    set_study(session, study, asks_quality=False, figures="all")
+    again = rate_until_a_repeat(session, Robot(session, rater))
+
+    assert [letter for letter, _ in again.figures] == ["A", "B"]
+    assert [one.results_count for _, one in again.figures] == [2, 2]
+    assert {one.judged_count for _, one in again.figures} == {0}
+
+
 def test_a_repeat_changes_no_figure(session: Session, rater: Rater, run_ids: list[str]) -> None:
     robot = Robot(session, rater)
     again = rate_until_a_repeat(session, robot)

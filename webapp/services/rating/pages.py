@@ -28,6 +28,7 @@ from sqlalchemy import (
     case,
     exists,
     func,
+    or_,
     select,
 )
 from sqlalchemy.orm import Session, aliased
@@ -714,6 +715,7 @@ def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
             verdicts=tuple(relevances[row.verdict] for row in rows if row.rank is not None),
             empty_outcome=EmptyOutcome(first.outcome) if first.outcome else None,
             quality=first.quality,
+            asks_quality=first.asks_quality,
         )
         found = summarise(said, cannot_tell=task.cannot_tell)
         own = {row.thing for row in rows}
@@ -730,15 +732,23 @@ def _said_again() -> Select[*tuple[Any, ...]]:
     same, empty = Repeat.task_id == Task.id, emptiness.task_id == Task.id
     return (
         select(
-            *(Query.id, Query.state, RepeatRating.quality, Result.rank, Repeat.verdict),
+            *(Query.id, Query.state, Query.asks_quality, RepeatRating.quality),
+            *(Result.rank, Repeat.verdict),
             Repeat.judged_thing_id.label("thing"),
             emptiness.verdict.label("outcome"),
         )
-        .join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
-        .join(Query, Query.id == RepeatRating.query_key)
+        .join_from(Task, Rater, Rater.id == Task.rater_id)
+        .join(Study, Study.id == Rater.study_id)
+        .join(Query, Query.question_id == Task.question_id)
+        .join(Run, Run.id == Query.run_id)
+        .outerjoin(
+            RepeatRating,
+            and_(RepeatRating.task_id == Task.id, RepeatRating.query_key == Query.id),
+        )
         .outerjoin(Result, Result.query_key == Query.id)
         .outerjoin(Repeat, and_(same, Repeat.judged_thing_id == Result.judged_thing_id))
         .outerjoin(emptiness, and_(empty, emptiness.judged_thing_id == Query.emptiness_id))
-        .where(Task.id == bindparam("task_id"))
+        .where(Task.id == bindparam("task_id"), pool.answers_in(Study.id, Task))
+        .where(or_(RepeatRating.task_id.is_not(None), Query.asks_quality.is_(False)))
         .order_by(Query.id, Result.rank)
     )
