@@ -14,7 +14,7 @@ from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 
 from webapp.db.engine import tables
-from webapp.db.tables.judging import Adjudication, Judgment, Task
+from webapp.db.tables.judging import Adjudication, Judgment
 from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Question, Study
 from webapp.metrics.planning import settled as metrics
@@ -222,16 +222,13 @@ def _given(session: Session, study: Study, pooled: _Pooled) -> dict[int, Codes]:
 def _awaited(
     session: Session, study: Study, pooled: _Pooled, judging: set[int]
 ) -> NDArray[np.int64]:
-    """Return how many raters each question is to have, of those who have begun with the set."""
+    """Return how many raters each question is to have, of those who judged any of the set."""
     import numpy as np
 
-    asked = select(Query.question_id).where(Query.run_id.in_(pooled.runs))
-    begun = select(Task.rater_id).distinct().where(Task.question_id.in_(asked))
-    at_work = judging | set(session.scalars(begun))
     present = {one.id for one in studies.raters(session, study) if one.removed_at is None}
     own = assignments.by_rater(session, study)
     counts = np.zeros(len(pooled.questions), dtype=np.int64)
-    for rater_id in at_work & present:
+    for rater_id in judging & present:
         if rater_id not in own:
             counts += 1
         else:
