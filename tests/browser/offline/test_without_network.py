@@ -138,6 +138,7 @@ def test_a_blind_rater_goes_on_offline_and_leaves_nothing_behind_on_signing_out(
     expect(page.locator("#kept li")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_the_next_questions_are_kept_after_attempts_that_failed(
     server: Server, run_id: str, context_of: NewContext
 ) -> None:

@@ -319,6 +319,7 @@ def test_metadata_that_one_system_states_is_shown_only_on_demand(
     assert card["meta"] == {"year": "2019"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_storing_holds_little_beside_what_was_read(
     session: Session, study: Study, monkeypatch: pytest.MonkeyPatch

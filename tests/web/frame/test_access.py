@@ -232,6 +232,7 @@ def test_of_a_form_that_breaks_off_nothing_is_believed(app: Flask) -> None:
         request.form  # noqa: B018
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("header", "status"),
     [
