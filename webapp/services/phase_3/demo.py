@@ -23,7 +23,6 @@ from webapp.services.phase_3.user_studies import UserStudySettings
 SETTINGS = UserStudySettings(
     is_open=True, endpoint="http://127.0.0.1:8810/chat", search_method="hybrid", llm="openai"
 )
-VERDICTS = {"1": Relevance.RELEVANT, "0": Relevance.NOT_RELEVANT, "?": Relevance.UNSURE}
 STEP = timedelta(minutes=1)
 TOKEN = "demo"  # noqa: S105 - it guards nothing
 """The token of the demo's link for everybody, at which one more participant begins."""
@@ -87,7 +86,8 @@ def _ask(session: Session, participant: Participant, asked: dict[str, Any], cloc
     who, run_id = rater(participant), participant.run_id
     assert run_id is not None
     for rank, verdict in zip(range(1, len(asked["properties"]) + 1), cycle(asked["verdicts"])):
-        events.judge(session, who, run_id, position, rank, VERDICTS[verdict], clock.click())
+        said = Relevance.UNSURE if verdict == "?" else Relevance(verdict)
+        events.judge(session, who, run_id, position, rank, said, clock.click())
     nothing = KEEP if asked["properties"] else EmptyOutcome.CORRECT_EMPTY
     rating = AnswerRating(asked["quality"], asked["note"] or KEEP, nothing)
     events.rate(session, who, run_id, position, rating, clock.click())

@@ -20,6 +20,7 @@ from webapp.metrics.judging.queries import QuerySummary
 from webapp.metrics.judging.registry import label_of, measure_of
 from webapp.notation import UNDEFINED
 from webapp.records import Counts, Problem, QueryState
+from webapp.services.exports import exports
 from webapp.services.rating import shares
 from webapp.services.runs import reports, runs, samples
 from webapp.services.runs.runs import RunPage
@@ -47,12 +48,7 @@ FORMATS = {
     "qrels": "qrels.txt",
     "run": "run.txt",
     "json": "export.json",
-    "beir": "beir.zip",
-    "srw": "srw.json",
-    "phoenix": "phoenix.json",
-    "rank-eval": "rank_eval.json",
-    "quepid": "quepid.csv",
-    "quepid-book": "quepid_book.csv",
+    **exports.TOOLS,
 }
 """Each format of an export with the last part of its address."""
 
@@ -239,8 +235,6 @@ def metrics(run_id: str) -> Response:
 @blueprint.get(f"/<run_id>/<{OF_RUN}:name>")
 def export(run_id: str, name: str) -> Response:
     """Return a run as a file to take away."""
-    from webapp.services.exports import exports  # brings pandas and openpyxl, which no page needs
-
     file_format = next(key for key, value in FORMATS.items() if value == name)
     with access.reading() as (session, rater):
         rule = reports.rule_of(session, rater.study, study.wanted_rule())
