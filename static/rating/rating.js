@@ -20,6 +20,7 @@ const VERDICTS = { ...DECIDED, r: "unsure" };
 const top = () => Number(question().dataset.top ?? 0); // the highest grade, 0 on a binary scale
 const OUTCOMES = { y: "correct_empty", t: "false_negative", x: "false_negative" };
 const PLACES = ".card, #outcome, .grades";
+const BEYOND = "#pool-end ~ .card"; // may be judged, but need not be
 const NOTES = "textarea[name=notes]";
 const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, dialog[open]";
 const LEARNT = 20; // uses after which the keys are known
@@ -423,7 +424,7 @@ function unfoldTab(element) {
 
 function focusFirst() {
   const marked = location.hash && one(`.card${location.hash}`);
-  const first = marked || places().find(isOpen);
+  const first = marked || nextOpen(places());
   if (first) enter(first);
   else question().focus({ preventScroll: true });
 }
@@ -431,7 +432,8 @@ function focusFirst() {
 /** Return the next place of `order` after `place` that is open, from the last round to the first. */
 function nextOpen(order, place) {
   const at = order.indexOf(place) + 1;
-  return [...order.slice(at), ...order.slice(0, at)].find((other) => other !== place && isOpen(other));
+  const isWanted = (other) => other !== place && isOpen(other) && (place?.matches(BEYOND) || !other.matches(BEYOND));
+  return [...order.slice(at), ...order.slice(0, at)].find(isWanted);
 }
 
 function step(by) {

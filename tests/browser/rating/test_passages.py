@@ -160,6 +160,28 @@ def test_letters_are_unbound_digits_go_by_their_place_and_d_opens_the_text(
         assert verdicts(page) == ["1", "unsure", ""]
 
 
+def test_keys_go_on_where_the_pool_ends_and_judge_below_it_on_purpose(
+    tmp_path: Path, page: Page
+) -> None:
+    rows = [
+        {"query": f"Case {q}?", "system": "a", "doc_id": f"d{n}", "text": "x"}
+        for q in range(2)
+        for n in range(4)
+    ]
+    run_id = fill(tmp_path / "instance", ("t.jsonl", lines(rows)), blind=False, pool_depth=2)
+    with serving(tmp_path / "instance") as server:
+        page.goto(f"{server.url}/runs/{run_id}/queries/1")
+        expect(page.locator(".card:focus")).to_have_count(1)
+
+        page.keyboard.type("33")
+        expect(page.locator('#question[data-query="2"]')).to_be_attached()
+        page.keyboard.type("pjjj2")
+        expect(page.locator('#question[data-query="1"] #rank-3')).to_have_attribute(
+            "data-verdict", "2"
+        )
+        expect(page.locator("#rank-4:focus")).to_have_count(1)
+
+
 def test_a_digit_too_many_grades_no_answer(tmp_path: Path, page: Page) -> None:
     rows = [
         {"query": f"Case {n}?", "system": "a", "doc_id": f"d{n}", "text": "x", "answer": "It does."}

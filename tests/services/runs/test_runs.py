@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
 from tests.services.comparisons.stored_runs import stored
+from tests.services.rating.blind_raters import set_study
 from tests.services.runs.runs import card, click, count, query, run
 from webapp.db.tables.judging import Event, JudgedThing, Judgment
 from webapp.db.tables.people import LogEntry, Rater
@@ -20,7 +21,7 @@ from webapp.records import QueryState, Relevance
 from webapp.services.comparisons import chosen_runs
 from webapp.services.judging import events, live_metrics
 from webapp.services.judging.events import AnswerRating
-from webapp.services.runs import imports, runs
+from webapp.services.runs import imports, reports, runs
 from webapp.services.runs.imports import Labels
 from webapp.services.runs.runs import (
     FoundFile,
@@ -64,6 +65,36 @@ def test_a_run_can_be_relabelled_and_the_change_is_logged(
         ("relabel method", "hybrid", "vector_only"),
         ("relabel llm", None, "gpt-4o-mini"),
     ]
+
+
+def test_a_card_below_the_depth_of_the_pool_is_not_left(
+    session: Session, study: Study, rater: Rater
+) -> None:
+    """Page, command and next open question agree, by clicks and made anew; another depth counts."""
+    read = run(query(1, card("a"), card("b"), card("a"), card("c")), query(2, card("d"), card("c")))
+    run_id = imports.store(session, study, read, Labels(), NOW).id
+    set_study(session, study, asks_quality=False)
+    rule = reports.rule_of(session, study)
+
+    def left() -> tuple[int, int, int | None]:
+        shown = runs.run_page(session, rater, run_id).overview
+        found = reports.standing(session, study, run_id, rule)
+        assert found.work_left == shown.standing.work_left
+        assert live_metrics.check(session) == []
+        return found.open_judgments, found.open_queries, shown.first_open
+
+    assert left() == (5, 2, 1)
+    set_study(session, study, pool_depth=2)
+    assert left() == (4, 2, 1)
+    for rank in (1, 2):
+        events.judge(session, rater, run_id, 1, rank, YES, click(f"e{rank}"))
+    assert left() == (2, 1, 2)
+    events.judge(session, rater, run_id, 1, 4, YES, click("below"))
+    assert left() == (2, 1, 2)
+    set_study(session, study, pool_depth=1)
+    assert left() == (1, 1, 2)
+    set_study(session, study, pool_depth=None)
+    assert left() == (2, 1, 2)
 
 
 def test_a_deleted_run_keeps_pooled_judgments_for_its_file_when_it_comes_again(

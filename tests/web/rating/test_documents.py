@@ -235,6 +235,27 @@ def test_a_graded_card_has_one_button_for_each_grade_with_its_word_and_key(
     assert page.texts(".grades-said dt") == ["0", "1", "2", "3"]
 
 
+def test_an_open_page_and_the_page_of_a_run_say_where_the_pool_ends(
+    client: FlaskClient, web_database: Database
+) -> None:
+    """And a run whose pooled cards are judged is rated to the end."""
+    run_id = imported(web_database, *collection(1, 3)).runs[0].id
+    set_study(web_database, blind=False, pool_depth=1)
+    address = f"/runs/{run_id}/queries/1"
+
+    page = Page(client.get(address))
+    listed = [one["class"] for one in page.all("#cards > *")]
+    assert listed[1:] == ["card", "cutoff", "card", "card"]
+    assert not Page(client.get(f"/runs/{run_id}")).has("#finished")
+    client.post(f"{address}/results/1/judgment", data={"relevance": "1"}, headers=PART)
+
+    run = Page(client.get(f"/runs/{run_id}"))
+    assert run.has("#finished")
+    assert "rank 1:" in run.one("main").text
+    set_study(web_database, pool_depth=None)
+    assert not Page(client.get(address)).has("#pool-end")
+
+
 def test_a_run_without_answers_says_nothing_of_an_answer(
     client: FlaskClient, web_database: Database
 ) -> None:

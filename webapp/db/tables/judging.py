@@ -135,8 +135,9 @@ class StoredSummary(Base):
 
     The counts and figures are those of ``metrics.judging.queries.QuerySummary``; each figure has
     its value and the two bounds that the finished rating can still reach. ``open_judgments``
-    counts the verdicts still to give: a property listed twice asks for one. ``further`` has, by
-    name, the value and the bounds of each graded figure that the study shows.
+    counts the verdicts still to give: a property listed twice asks for one, one below the depth of
+    the study's pool for none. ``further`` has, by name, the value and the bounds of each graded
+    figure that the study shows.
     """
 
     __tablename__ = "query_summaries"

@@ -247,8 +247,8 @@ def lacks(contender: Contender) -> Iterator[str]:
     left = contender.totals.n_unjudged
     if left and not {*contender.estimates} <= {*HEADLINES}:
         yield ngettext(
-            "%(n)s result of %(name)s is still to be judged: it has no gain yet.",
-            "%(n)s results of %(name)s are still to be judged: they have no gain yet.",
+            "%(n)s result of %(name)s has no verdict: it has no gain.",
+            "%(n)s results of %(name)s have no verdict: they have no gain.",
             left,
             name=contender.run.name,
         )

@@ -266,8 +266,8 @@ def sentences(report: RunReport, whole: Totals) -> Iterator[str]:
     yield " ".join([counts, *said_unasked(report.unasked), *cannot_tell])
     if report.headline != HEADLINES and whole.n_unjudged:
         yield ngettext(
-            "%(n)s result is still to be judged: it has no gain yet.",
-            "%(n)s results are still to be judged: they have no gain yet.",
+            "%(n)s result has no verdict: it has no gain.",
+            "%(n)s results have no verdict: they have no gain.",
             whole.n_unjudged,
         )
     if blindness := said_blindness(report.blindness):

@@ -51,7 +51,7 @@ RESULT_COUNTS = tuple(name for name in _PLAIN if name.endswith("_count"))
 _PARTS = methodcaller("split", " ")
 _BETWEEN = "\x1f"
 """Stands between the items of a pool: their identities are words of files."""
-_COUNTING = (Study.cannot_tell, Study.scale, Study.measures, Study.kind)
+_COUNTING = (Study.cannot_tell, Study.scale, Study.measures, Study.kind, Study.pool_depth)
 _SPANS = json.Decoder(list[dict[str, tuple[float | None, float | None, float | None]]])
 
 
@@ -190,7 +190,7 @@ def _pool(rater_id: ColumnElement[int]) -> ColumnElement[str]:
 def _row_of(query: Row[Any], rater_id: int, further: Sequence[str]) -> dict[str, Any]:
     told = map(_PARTS, query.listed.split(",")) if query.listed else ()
     listed = sorted([(int(rank), thing, verdict) for rank, thing, verdict in told])
-    unsaid = {thing for _, thing, verdict in listed if not verdict}
+    unsaid = {thing for _, thing, verdict in listed[: query.pool_depth] if not verdict}
     open_emptiness = query.emptiness_id is not None and query.outcome is None
     scale = Scale.stored(query.scale)
     relevances = scale.relevances

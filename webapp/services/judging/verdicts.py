@@ -40,7 +40,7 @@ from webapp.db.tables.judging import (
     QueryRating,
 )
 from webapp.db.tables.people import Rater
-from webapp.db.tables.runs import Query, Result
+from webapp.db.tables.runs import Query, Result, Run
 from webapp.db.tables.study import Study
 from webapp.metrics.judging.graded import RankedGrades, spans_of
 from webapp.metrics.judging.queries import QueryJudgments, QuerySummary, Span, summarise
@@ -68,7 +68,8 @@ class AskedQuery(Struct, frozen=True):
     """One query and the judged things it rests on, those of its results in rank order.
 
     Ranking figures rest on two kinds more: those of the ranks below, ``None`` where no item of
-    that id was ever to be judged, and the ``others`` of the question.
+    that id was ever to be judged, and the ``others`` of the question. ``pooled`` of the results,
+    from the first, are within the depth of the study's pool.
     """
 
     key: int
@@ -80,6 +81,7 @@ class AskedQuery(Struct, frozen=True):
     asks_quality: bool = True
     tail: tuple[int | None, ...] = ()
     others: tuple[int, ...] = ()
+    pooled: int | None = None
 
 
 class Verdicts(Struct, frozen=True):
@@ -131,7 +133,7 @@ class Verdicts(Struct, frozen=True):
 
     def unsaid(self, asked: AskedQuery) -> int:
         """Return how many verdicts one query still waits for; a thing listed twice needs one."""
-        wanted = {*asked.things, asked.emptiness} - {None}
+        wanted = {*asked.things[: asked.pooled], asked.emptiness} - {None}
         return sum(thing not in self.by_thing for thing in wanted)
 
 
@@ -152,10 +154,14 @@ def asked_queries(session: Session, scope: Scope, *, pooled: bool = False) -> li
     ):
         things[key].append(thing)
     columns = (Query.id, Query.run_id, Query.query_id, Query.state, Query.emptiness_id)
-    wanted = select(*columns, Query.asks_quality).where(scope).order_by(Query.id)
+    wanted = select(*columns, Query.asks_quality, Study.pool_depth).where(scope).order_by(Query.id)
+    wanted = wanted.join(Run, Run.id == Query.run_id).join(Study, Study.id == Run.study_id)
     found = [
-        AskedQuery(key, run_id, query_id, QueryState(state), tuple(things[key]), emptiness, asks)
-        for key, run_id, query_id, state, emptiness, asks in tables(session).execute(wanted)
+        AskedQuery(
+            *(key, run_id, query_id, QueryState(state), tuple(things[key]), emptiness, asks),
+            pooled=depth,
+        )
+        for key, run_id, query_id, state, emptiness, asks, depth in tables(session).execute(wanted)
     ]
     return _pooled(session, scope, found) if pooled else found
 

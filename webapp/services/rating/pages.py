@@ -239,6 +239,7 @@ class RatingPage(QuestionPage, frozen=True, kw_only=True):
     whole: Standing
     place: PlaceInWalk
     allow_bulk: bool
+    pool_depth: int | None
 
     @property
     def name(self) -> str:
@@ -312,7 +313,7 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
 _AS_READ = (
     *("question", "category", "context_dependent", "show_pictures", "marks_words", "cannot_tell"),
     *("run_id", "search_method", "llm", "query_id", "asked_at", "response", "error"),
-    *("claimed_count", "allow_bulk"),
+    *("claimed_count", "allow_bulk", "pool_depth"),
 )
 """The columns of a question that are fields of the page."""
 
@@ -333,7 +334,7 @@ def _standing(*, only_open: bool, in_category: bool) -> Select[*tuple[Any, ...]]
             *(Query.id, Query.query_id, Query.question_id, Query.emptiness_id),
             *(Query.response, Query.error, Query.claimed_count, Run.search_method, Run.llm),
             *(Question.text.label("question"), Question.category, Question.context_dependent),
-            *(Question.position.label("asked_at"), Study.allow_bulk),
+            *(Question.position.label("asked_at"), Study.allow_bulk, Study.pool_depth),
             *(Study.show_pictures, Study.suggest_quality, Study.cannot_tell, Study.marks_words),
             *(Study.scale, Study.measures, Study.kind),
             *(QueryRating.quality.label("grade"), QueryRating.notes),

@@ -211,8 +211,7 @@ def _units(
 
 @cache
 def _summed(*, of_one: bool) -> Select[*tuple[Any, ...]]:
-    # ``is_open`` also counts below the pool's depth. The joins are outer ones so that SQLite keeps
-    # their order and no answer's text is passed.
+    # The joins are outer ones so that SQLite keeps their order and no answer's text is passed.
     row = StoredSummary
     begun = or_(row.judged_count > 0, row.empty_outcome.is_not(None))
     is_empty = row.state == str(QueryState.EMPTY)

@@ -265,9 +265,9 @@ def switches(study: Study) -> Switches:
 def set_switches(session: Session, study: Study, wanted: Switches, now: datetime) -> None:
     """Set the study's name and switches, logging each change; new guidelines end the starter.
 
-    Another scale, other figures, another way to count "cannot tell" or to ask for the quality make
-    all figures that are kept anew, in this transaction. Raises ``ScaleInUse`` once there are
-    verdicts, and ``UnknownHeadline``.
+    Another scale, other figures, another depth of the pool, another way to count "cannot tell" or
+    to ask for the quality make all figures that are kept anew, in this transaction. Raises
+    ``ScaleInUse`` once there are verdicts, and ``UnknownHeadline``.
     """
     before = switches(study)
     if wanted.guidelines != before.guidelines:
@@ -294,7 +294,7 @@ def set_switches(session: Session, study: Study, wanted: Switches, now: datetime
         session.execute(update(Study).values(cannot_tell=wanted.cannot_tell))
         for study_id in session.scalars(select(Study.id)).all():
             _refresh(session, study_id)
-    elif changed & {"scale", "measures", "asks_quality"}:
+    elif changed & {"scale", "measures", "asks_quality", "pool_depth"}:
         _refresh(session, study.id)
 
 

@@ -61,6 +61,9 @@ def judge(run_id: str, query_id: int, rank: int) -> Response:
             session.commit()
             return _to(run_id, query_id, f"rank-{rank}")
         page = pages.rating_page(session, rater, run_id, query_id, clicks.wanted())
+        if form.onward.data and page.place.next_open is not None:
+            session.commit()
+            return _to(run_id, page.place.next_open)
         marks = card_marks.of_answer(session, rater.study, page, clicked=rank)
         session.commit()
     card, mark = page.card(str(rank)), card_marks.after_verdict(marks)

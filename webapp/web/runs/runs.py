@@ -126,7 +126,7 @@ def show(run_id: str) -> str:
         blindness=said_blindness(report.blindness),
         exposure=exposure,
         totals=whole,
-        unasked=tuple(_unasked(report, run.overview.counts)),
+        unasked=tuple(_unasked(report, run.overview.counts, rater.study.pool_depth)),
         cannot_tell=report.cannot_tell,
         rows=rows,
         has_remarks=any(cell.sentence or cell.reason for row in rows for cell in row.cells),
@@ -242,7 +242,13 @@ def export(run_id: str, name: str) -> Response:
     return attached(file.data, file.media_type, file.name)
 
 
-def _unasked(report: RunReport, whole: Counts) -> Iterator[str]:
+def _unasked(report: RunReport, whole: Counts, depth: int | None) -> Iterator[str]:
+    if depth and any(row.summary.results_count > depth for row in report.rows):
+        yield gettext(
+            "The pool ends at rank %(depth)s: what lies only deeper is nobody's to judge, and"
+            " figures that reach so far stay open.",
+            depth=notation.number(depth),
+        )
     if not report.unasked:
         return
     yield from said_unasked(report.unasked)
