@@ -1,4 +1,4 @@
-"""Raters, invitations, tries to sign in, the log: tables."""
+"""Raters, invitations, tokens, tries to sign in, the log: tables."""
 
 from __future__ import annotations
 
@@ -46,6 +46,27 @@ class Invitation(Base):
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
+    withdrawn_at: Mapped[datetime | None]
+
+    rater: Mapped[Rater] = relationship()
+
+
+class Token(Base):
+    """What lets a program in as its rater; only its hash is kept.
+
+    ``scopes`` are those of ``services.people.tokens.SCOPES`` that it has, with blanks between.
+    """
+
+    __tablename__ = "tokens"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    rater_id: Mapped[int] = reference("raters.id", index=True)
+    name: Mapped[str] = mapped_column(Text)
+    scopes: Mapped[str] = mapped_column(String(64))
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
     withdrawn_at: Mapped[datetime | None]
 
     rater: Mapped[Rater] = relationship()

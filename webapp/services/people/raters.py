@@ -17,7 +17,7 @@ from webapp import failures
 from webapp.db.tables.base import belonging_to
 from webapp.db.tables.evaluations import CardDecision, ItemEvent, ItemJudgment
 from webapp.db.tables.judging import Event, Judgment, QueryRating, Task
-from webapp.db.tables.people import Invitation, LogEntry, Rater
+from webapp.db.tables.people import Invitation, LogEntry, Rater, Token
 from webapp.db.tables.study import Study
 from webapp.failures import Conflict, Missing
 from webapp.i18n import mark
@@ -159,11 +159,9 @@ def _stop(session: Session, rater: Rater, now: datetime) -> None:
     if rater.is_owner:
         raise OwnerStays
     rater.removed_at = rater.removed_at or now
-    session.execute(
-        update(Invitation)
-        .where(Invitation.rater_id == rater.id, Invitation.withdrawn_at.is_(None))
-        .values(withdrawn_at=now)
-    )
+    for way_in in (Invitation, Token):
+        held = (way_in.rater_id == rater.id) & way_in.withdrawn_at.is_(None)
+        session.execute(update(way_in).where(held).values(withdrawn_at=now))
 
 
 def _judgments() -> Iterator[tuple[type[Any], ColumnElement[bool]]]:
