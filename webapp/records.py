@@ -175,9 +175,10 @@ class Item(Struct, frozen=True):
     """One result of a list as the system's user saw it.
 
     ``kind`` tags stored cards, the kind's template and its words. ``columns`` are the fields in
-    exports, in order, ``labels`` the fields of a run that name its system. ``states_more``: files
-    say more of an item than its fields, which is shown under it. ``of_one_run`` are the fields that
-    a result keeps for itself, the others being kept once for all runs; ``None`` means all fields.
+    exports, in order, ``seen_blind`` those that blind raters see, ``labels`` the fields of a run
+    that name its system. ``states_more``: files say more of an item than its fields, which is shown
+    under it. ``of_one_run`` are the fields that a result keeps for itself, the others being kept
+    once for all runs; ``None`` means all fields.
     ``headlines`` are the figures that pages show first, none meaning those of the method for
     properties. ``of_collection``: files of judgments name it by its id in a collection, and hold
     all that was judged for a question. ``is_text``: words of the question can be marked in it.
@@ -187,6 +188,7 @@ class Item(Struct, frozen=True):
 
     kind: ClassVar[str]
     columns: ClassVar[tuple[str, ...]]
+    seen_blind: ClassVar[tuple[str, ...]]
     labels: ClassVar[tuple[str, ...]] = ("search_method",)
     states_more: ClassVar[bool] = False
     of_one_run: ClassVar[tuple[str, ...] | None] = None

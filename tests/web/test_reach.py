@@ -14,6 +14,7 @@ from tests.page import Page
 from tests.web.conftest import in_english
 from tests.web.phase_3.participants import agree, as_participant
 from tests.web.reached import as_rater, reached
+from tests.web.roles import is_for_programs
 from webapp.app import create_app
 from webapp.config import JudgeEndpoint, Settings, sqlite_url
 
@@ -83,5 +84,9 @@ def test_outside_the_demo_a_link_for_participants_ends_the_open_house(
 
 def _is_page(rule: Rule) -> bool:
     last = rule.rule.rpartition("/")[2]
-    is_file = "." in last or last in {"<name>", "<filename>", "<path:filename>", "<path:name>"}
+    is_file = (
+        rule.endpoint.startswith("api.")
+        or "." in last
+        or last in {"<name>", "<filename>", "<path:filename>", "<path:name>"}
+    )
     return "GET" in (rule.methods or ()) and (not is_file or rule.endpoint == "guides.show")

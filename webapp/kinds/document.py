@@ -37,6 +37,7 @@ class Document(Item, frozen=True):
 
     kind: ClassVar[str] = "document"
     columns: ClassVar[tuple[str, ...]] = ("doc_id", "title", "url", "text", "meta", "score")
+    seen_blind: ClassVar[tuple[str, ...]] = ("title", "url", "text", "meta")
     of_one_run: ClassVar[tuple[str, ...] | None] = ("score", "position")
     headlines: ClassVar[tuple[str, ...]] = ("nDCG@10", "P@5", "RR@10", "success@10", "Judged@10")
     of_collection: ClassVar[bool] = True

@@ -72,6 +72,7 @@ class Card(Item, frozen=True):
         "listing_type",
         "source",
     )
+    seen_blind: ClassVar[tuple[str, ...]] = tuple(name for name in columns if name != "slug")
     states_more: ClassVar[bool] = True
     has_pictures: ClassVar[bool] = True
     always_answered: ClassVar[bool] = True

@@ -29,6 +29,10 @@ ROLES: Mapping[str, Role] = {
     "card_decisions.decide_blind": Role.RATERS,
     **dict.fromkeys(("own_questions", "questionnaires"), Role.GUESTS),
     **dict.fromkeys(("participants.rename", "participants.link"), Role.GUESTS),
+    "api.openapi": Role.ANYBODY,
+    **dict.fromkeys(
+        ("tokens", "api.take_task", "api.show_task", "api.judge_card", "api.rate_task"), Role.RATERS
+    ),
     **dict.fromkeys(("sign_in.ask_to_change", "sign_in.change"), Role.OWNER),
 }
 """The roles of blueprints and of single endpoints; every other address is the owner's."""
@@ -106,6 +110,7 @@ MENUS: Mapping[str, tuple[MenuEntry, ...]] = {
         MenuEntry("conflicts.show", mark("Conflict report")),
         MenuEntry("machine_judges.index", mark("Machine judges")),
         MenuEntry("planning.show", mark("Rating plan")),
+        MenuEntry("tokens.index", mark("Tokens")),
     ),
 }
 KEPT_FILES = (

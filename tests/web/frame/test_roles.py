@@ -25,9 +25,12 @@ from webapp.web.features import Role, role_for
 
 FOR_ANYBODY = {
     *("static", "joined", "health", "shell", "language", "ratios", "guides"),
-    *("sign_in", "participants", "measures"),
+    *("sign_in", "participants", "measures", "api.openapi"),
 }
-FOR_RATERS = {"home.show", "rate", "history", "item_rating", "card_decisions.decide_blind"}
+FOR_RATERS = {
+    *("home.show", "rate", "history", "item_rating", "card_decisions.decide_blind", "tokens"),
+    *("api.take_task", "api.show_task", "api.judge_card", "api.rate_task"),
+}
 FOR_PARTICIPANTS = {"own_questions", "questionnaires", "participants.rename", "participants.link"}
 OWNER_ONLY_IN_OPEN_BLUEPRINTS = {"sign_in.change", "sign_in.ask_to_change"}
 

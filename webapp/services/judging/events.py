@@ -32,11 +32,19 @@ from sqlalchemy.orm import Session
 from webapp import failures
 from webapp.db.engine import added, tables, upsert
 from webapp.db.tables.base import Base
-from webapp.db.tables.judging import Event, Judgment, QueryRating, Repeat, RepeatRating, Task
+from webapp.db.tables.judging import (
+    Event,
+    JudgedThing,
+    Judgment,
+    QueryRating,
+    Repeat,
+    RepeatRating,
+    Task,
+)
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import QuestionnaireAnswer
 from webapp.db.tables.runs import Query, Result, Run
-from webapp.db.tables.study import Study
+from webapp.db.tables.study import Question, QuestionSet, Study
 from webapp.failures import Conflict, Missing, Refused
 from webapp.i18n import mark
 from webapp.metrics.judging.queries import BEST_QUALITY
@@ -360,6 +368,11 @@ class UnknownQuery(Missing):
     remedy = failures.SEE_RUNS
 
 
+class UnknownItem(Missing):
+    message = mark("This study has no item %(name)s")
+    remedy = mark("Items have their numbers in the list of items.")
+
+
 class NotToJudge(Refused):
     message = mark("There is nothing of that kind to judge here")
     remedy = failures.RELOAD
@@ -445,6 +458,26 @@ def take_back(
         record(session, rater, target, last.old, click, cause="undo", undoes=last)
         refresh(session, rater, [target])
     return last
+
+
+def judge_thing(
+    session: Session, rater: Rater, thing_id: int, verdict: str | None, click: Click
+) -> None:
+    """Record a verdict on an item, or on the emptiness of a list, whichever page shows it."""
+    lock(session, rater)
+    of_study = QuestionSet.study_id == rater.study_id
+    found = select(JudgedThing).join(Question).join(QuestionSet)
+    thing = session.scalar(found.where(JudgedThing.id == thing_id, of_study))
+    if thing is None:
+        raise UnknownItem(thing_id)
+    if thing.property_id is not None:
+        target = Target("verdict", thing.id)
+        judge_target(session, rater, target, verdict, click, rater.study.scale)
+        return
+    if verdict not in {None, *EmptyOutcome}:
+        raise NotToJudge
+    outcome = EmptyOutcome(verdict) if verdict else None
+    rate_answer(session, rater, Answer(None, thing.id), AnswerRating(empty_outcome=outcome), click)
 
 
 def judge(

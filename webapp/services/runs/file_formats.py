@@ -143,11 +143,15 @@ def opened(form: FileFormat, name: str, data: bytes, tell: Tell = nobody) -> Ope
         return OpenedFile(form, refused)
 
 
-def together(files: Sequence[tuple[str, bytes]]) -> list[tuple[FileFormat, str, bytes]]:
+def together(
+    files: Sequence[tuple[str, bytes]], choices: Choices | None = None
+) -> list[tuple[FileFormat, str, bytes]]:
     """Return the format, name and content of each import: files of results are one together."""
     found = [(recognised(*file), *file) for file in files]
     of_results = [(name, data) for form, name, data in found if form is RESULTS]
-    one = [(RESULTS, ", ".join(name for name, _ in of_results), results.packed(of_results))]
+    one = [
+        (RESULTS, ", ".join(name for name, _ in of_results), results.packed(of_results, choices))
+    ]
     return [each for each in found if each[0] is not RESULTS] + (one if of_results else [])
 
 

@@ -11,13 +11,15 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 from sqlalchemy.orm import Session
 
 from webapp import i18n
 from webapp.db.tables.runs import Upload
 from webapp.db.tables.study import Study
 from webapp.exporters.evaluations.score_documents import WaitingRows
+from webapp.failures import Conflict
+from webapp.i18n import mark
 from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.evaluations.json_answers import Gate
 from webapp.records import Tell
@@ -27,10 +29,18 @@ from webapp.services.evaluations.evaluations import EvaluationKind
 from webapp.services.evaluations.scoring import NamedBytes, ScoringSettings
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.runs import file_formats, reports, waiting_files
-from webapp.services.runs.file_formats import FileDecision, OpenedFile
+from webapp.services.runs.file_formats import FORMATS, FileDecision, OpenedFile
+from webapp.services.study import studies
 from webapp.services.workers.jobs import Finish, Make
 
 READING, STORING = "reading", "storing"
+
+
+class Undecided(Conflict):
+    """Ratings of a file that the study has other ones of, in the name of a rater it knows."""
+
+    message = mark("%(name)s would change what a rater said here")
+    remedy = mark("Nothing was stored. Send the rater's name beside the file to confirm it.")
 
 
 def reading(files: Sequence[Upload]) -> dict[str, Any]:
@@ -64,6 +74,41 @@ def store_files(session: Session, study: Study, wanted: Mapping[str, Any], tell:
         decisions = {t: FileDecision(**given) for t, given in wanted["decisions"].items()}
         done = waiting_files.store(session, study, read, decisions, now)
         return {"runs": done.runs, "left": done.left, "stored": True}
+
+    return finish
+
+
+IMPORTING = "importing"
+
+
+def importing(
+    files: Sequence[Upload], decision: FileDecision, *, blind: bool | None
+) -> dict[str, Any]:
+    return {**reading(files), "decision": asdict(decision), "blind": blind}
+
+
+def import_files(session: Session, study: Study, wanted: Mapping[str, Any], tell: Tell) -> Finish:
+    """Return how files are stored that nobody looks at before; ``problems`` if they are refused."""
+    opened = _opened(session, study, wanted, tell)
+    read = {t: file_formats.with_known_columns(study, file) for t, file in opened.items()}
+    refused = [one.read for one in read.values() if isinstance(one.read, ImportRefused)]
+
+    def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
+        runs: list[str] = []
+        newcomers: set[str] = set()
+        if wanted["blind"] is not None:
+            switched = replace(studies.switches(study), blind=wanted["blind"])
+            studies.set_switches(session, study, switched, now)
+        decision = FileDecision(**wanted["decision"])
+        for token, file in sorted(read.items(), key=lambda one: -FORMATS.index(one[1].format)):
+            if not refused:
+                stored = file_formats.store(session, study, file, decision, newcomers, now)
+                if not stored.is_done:
+                    raise Undecided(file.read.name)
+                newcomers.update([stored.newcomer] if stored.newcomer else [])
+                runs.extend(stored.runs or [stored.run_id] if stored.run_id else stored.runs)
+            waiting_files.discard(session, waiting_files.find(session, study, token))
+        return {"runs": runs, "problems": [asdict(p) for one in refused for p in one.problems]}
 
     return finish
 
@@ -197,6 +242,7 @@ def make_pack(
 
 
 KINDS: Mapping[str, Make] = {
+    IMPORTING: import_files,
     READING: read_files,
     STORING: store_files,
     SCORING: score,

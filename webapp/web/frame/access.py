@@ -25,11 +25,13 @@ from flask import Response, current_app, g, request
 from sqlalchemy.orm import make_transient_to_detached
 from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 
+from webapp import labels
 from webapp.db.tables.people import Rater
 from webapp.db.tables.phase_3 import Participant
 from webapp.failures import Conflict, Refused
 from webapp.i18n import mark
-from webapp.services.people import sign_in
+from webapp.records import Scale
+from webapp.services.people import raters, sign_in, tokens
 from webapp.services.phase_3 import participants
 from webapp.services.phase_3.participants import ParticipantCookie
 from webapp.services.study import studies
@@ -53,6 +55,10 @@ RATER = "Relevansi-Rater"
 """The header in which page and server name the person that a page or click belongs to."""
 FILES = {"static", "joined.show"}  # the endpoints of files, which are the same for everybody
 YEAR = 365 * 24 * 3600
+OF_PROGRAMS = "/api/"
+IN_PROCESS = "relevansi.in_process"
+"""The name in the environ of a request that no network carried; no header can have it."""
+ALL = "everything"
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
@@ -93,6 +99,23 @@ class NotSignedIn(Refused):
     status = 401
 
 
+class NoToken(Refused):
+    """A program sent no token that holds; which of all reasons it is a stranger does not learn."""
+
+    message = mark("No token lets this program in")
+    remedy = mark(
+        "Send one in the header: Authorization: Bearer TOKEN. It may be mistyped, too old or "
+        "withdrawn; make another on the page Tokens or by `relevansi token new`."
+    )
+    status = 401
+
+
+class OutOfScope(Refused):
+    message = mark("This token is not for that")
+    remedy = mark("It takes a token with one of these scopes: %(scopes)s.")
+    status = 403
+
+
 class NotYours(Refused):
     message = mark("This page is the owner's")
     remedy = mark("What is yours to rate is on the first page.")
@@ -127,7 +150,8 @@ class CurrentUser(NamedTuple):
     ``is_local``: nobody signs in here, so the person at this machine may be any rater.
     ``is_shut_out``: the request is from another machine, and those are refused until somebody
     can sign in. ``key`` is the name under which the browser keeps a person's things: empty for a
-    stranger, ``None`` where the user was not looked up.
+    stranger and a program, ``None`` where the user was not looked up. ``scopes`` are what a
+    program may do for its rater.
     """
 
     rater_id: int | None = None
@@ -137,6 +161,7 @@ class CurrentUser(NamedTuple):
     is_shut_out: bool = False
     guest_id: int | None = None
     key: str | None = None
+    scopes: tuple[str, ...] = ()
 
 
 NOBODY = CurrentUser()
@@ -218,8 +243,11 @@ def check() -> None:
     """Look up who makes the request; raise the refusal if they may not."""
     if request.endpoint in {*FILES, "health.healthz"}:
         return
-    with database().reading() as session:
-        user = g.user = _looked_up(session)
+    if is_for_programs():
+        user = g.user = _program()
+    else:
+        with database().reading() as session:
+            user = g.user = _looked_up(session)
     if request.method not in SAFE_METHODS and not is_from_our_pages():
         raise FromElsewhere
     if user.key and request.headers.get(RATER, user.key) != user.key:
@@ -265,6 +293,41 @@ def _looked_up(session: Session) -> CurrentUser:
         is_local=found.is_open_house,
         key=_key(found.study_id, found.study_made_at, "rater", found.rater_id),
     )
+
+
+def is_for_programs() -> bool:
+    """Whether an address is one of those that programs use, whether it is there or not."""
+    return request.path.startswith(OF_PROGRAMS)
+
+
+def _program() -> CurrentUser:
+    """Return the rater of the token that a program sends; browsers' cookies count for nothing."""
+    if IN_PROCESS in request.environ:  # a notebook's own: it holds the database anyway
+        with database().reading() as session:
+            owner = raters.owner(session, study(session))
+            labels.about(owner.study.kind, Scale.stored(owner.study.scale), owner.study.merging)
+            return CurrentUser(owner.id, owner.study_id, is_owner=True, key="", scopes=(ALL,))
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer":
+        if role_for(request.endpoint) == Role.ANYBODY:
+            return CurrentUser(key="")
+        raise NoToken
+    with database().reading() as session:
+        found = tokens.recognise(session, token.strip(), now())
+    if found is None:
+        raise NoToken
+    if found.used_at is None or found.used_at <= now() - tokens.SEEN_EVERY:
+        with database().writing() as session:
+            tokens.note_use(session, found.id, now())
+            session.commit()
+    scopes = tuple(found.scopes.split())
+    return CurrentUser(found.rater_id, found.study_id, found.is_owner, key="", scopes=scopes)
+
+
+def need_scope(*scopes: str) -> None:
+    """Raise ``OutOfScope`` unless the program's token has one of these scopes, or all."""
+    if not {ALL, *scopes} & set(current_user().scopes):
+        raise OutOfScope(scopes=", ".join((*scopes, ALL)))
 
 
 def _guest(session: Session, carried: dict[str, Any]) -> CurrentUser:

@@ -2,23 +2,27 @@
 
 A failure states its own sentence (``webapp.failures``); those of HTTP and the database are here.
 
-With htmx every status is swapped, so an error is a part (a notice) where a part was wanted.
-Nobody is shown a traceback.
+With htmx every status is swapped, so an error is a part (a notice) where a part was wanted. A
+program gets a problem document (RFC 9457). Nobody is shown a traceback.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from flask import Flask, Response, current_app, redirect, render_template, request, url_for
+from msgspec import Struct, field, json
 from werkzeug.exceptions import HTTPException
 
 from webapp.db import outages
 from webapp.db.outages import Outage
 from webapp.failures import RELOAD, Failure
 from webapp.i18n import gettext, mark
+from webapp.importers.runs import problems
 from webapp.notation import number
-from webapp.web.frame import htmx
+from webapp.records import Problem
+from webapp.web.frame import access, htmx
 from webapp.web.frame.access import NotSignedIn, OpenedElsewhere
 from webapp.web.frame.forms import UnusableForm
 from webapp.web.frame.language import page_before
@@ -31,6 +35,23 @@ class ServerMessage(NamedTuple):
     title: str
     advice: str
     retry_after: int | None = None
+
+
+class ProblemDetails(Struct, kw_only=True, omit_defaults=True):
+    """Why a request of a program was not done (RFC 9457), in the language that it asks for.
+
+    ``message`` and ``remedy`` are the same sentences in English as the program has them, with the
+    places of what is filled in: they tell one failure from another in every language. Of a file
+    that was refused ``problems`` has what is wrong where; of a request, the place in it.
+    """
+
+    type: str = field(default="about:blank")
+    title: str
+    status: int
+    detail: str
+    message: str
+    remedy: str
+    problems: list[dict[str, Any]] = []
 
 
 BUTTONS = {"rate.next_one": mark("Start rating")}
@@ -109,10 +130,41 @@ def _any(error: Exception) -> Response:
         return Response(page)
     if not isinstance(error, Failure):
         return _fault(error)
+    if access.is_for_programs():
+        return _to_program(error)
     if isinstance(error, NotSignedIn) and request.method == "GET" and not htmx.wants_part():
         return redirect(url_for("sign_in.show", next=wanted), 303)  # type: ignore[return-value]
     said = ServerMessage(error.status, error.sentence(), error.advice(), error.retry_after)
     return _shown(said, *(error.messages.values() if isinstance(error, UnusableForm) else ()))
+
+
+def _to_program(error: Failure) -> Response:
+    found: Sequence[Any] = getattr(error, "problems", ())
+    listed = [problems.to_dict(one) if isinstance(one, Problem) else one for one in found]
+    remedy = error.command_remedy or error.remedy  # a program has no page to load anew
+    advice = error.advice() if found else gettext(remedy) % error.said
+    words = error.sentence(), error.status, advice, error.message, remedy, listed
+    return _problem(*words, error.retry_after)
+
+
+def _problem(
+    title: str,
+    status: int,
+    detail: str,
+    message: str,
+    remedy: str,
+    listed: Sequence[dict[str, Any]] = (),
+    retry_after: int | None = None,
+) -> Response:
+    said = ProblemDetails(
+        title=title, status=status, detail=detail, message=message, remedy=remedy,
+        problems=[*listed],
+    )  # fmt: skip
+    answer = Response(json.encode(said), status, content_type="application/problem+json")
+    answer.retry_after = retry_after
+    if status == 401:
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="Relevansi"'
+    return answer
 
 
 def _http(error: HTTPException) -> Response:
@@ -143,6 +195,9 @@ def _fault(error: Exception) -> Response:
 
 def _translated(said: ServerMessage, status: int, *details: str) -> Response:
     words = said._replace(status=status, title=gettext(said.title), advice=gettext(said.advice))
+    if access.is_for_programs():
+        advice = " ".join((words.advice, *details))
+        return _problem(words.title, status, advice, said.title, said.advice, (), said.retry_after)
     return _shown(words, *details)
 
 

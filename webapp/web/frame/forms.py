@@ -277,8 +277,8 @@ class MomentField(KindField):
             if typed.isdecimal():
                 return datetime.fromtimestamp(int(typed) / 1000, UTC)
             found = datetime.fromisoformat(typed)
+            if found.tzinfo is not None:
+                return found.astimezone(UTC)
         except (ValueError, OverflowError, OSError):
-            raise ValueError(UNUSABLE) from None
-        if found.tzinfo is None:
-            raise ValueError(UNUSABLE)
-        return found.astimezone(UTC)
+            pass
+        raise ValueError(UNUSABLE)

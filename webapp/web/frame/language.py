@@ -35,6 +35,8 @@ def begin() -> None:
     if code not in i18n.LANGUAGES:
         languages = request.headers.get("Accept-Language", "")
         code = _preferred(languages if len(languages) <= LONGEST_WISH else "")
+        if not languages and request.path.startswith("/api/"):
+            code = i18n.SOURCE_LANGUAGE  # of programs that ask for none
     i18n.speak(code)
     way = request.cookies.get(RATIOS_COOKIE)
     is_file = bool(PurePosixPath(request.path).suffix)

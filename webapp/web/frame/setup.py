@@ -34,9 +34,10 @@ from webapp.web.frame.workers import Workers
 from webapp.web.gold import card_marks, constraints, gold
 from webapp.web.machine_judges import judges
 from webapp.web.offline import offline
-from webapp.web.people import history, raters, sign_in
+from webapp.web.people import history, raters, sign_in, tokens
 from webapp.web.phase_3 import findings, participants, user_studies
 from webapp.web.planning import planning
+from webapp.web.programs import api
 from webapp.web.proof_packs import packs
 from webapp.web.rating import judgments, question_notes, rate
 from webapp.web.runs import imports, runs
@@ -57,11 +58,11 @@ BLUEPRINTS = (
     *(
         module.blueprint
         for module in (
-            *(adjudications, agreement, card_marks, comparisons),
+            *(adjudications, agreement, api, card_marks, comparisons),
             *(constraints, evaluations, findings, gold, history, home, imports, item_rating),
             *(jobs, judges, judgments, offline),
             *(packs, participants, planning, question_notes, rate, raters),
-            *(runs, sign_in, study, user_studies),
+            *(runs, sign_in, study, tokens, user_studies),
         )
     ),
 )

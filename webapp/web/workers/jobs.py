@@ -32,7 +32,7 @@ def show(work_id: str) -> Response:
     with access.reading() as (session, rater):
         job = jobs.find(session, rater.study, work_id)
     if job.is_open:
-        _wake()
+        wake()
     if job.state == jobs.DONE and job.kind in _SEEN_AT:
         if htmx.wants_part():
             return htmx.reload()
@@ -60,7 +60,7 @@ def led_to(kind: str, wanted: Mapping[str, Any]) -> Response:
     with access.writing() as (session, rater):
         work_id = jobs.enqueue(session, rater.study, kind, wanted, access.now())
         session.commit()
-    _wake()
+    wake()
     return redirect(url_for("long_work.show", work_id=work_id), 303)  # type: ignore[return-value]
 
 
@@ -68,7 +68,7 @@ def download(file: ExportedFile) -> Response:
     return attached(file.data, file.media_type, file.name)
 
 
-def _wake() -> None:
+def wake() -> None:
     workers().wake(JobWork(access.database()), most=1)
 
 

@@ -1,0 +1,1 @@
+"""What programs read of a study, in rows and pages."""

@@ -1,0 +1,1 @@
+"""What programs use: addresses under /api/v1, their description, tokens."""

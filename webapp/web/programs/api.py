@@ -1,0 +1,580 @@
+"""The addresses for programs: what the pages do, by the same services, as JSON and files.
+
+The owner's token sees the study. A rater's token sees their own questions as the blind page shows
+them, without run, method, rank or any number that tells, and their own verdicts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from flask import Response, current_app, url_for
+from msgspec import UNSET, DecodeError, Meta, Struct, UnsetType, json
+
+from webapp.db.tables.runs import LongWork
+from webapp.exporters.agreement import report as agreement_files
+from webapp.exporters.comparisons import files as comparison_files
+from webapp.exporters.comparisons.files import ReportFormat
+from webapp.exporters.exports.metrics_tables import metrics_json
+from webapp.exporters.frame.csv_cells import rounded
+from webapp.exporters.offline import page
+from webapp.failures import Missing
+from webapp.i18n import gettext, mark
+from webapp.importers.runs import problems
+from webapp.importers.runs.problems import ImportRefused
+from webapp.metrics.comparisons.significance import Resampling
+from webapp.records import Click, EmptyOutcome, Item, Problem, Scale, nobody
+from webapp.services.agreement import agreement
+from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.exports import exports
+from webapp.services.exports.exports import ExportedFile
+from webapp.services.judging import events
+from webapp.services.judging.events import AnswerRating
+from webapp.services.offline import runs as offline_runs
+from webapp.services.programs import rows
+from webapp.services.programs.rows import (
+    Id,
+    InPages,
+    ItemRow,
+    JudgmentRow,
+    OfItems,
+    OfJudgments,
+    Page,
+    QuestionRow,
+    RatingRow,
+    ResultRow,
+    RunRow,
+    Text,
+    UnjudgedResults,
+)
+from webapp.services.rating import pages, shares, tasks
+from webapp.services.rating.pages import BlindPage
+from webapp.services.rating.pool import QueryFilter
+from webapp.services.runs import file_formats, reports, results, runs, waiting_files
+from webapp.services.runs.file_formats import FileDecision
+from webapp.services.runs.results import Choices
+from webapp.services.study import studies
+from webapp.services.workers import jobs, kinds
+from webapp.web.frame import access
+from webapp.web.programs.openapi import document
+from webapp.web.programs.operations import JSON, Unfit, blueprint, operation
+from webapp.web.runs.imports import chosen_files
+from webapp.web.workers.jobs import wake
+
+LongText = Annotated[str, Meta(max_length=events.MOST_NOTES, pattern="^[^\\x00]*$")]
+EventId = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[!-~]+$")]
+Rule = Annotated[
+    str, Meta(max_length=220, pattern=r"^(majority|adjudicated|(rater|machine) [^\x00]+)$")
+]
+
+
+MEDIA = tuple(dict.fromkeys(one.partition(";")[0] for one in exports.MEDIA_TYPES.values()))
+OF_REPORTS = tuple(one.media_type.partition(";")[0] for one in agreement_files.FORMATS.values())
+
+
+class Merged(Struct, forbid_unknown_fields=True):
+    rule: Rule | None = None
+
+
+class OfFigures(Merged):
+    figures: Text = ""
+
+
+class OfResults(InPages):
+    rule: Rule | None = None
+
+
+class DownTo(Struct, forbid_unknown_fields=True):
+    k: Annotated[int, Meta(ge=1, le=1000)] = 10
+
+
+class AsFile(Struct, forbid_unknown_fields=True):
+    format: Literal["json", "markdown", "latex", "html", "xlsx"] = "json"
+
+
+class OfComparison(OfFigures):
+    format: Literal["json", "markdown", "latex", "html", "xlsx"] = "json"
+    run: list[Text] = []
+    phase: Literal[1, 2] | None = None
+    resamples: Annotated[int, Meta(ge=100, le=100_000)] = 10_000
+    seed: Id = Resampling().seed
+
+
+class ImportForm(Struct, forbid_unknown_fields=True):
+    """What may be said of files beside them; ``columns`` is a JSON object of roles and columns.
+
+    ``rater`` names whose the grades or ratings of the files are. ``depth``: so many results of each
+    list are judged. ``split`` is the column whose values tell systems apart. ``metadata`` are the
+    columns that raters see. ``blind`` sets how the study is rated.
+    """
+
+    method: Text = ""
+    llm: Text = ""
+    rater: Text | None = None
+    columns: Annotated[str, Meta(max_length=10_000)] = "{}"
+    depth: Annotated[int, Meta(ge=1, le=results.MOST_DEPTH)] = results.DEPTH
+    split: Text | None = None
+    metadata: list[Text] = []
+    blind: bool | None = None
+
+    def choices(self) -> Choices:
+        try:
+            columns = json.decode(self.columns, type=dict[str, str])
+        except DecodeError as error:
+            raise Unfit("columns", str(error)) from None
+        return Choices(columns, self.depth, self.split)
+
+    def decision(self) -> FileDecision:
+        return FileDecision(
+            rater=self.rater,
+            confirm=self.rater is not None,
+            method=self.method,
+            llm=self.llm,
+            grader=self.rater or "",
+            meta=self.metadata or None,
+        )
+
+
+class Clicked(Struct, forbid_unknown_fields=True, kw_only=True):
+    """The id that makes a repeated request one event, and when and where it was given."""
+
+    event_id: EventId
+    client_time: Annotated[datetime, Meta(tz=True)] | None = None
+    device: EventId | None = None
+    sequence: Id | None = None
+
+    def click(self) -> Click:
+        try:
+            made_at = self.client_time and self.client_time.astimezone(UTC)
+        except OverflowError as error:
+            raise Unfit("client_time", str(error)) from None
+        return Click(self.event_id, access.now(), made_at, self.device, self.sequence)
+
+
+class NewJudgment(Clicked, kw_only=True):
+    """A verdict on an item: a grade, "unsure", an outcome of an empty list; null takes it back."""
+
+    item: Id
+    verdict: Text | None
+
+
+class NewCardJudgment(Clicked, kw_only=True):
+    card: Text
+    verdict: Text | None
+
+
+class NewRating(Clicked):
+    """A grade of a whole answer, 0 to 5, and notes; what is left out stays as it is."""
+
+    quality: Annotated[int, Meta(ge=0, le=5)] | UnsetType | None = UNSET
+    notes: LongText | UnsetType = UNSET
+    empty_outcome: EmptyOutcome | UnsetType | None = UNSET
+
+    def rating(self) -> AnswerRating:
+        return AnswerRating(self.quality, self.notes, self.empty_outcome)
+
+
+class NewTaskRating(NewRating):
+    answer: Text | None = None
+
+
+class StudyRow(Struct):
+    """The settings of the study that its numbers rest on."""
+
+    name: str
+    kind: str
+    scale: Scale
+    merging: str
+    headline: tuple[str, ...]
+    cannot_tell: str
+    asks_quality: bool
+    blind: bool
+
+
+class Runs(Struct):
+    data: list[RunRow]
+
+
+class JobRow(Struct):
+    """Work that goes on in the background, or its outcome.
+
+    ``state`` is "waiting", "asking" (at work), "done" or "failed"; ``steps_done`` of ``steps`` are
+    done. ``runs`` are the ids that an import stored, ``file`` the address of a file that was made,
+    ``problems`` what is wrong with the files, and ``failure`` why there is nothing.
+    """
+
+    id: str
+    kind: str
+    state: str
+    steps_done: int
+    steps: int
+    address: str
+    runs: list[str] = []
+    file: str | None = None
+    problems: list[dict[str, Any]] = []
+    failure: str | None = None
+
+
+class TaskCard(Struct):
+    card: str
+    number: int
+    fields: dict[str, Any]
+    verdict: str | None
+
+
+class TaskAnswer(Struct):
+    answer: str
+    letter: str
+    state: str
+    before: str
+    cards: list[dict[str, Any]]
+    after: str
+    quality: int | None
+    notes: str
+
+
+class Task(Struct):
+    """One question as the blind page shows it: cards, then emptiness, then whole answers.
+
+    ``stage`` is "cards", "emptiness", "answers" or "done": what is to be given next.
+    """
+
+    id: str
+    question: str
+    category: str
+    context_dependent: bool
+    earlier_turns: list[dict[str, str]]
+    scale: Scale
+    stage: str
+    cards: list[TaskCard]
+    asks_emptiness: bool
+    empty_outcome: EmptyOutcome | None
+    answers: list[TaskAnswer]
+
+
+class NextTask(Struct):
+    """The question that is next for a rater, null if nothing is left; ``left`` turns are."""
+
+    task: Task | None
+    left: int
+
+
+class UnknownFormat(Missing):
+    message = mark("There is no export called %(name)s")
+    remedy = mark("The description of this address lists the formats.")
+
+
+@operation("/study", "read")
+def show_study() -> StudyRow:
+    """Return the settings of the study."""
+    with access.reading() as (session, rater):
+        study = rater.study
+        scale = Scale.stored(study.scale)
+        return StudyRow(
+            name=studies.shown_name(study),
+            kind=study.kind,
+            scale=scale,
+            merging=scale.merging(study.merging),
+            headline=studies.headline(study),
+            cannot_tell=study.cannot_tell,
+            asks_quality=study.asks_quality,
+            blind=studies.is_blind(session, study),
+        )
+
+
+@operation("/runs", "read")
+def list_runs() -> Runs:
+    """Return the runs of the study in its order."""
+    with access.reading() as (session, rater):
+        return Runs(rows.run_rows(session, rater.study))
+
+
+@operation("/runs", "import", method="POST", status=201, later=True)
+def import_runs(form: ImportForm) -> Runs | JobRow:
+    """Import files of any format that the import page takes; several are one import.
+
+    Answers with the runs of the files, of a file that was imported before too. Large files are
+    stored in the background: the answer is 202 with the job.
+    """
+    files = file_formats.together(chosen_files(), form.choices())
+    with access.writing() as (session, rater):
+        kept = [
+            waiting_files.keep(session, rater.study, name, data, access.now(), one)
+            for one, name, data in files
+        ]
+        wanted = kinds.importing(kept, form.decision(), blind=form.blind)
+        session.commit()
+    if waiting_files.is_long(one.size(data) for one, _, data in files):
+        return _begin(kinds.IMPORTING, wanted)
+    with access.reading() as (session, rater):
+        finish = kinds.import_files(session, rater.study, wanted, nobody)
+    with access.writing() as (session, rater):
+        done = finish(session, rater.study, access.now())
+        session.commit()
+    if done["problems"]:
+        raise ImportRefused(*map(Problem.stored, done["problems"]))
+    with access.reading() as (session, rater):
+        listed = rows.run_rows(session, rater.study)
+        return Runs([run for run in listed if run.id in done["runs"]])
+
+
+@operation("/runs/<run_id>", "read")
+def show_run(run_id: str) -> RunRow:
+    """Return one run."""
+    with access.reading() as (session, rater):
+        runs.find(session, rater.study, run_id)
+        return next(run for run in rows.run_rows(session, rater.study) if run.id == run_id)
+
+
+@operation("/runs/<run_id>", method="DELETE", status=204)
+def delete_run(run_id: str) -> None:
+    """Delete a run with the judgments that belong to it alone."""
+    with access.writing() as (session, rater):
+        runs.delete_run(session, rater.study, run_id, access.now())
+        session.commit()
+
+
+@operation("/runs/<run_id>/figures", "read")
+def show_figures(run_id: str, query: OfFigures) -> dict[str, Any]:
+    """Return the figures of a run, as `relevansi metrics --format json` prints them.
+
+    ``figures`` are the names of others than the headline, with commas between.
+    """
+    wanted = studies.figures_in(query.figures)
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, query.rule)
+        found = reports.in_words(session, rater.study, run_id, rule, figures=wanted)
+    figures: dict[str, Any] = rounded(metrics_json(found))
+    return figures
+
+
+@operation("/runs/<run_id>/results", "read")
+def list_results(run_id: str, query: OfResults) -> Page[ResultRow]:
+    """Return the results of a run with their relevance, in pages of so many questions."""
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, query.rule)
+        return rows.result_rows(session, rater.study, run_id, rule, query)
+
+
+@operation("/runs/<run_id>/unjudged", "read")
+def list_unjudged(run_id: str, query: DownTo) -> UnjudgedResults:
+    """Return the results of a run to judge next, down to rank ``k``, with Judged@k."""
+    with access.reading() as (session, rater):
+        return rows.unjudged(session, rater.study, run_id, query.k)
+
+
+@operation("/runs/<run_id>/exports/<name>", "read", media=MEDIA, later=True)
+def export_run(run_id: str, name: str, query: Merged) -> ExportedFile | JobRow:
+    """Return a run as a file, under any name that `relevansi export --format` takes.
+
+    A large proof pack is made in the background: the answer is 202 with the job, which has the
+    address of the file once it is made.
+    """
+    with access.reading() as (session, rater):
+        study = rater.study
+        rule = reports.rule_of(session, study, query.rule)
+        if name in exports.FORMATS:
+            return exports.export(session, study, run_id, rule, name)
+        if name == "html":
+            run = offline_runs.offline_run(session, study, run_id)
+            made = page.page(current_app.jinja_env, run)
+            return ExportedFile(f"rate_{run.name}.html", "text/html; charset=utf-8", made)
+        if name != "proof-pack":
+            raise UnknownFormat(name)
+        from webapp.services.proof_packs import packs  # brings pandas, which no page needs
+
+        wanted = {"run": run_id, "rule": rule.name}
+        if not packs.is_long(session, study, run_id, rule):
+            return kinds.make_pack(session, study, wanted, nobody)
+    return _begin(kinds.PACK, wanted)
+
+
+@operation("/runs/<run_id>/queries/<int:query_id>/ratings", "judge", method="POST")
+def rate_answer(run_id: str, query_id: int, body: NewRating) -> RatingRow:
+    """Grade a whole answer of a run, with notes, or say whether its empty list is right."""
+    with access.writing() as (session, rater):
+        events.rate(session, rater, run_id, query_id, body.rating(), body.click())
+        session.commit()
+        return rows.rating_row(session, rater, run_id, query_id)
+
+
+@operation("/questions", "read")
+def list_questions(query: InPages) -> Page[QuestionRow]:
+    """Return the questions of the study, with how many of their items nobody judged."""
+    with access.reading() as (session, rater):
+        return rows.question_rows(session, rater.study, query)
+
+
+@operation("/items", "read")
+def list_items(query: OfItems) -> Page[ItemRow]:
+    """Return the judged items: of a question, of a run, or those that nobody judged."""
+    with access.reading() as (session, rater):
+        return rows.item_rows(session, rater.study, query)
+
+
+@operation("/judgments", "read")
+def list_judgments(query: OfJudgments) -> Page[JudgmentRow]:
+    """Return the verdicts in force, in pages of so many items."""
+    with access.reading() as (session, rater):
+        return rows.judgment_rows(session, rater.study, query)
+
+
+@operation("/judgments", "judge", method="POST")
+def judge_item(body: NewJudgment) -> JudgmentRow:
+    """Judge an item as oneself; the same event twice changes nothing."""
+    with access.writing() as (session, rater):
+        events.judge_thing(session, rater, body.item, body.verdict, body.click())
+        session.commit()
+        return rows.judgment_row(session, rater, body.item)
+
+
+@operation("/ratings", "read")
+def list_ratings(query: OfJudgments) -> Page[RatingRow]:
+    """Return the grades of answers with their notes, in pages of so many answers."""
+    with access.reading() as (session, rater):
+        return rows.rating_rows(session, rater.study, query)
+
+
+@operation("/comparisons", "read", media=OF_REPORTS)
+def compare_runs(query: OfComparison) -> dict[str, Any] | ExportedFile:
+    """Compare runs, named by ``run`` or chosen as of a ``phase``, as `relevansi compare` does."""
+    wanted = studies.figures_in(query.figures)
+    with access.reading() as (session, rater):
+        rule = reports.rule_of(session, rater.study, query.rule)
+        of = chosen_runs.of_phase(session, rater.study, query.phase) if query.phase else query.run
+        settings = Resampling(query.resamples, query.seed)
+        found = comparisons.report(
+            session, rater.study, of, rule, settings=settings, figures=wanted
+        )
+    return _report(comparison_files.FORMATS[query.format], found, "comparison")
+
+
+@operation("/agreement", "read", media=OF_REPORTS)
+def show_agreement(query: AsFile) -> dict[str, Any] | ExportedFile:
+    """Return how far the raters agree, as `relevansi agreement` does."""
+    with access.reading() as (session, rater):
+        found = agreement.report(session, rater.study)
+    return _report(agreement_files.FORMATS[query.format], found, "agreement")
+
+
+@operation("/jobs/<job_id>", "read", "import")
+def show_job(job_id: str) -> JobRow:
+    """Return how far a job is, or what came of it."""
+    with access.reading() as (session, rater):
+        return _job(jobs.find(session, rater.study, job_id))
+
+
+@operation("/jobs/<job_id>/file", "read", media=MEDIA)
+def download_job(job_id: str) -> ExportedFile:
+    """Return the file that a job made."""
+    with access.reading() as (session, rater):
+        return jobs.file(session, rater.study, job_id)
+
+
+@operation("/tasks", "judge", method="POST")
+def take_task() -> NextTask:
+    """Take the question that is next for the rater, who goes on with it until it is done."""
+    with access.writing() as (session, rater):
+        task_id = tasks.onward(session, rater, access.now(), QueryFilter())
+        shown = pages.blind_page(session, rater, task_id) if task_id else None
+        left = shares.progress(session, rater).left
+        session.commit()
+    return NextTask(_task(shown) if shown else None, left)
+
+
+@operation("/tasks/<task_id>", "read", "judge")
+def show_task(task_id: str) -> Task:
+    """Return a question that the rater was given, with what they said so far."""
+    with access.reading() as (session, rater):
+        return _task(pages.blind_page(session, rater, task_id))
+
+
+@operation("/tasks/<task_id>/judgments", "judge", method="POST")
+def judge_card(task_id: str, body: NewCardJudgment) -> Task:
+    """Judge a card of a question that the rater was given."""
+    with access.writing() as (session, rater):
+        tasks.judge(session, rater, task_id, body.card, body.verdict, body.click())
+        shown = pages.blind_page(session, rater, task_id)
+        session.commit()
+    return _task(shown)
+
+
+@operation("/tasks/<task_id>/ratings", "judge", method="POST")
+def rate_task(task_id: str, body: NewTaskRating) -> Task:
+    """Grade an answer of a question that the rater was given, or its empty lists."""
+    with access.writing() as (session, rater):
+        tasks.rate(session, rater, task_id, body.answer, body.rating(), body.click())
+        shown = pages.blind_page(session, rater, task_id)
+        session.commit()
+    return _task(shown)
+
+
+@blueprint.get("/openapi.json")
+def openapi() -> Response:
+    """Return the description of every address here."""
+    return Response(json.encode(document()), content_type=JSON)
+
+
+def _begin(kind: str, wanted: Mapping[str, Any]) -> JobRow:
+    with access.writing() as (session, rater):
+        job_id = jobs.enqueue(session, rater.study, kind, wanted, access.now())
+        session.commit()
+        found = _job(jobs.find(session, rater.study, job_id))
+    wake()
+    return found
+
+
+def _job(job: LongWork) -> JobRow:
+    done = job.result or {}
+    listed = [problems.to_dict(Problem.stored(one)) for one in done.get("problems", ())]
+    why = f"{gettext(job.failure)}. {gettext(job.remedy or '')}" if job.failure else None
+    return JobRow(
+        *(job.id, job.kind, job.state, job.steps_done, job.steps),
+        address=url_for("api.show_job", job_id=job.id),
+        runs=done.get("runs", []),
+        file=url_for("api.download_job", job_id=job.id) if job.file_name else None,
+        problems=listed,
+        failure=why and why % {"name": job.about},
+    )
+
+
+def _report(form: ReportFormat, report: Any, name: str) -> ExportedFile:
+    data = form.render(report, access.now().astimezone().date())
+    return ExportedFile(f"{name}.{form.extension}", form.media_type, data)
+
+
+def _task(shown: BlindPage) -> Task:
+    return Task(
+        id=shown.task_id,
+        question=shown.question,
+        category=shown.category,
+        context_dependent=shown.context_dependent,
+        earlier_turns=[
+            {"question": t.question, "response": t.response} for t in shown.earlier_turns
+        ],
+        scale=shown.scale,
+        stage=shown.stage,
+        cards=[
+            TaskCard(one.key, one.number, _seen(one.card), one.relevance) for one in shown.cards
+        ],
+        asks_emptiness=shown.asks_emptiness,
+        empty_outcome=shown.empty_outcome,
+        answers=[
+            TaskAnswer(
+                *(one.key, one.letter, one.state, one.before),
+                cards=list(map(_seen, one.cards)),
+                after=one.after,
+                quality=one.quality,
+                notes=one.notes,
+            )
+            for one in shown.answers
+        ],
+    )
+
+
+def _seen(item: Item) -> dict[str, Any]:
+    """Return the fields of an item that the blind page shows."""
+    stated = {name: getattr(item, name) for name in item.seen_blind}
+    return {name: value for name, value in stated.items() if value not in (None, "", {})}
