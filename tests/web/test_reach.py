@@ -84,9 +84,6 @@ def test_outside_the_demo_a_link_for_participants_ends_the_open_house(
 
 def _is_page(rule: Rule) -> bool:
     last = rule.rule.rpartition("/")[2]
-    is_file = (
-        rule.endpoint.startswith("api.")
-        or "." in last
-        or last in {"<name>", "<filename>", "<path:filename>", "<path:name>"}
-    )
-    return "GET" in (rule.methods or ()) and (not is_file or rule.endpoint == "guides.show")
+    is_file = "." in last or last in {"<name>", "<filename>", "<path:filename>", "<path:name>"}
+    is_read = "GET" in (rule.methods or ()) and not is_for_programs(rule.endpoint)
+    return is_read and (not is_file or rule.endpoint == "guides.show")
