@@ -160,6 +160,23 @@ def test_letters_are_unbound_digits_go_by_their_place_and_d_opens_the_text(
         assert verdicts(page) == ["1", "unsure", ""]
 
 
+def test_notes_on_a_blind_question_outlive_a_reload_and_reach_each_list(
+    tmp_path: Path, page: Page
+) -> None:
+    fill(tmp_path / "instance", *collection(2, 2))
+    with serving(tmp_path / "instance") as server:
+        page.goto(f"{server.url}/rate/")
+        expect(page.locator(".card:focus")).to_have_count(1)
+        page.keyboard.press("n")
+        page.keyboard.type("3 of 4 steps")
+        page.reload()
+
+        expect(page.locator("#notes")).to_have_value("3 of 4 steps")
+        expect(page.locator('[data-state-of="notes"]')).to_have_text("Tersimpan")
+        found = {(event["field"], event["new"], event["query_key"]) for event in server.events()}
+        assert found == {("notes", "3 of 4 steps", 1), ("notes", "3 of 4 steps", 3)}
+
+
 def test_keys_go_on_where_the_pool_ends_and_judge_below_it_on_purpose(
     tmp_path: Path, page: Page
 ) -> None:

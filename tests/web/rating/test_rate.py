@@ -22,7 +22,7 @@ from webapp.db.tables.judging import Task
 from webapp.db.tables.people import LogEntry, Rater
 from webapp.services.judging import live_metrics
 from webapp.services.rating import shares, tasks
-from webapp.services.rating.pool import POOL, REPEAT
+from webapp.services.rating.pool import POOL, REPEAT, Unit
 from webapp.services.study import assignments, studies
 
 SECRETS = ("hybrid", "api_only", "vector_only", "gpt-test", "test_results", "results.json")
@@ -91,6 +91,45 @@ def test_a_blind_rater_receives_no_run_no_method_and_no_file(
             found = live_metrics.by_category(session, rater.id, run_id).values()
             assert all(standing.open_queries == 0 for standing in found)
         assert live_metrics.check(session) == []
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["first", "again"])
+def test_notes_on_a_question_are_those_of_each_of_its_lists(
+    client: FlaskClient, web_database: Database, run_ids: list[str], *, again: bool
+) -> None:
+    """Where no quality is asked: without a script, taken back at once, and a repeat has its own."""
+    set_study(web_database, asks_quality=False)
+    address = begin(client)
+    if again:
+        judge_all(client, address)
+        with web_database.writing() as session:
+            task = session.get_one(Task, address.removeprefix("/rate/"))
+            unit = Unit(task.question_id, task.run_id)
+            address = f"/rate/{shares._give(session, task.rater, unit, NOW).id}"
+            session.commit()
+        judge_all(client, address)
+    task_id = address.removeprefix("/rate/")
+
+    def notes() -> str:
+        return Page(client.get(address)).one("[name=notes]").content.strip()
+
+    def exported() -> list[bool]:
+        files = [client.get(f"/runs/{run_id}/export.csv").text for run_id in run_ids]
+        return ["unclear" in file for file in files]
+
+    for text in ("unclear", "unclear\nto me"):
+        form = Page(client.get(address)).one("form.rate")
+        assert client.post(form["action"], data={"notes": text}).location == f"{address}#below"
+
+    assert notes() == "unclear\nto me"
+    assert exported() == [not again] * 3
+    with web_database.reading() as session:
+        assert tasks.is_done(session, session.get_one(Rater, 1), task_id) == again
+    client.post("/rate/undo")
+    assert notes() == "unclear"
+    client.post("/rate/undo")
+    assert notes() == ""
+    assert exported() == [False] * 3
 
 
 def test_a_repeat_s_page_looks_like_the_first(client: FlaskClient, web_database: Database) -> None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.db.tables.judging import (
@@ -169,7 +169,8 @@ def _repeats(
             (QueryRating.rater_id == Task.rater_id)
             & (QueryRating.query_key == RepeatRating.query_key),
         )
-        .where(Task.kind == REPEAT)
+        .join(Query, Query.id == RepeatRating.query_key)
+        .where(Task.kind == REPEAT, or_(RepeatRating.quality.is_not(None), Query.asks_quality))
         .order_by(RepeatRating.task_id, RepeatRating.query_key)
     )
     found: dict[tuple[int, ItemKind], list[_Said]] = defaultdict(list)

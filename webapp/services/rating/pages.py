@@ -480,10 +480,15 @@ class BlindAnswer(Struct, frozen=True):
 
 
 class BlindPage(QuestionPage, frozen=True, kw_only=True):
-    """One task as its rater sees it; ``answers`` are there once all cards are judged."""
+    """One task as its rater sees it; ``answers`` are there once all cards are judged.
+
+    Where no quality is asked there are none, and the ``notes`` are on the question.
+    """
 
     task_id: str
     stage: TaskStage
+    asks_quality: bool
+    notes: str
     asks_cards: bool
     asks_emptiness: bool
     contradicts_itself: bool
@@ -516,7 +521,8 @@ def blind_page(
     sees_figures = task.figures == ALL_FIGURES
     suggests = task.suggest_quality and None not in said
     summaries = _summaries_of(session, task) if sees_figures or suggests else {}
-    answers = () if None in said else _answers(session, task, summaries)
+    rated = _ratings(session, task) if None not in said or not task.asks_quality else ()
+    answers = () if None in said else _answers(session, task, rated, summaries)
     stage = TaskStage.DONE
     if None in said:
         stage = TaskStage.CARDS
@@ -538,6 +544,10 @@ def blind_page(
         ),
         cards=_task_cards(session, rater, task, things),
         stage=stage,
+        asks_quality=task.asks_quality,
+        notes=""
+        if task.asks_quality
+        else "\n".join(dict.fromkeys(filter(None, map(_notes, rated)))),
         asks_cards=bool(said),
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
@@ -592,12 +602,18 @@ def _task_cards(
     )
 
 
+_notes = attrgetter("notes")
+
+
+def _ratings(session: Session, task: Row[Any]) -> Sequence[Row[Any]]:
+    rows = tables(session).execute(_rated(again=task.kind == REPEAT), {"task_id": task.id})
+    return sorted(rows, key=lambda row: tasks.key(task, -row.id))
+
+
 def _answers(
-    session: Session, task: Row[Any], summaries: Mapping[int, Summary]
+    session: Session, task: Row[Any], rated: Sequence[Row[Any]], summaries: Mapping[int, Summary]
 ) -> tuple[BlindAnswer, ...]:
-    rated = _rated(again=task.kind == REPEAT)
-    rows = tables(session).execute(rated, {"task_id": task.id}).all()
-    found = sorted(rows, key=lambda row: tasks.key(task, -row.id))
+    found = [row for row in rated if row.asks_quality]
     grades: Mapping[int, int | None] = {}
     if task.suggest_quality:
         grades = {key: suggested(one, task.cannot_tell) for key, one in summaries.items()}
@@ -654,9 +670,8 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
     is_opened = exists().where(
         WordingOpened.query_key == Query.id, WordingOpened.rater_id == Task.rater_id
     )
-    columns = select(
-        Query.id, Query.state, Query.response, quality, said.notes, is_opened.label("opened")
-    )
+    answer = Query.id, Query.state, Query.response, Query.asks_quality
+    columns = select(*answer, quality, said.notes, is_opened.label("opened"))
     if again:
         asked = columns.join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
         return asked.join(Query, Query.id == RepeatRating.query_key).where(own)
@@ -669,7 +684,7 @@ def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
         .outerjoin(
             QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == mine)
         )
-        .where(own, pool.answers_in(Study.id, Task), Query.asks_quality)
+        .where(own, pool.answers_in(Study.id, Task))
     )
 
 

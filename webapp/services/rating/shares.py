@@ -296,7 +296,12 @@ def is_open() -> ColumnElement[bool]:
     """Return the condition on ``Task`` that something of it was not answered again."""
     return or_(
         exists().where(Repeat.task_id == Task.id, Repeat.verdict.is_(None)),
-        exists().where(RepeatRating.task_id == Task.id, RepeatRating.quality.is_(None)),
+        exists().where(
+            RepeatRating.task_id == Task.id,
+            RepeatRating.quality.is_(None),
+            Query.id == RepeatRating.query_key,
+            Query.asks_quality,
+        ),
     )
 
 
@@ -304,8 +309,8 @@ def _left_again(session: Session, rater: Rater) -> tuple[int, int, int, int]:
     mine = Task.rater_id == rater.id, Task.kind == REPEAT
     unsaid = select(func.count()).select_from(Repeat).join(Task)
     unsaid = unsaid.where(*mine, Repeat.verdict.is_(None))
-    unrated = select(func.count()).select_from(RepeatRating).join(Task)
-    unrated = unrated.where(*mine, RepeatRating.quality.is_(None))
+    unrated = select(func.count()).select_from(RepeatRating).join(Task).join(Query)
+    unrated = unrated.where(*mine, RepeatRating.quality.is_(None), Query.asks_quality)
     lists = unsaid.join(JudgedThing).where(JudgedThing.property_id.is_(None))
     open_tasks = select(func.count()).select_from(Task).where(*mine, is_open())
     counts = (one.scalar_subquery() for one in (unsaid, unrated, lists, open_tasks))

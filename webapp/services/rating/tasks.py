@@ -65,7 +65,7 @@ def _own_task() -> Select[*tuple[Any, ...]]:
         .add_columns(Study.order_seed, Study.order_secret, Study.figures, Study.show_pictures)
         .add_columns(Study.marks_words, Study.scale)
         .add_columns(Study.measures, Study.kind.label("of_items"))
-        .add_columns(Study.suggest_quality, Study.cannot_tell)
+        .add_columns(Study.suggest_quality, Study.cannot_tell, Study.asks_quality)
         .join_from(Task, Question, Question.id == Task.question_id)
         .join(Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
@@ -257,14 +257,25 @@ def rate(
     rating: AnswerRating,
     click: Click,
 ) -> None:
-    """Record quality and notes of the answer named `answer`, or the empty outcome."""
+    """Record quality and notes of the answer named `answer`, or the empty outcome.
+
+    Where no quality is asked, notes are on the question: they become those of each of its lists.
+    """
     events.lock(session, rater)
     task = find(session, rater, task_id)
+    again = task.kind == REPEAT
+    if not (answer or isinstance(rating.notes, UnsetType) or rater.study.asks_quality):
+        in_unit = select(Query.id).join(Run).where(pool.answers_in(rater.study_id, task))
+        for key in session.scalars(in_unit.order_by(Query.id)).all():
+            part = click._replace(event_id=f"{click.event_id}:{key}")
+            about = Answer(key, None, task_id, again)
+            events.rate_answer(session, rater, about, AnswerRating(notes=rating.notes), part)
+        return
     asked = () if isinstance(rating.empty_outcome, UnsetType) else asked_things(session, task)
     empty = next((thing for thing in asked if thing.property_id is None), None)
     is_rated = not (isinstance(rating.quality, UnsetType) and isinstance(rating.notes, UnsetType))
     query_key = _answer(session, task, answer).id if is_rated else None
-    about = Answer(query_key, empty.id if empty else None, task_id, again=task.kind == REPEAT)
+    about = Answer(query_key, empty.id if empty else None, task_id, again)
     events.rate_answer(session, rater, about, rating, click)
 
 
@@ -281,7 +292,17 @@ def open_wording(session: Session, rater: Rater, task_id: str, answer: str, now:
 def undo(session: Session, rater: Rater, click: Click) -> str | None:
     """Take back the rater's latest change in any task; return the task's id. See ``take_back``."""
     last = events.take_back(session, rater, click, Event.task_id.is_not(None))
-    return last.task_id if last is not None else None
+    if last is None:
+        return None
+    said, _, of_list = last.event_id.rpartition(":")
+    if said and of_list == str(last.query_key):  # notes on a question, said of each of its lists
+        same = select(Event).where(Event.rater_id == rater.id, Event.field == last.field)
+        for one in session.scalars(same.where(Event.event_id.startswith(f"{said}:"))).all():
+            if one.id != last.id:
+                part = click._replace(event_id=f"{click.event_id}:{one.query_key}")
+                target = Target.of(one)
+                events.record(session, rater, target, one.old, part, cause="undo", undoes=one)
+    return last.task_id
 
 
 def is_done(session: Session, rater: Rater, task_id: str) -> bool:
