@@ -136,14 +136,14 @@ def compare(
     names = with_judged(headline)
     questions = _questions(runs, next(iter(leading(headline)), HEADLINES[0]))
     contenders = []
-    for run, estimates in zip(runs, _estimates(runs, settings, names), strict=True):
+    for run, of_run in zip(runs, estimates(runs, settings, names), strict=True):
         totals = Totals.of(query.summary for query in run.queries)
         members: dict[str, list[QuerySummary]] = {}
         for query in run.queries:
             members.setdefault(query.category, []).append(query.summary)
         categories = {name: figures(Totals.of(found), names) for name, found in members.items()}
         missing = _missing(run, [line.position for line in questions])
-        contenders.append(Contender(run, totals, estimates, categories, missing))
+        contenders.append(Contender(run, totals, of_run, categories, missing))
     headlines = {
         contender.run.run: {name: e.figure.value for name, e in contender.estimates.items()}
         for contender in contenders
@@ -195,9 +195,10 @@ def _missing(run: ComparedRun, positions: Sequence[int]) -> MissingQuestions:
     )
 
 
-def _estimates(
+def estimates(
     runs: Sequence[ComparedRun], settings: Resampling, names: Sequence[str]
 ) -> list[dict[str, FigureEstimate]]:
+    """The figures of each run by `names`, with the intervals of chance."""
     parts = [*COMPOSITE_WEIGHTS] if "composite" in names else []
     averaged = tuple(dict.fromkeys((*names, *parts)))
     columns = tuple(

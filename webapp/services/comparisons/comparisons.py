@@ -88,10 +88,18 @@ def report(
 
 
 def judged_runs(
-    session: Session, study: Study, compared: Sequence[Run], rule: Rule
+    session: Session,
+    study: Study,
+    compared: Sequence[Run],
+    rule: Rule,
+    figures: Sequence[str] = (),
 ) -> tuple[ComparedRun, ...]:
-    """Return runs of one question set as `rule` judges them, without comparing them."""
-    return _RunsUnderRules(session, study, compared, names_of(compared)).under(rule)
+    """Return runs of one question set as `rule` judges them, without comparing them.
+
+    Each question has the ranking figures among `figures`.
+    """
+    names = names_of(compared)
+    return _RunsUnderRules(session, study, compared, names, kept(figures)).under(rule)
 
 
 class _RunsUnderRules:
