@@ -67,13 +67,15 @@ def test_the_version_this_program_names_is_that_of_the_last_migration(database: 
     assert database.version() == HEAD
 
 
+@pytest.mark.parametrize("pool_depth", [None, 2])
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.name)
 def test_a_kept_demo_is_upgraded_and_every_figure_is_what_its_judgments_make_it(
-    kept: Path, tmp_path: Path
+    kept: Path, pool_depth: int | None, tmp_path: Path
 ) -> None:
     file = tmp_path / "relevansi.sqlite"
     file.write_bytes(lzma.decompress(kept.read_bytes()))
-    with closing(sqlite3.connect(file)) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE studies SET pool_depth = ?", (pool_depth,))
         before = {table: _rows(connection, table) for table in GIVEN}
 
     upgraded = relevansi(tmp_path, "upgrade")

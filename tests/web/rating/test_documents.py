@@ -161,17 +161,22 @@ def test_nothing_that_one_run_says_reaches_a_blind_rater(
 def test_metadata_is_shown_that_was_ticked_and_that_every_run_states_alike(
     client: FlaskClient, web_database: Database
 ) -> None:
+    """A score never to blind raters, ticked or not; an open page names the run in any case."""
     row = {"query": "Does copper bend?", "doc_id": "d1", "text": "Copper bends."}
     rows = [
         row
         | {"system": system, "author": "Rafi", "year": year, "vector_score": "0.5", "shelf": "K"}
         for system, year in (("a", 2019), ("b", 2020))
     ]
-    imported(web_database, ("t.jsonl", lines(rows)), meta=("author", "year", "vector_score"))
+    ticked = ("author", "year", "vector_score")
+    run_id = imported(web_database, ("t.jsonl", lines(rows)), meta=ticked).runs[0].id
 
     (card,) = Page(client.get(begin(client))).all(".card")
     assert card.texts(".meta dt") == ["author"]
     assert card.texts(".meta dd") == ["Rafi"]
+    set_study(web_database, blind=False)
+    (card,) = Page(client.get(f"/runs/{run_id}/queries/1")).all(".card")
+    assert card.texts(".meta dt") == ["author", "vector score"]
 
 
 def passage(client: FlaskClient, database: Database, **item: str) -> Page:
