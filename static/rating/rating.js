@@ -373,9 +373,10 @@ function foldAside() {
   }
 }
 
-document.addEventListener("toggle", ({ target }) => {
-  if (target.matches(BESIDE) && !isNarrow()) keep(foldOf(target), target.open ? "" : "yes");
-}, true);
+document.addEventListener("click", ({ target }) => {
+  const details = target.closest("summary")?.parentElement; // still as it was before the click
+  if (details?.matches(BESIDE) && !isNarrow()) keep(foldOf(details), details.open ? "yes" : "");
+});
 
 // ---- focus ------------------------------------------------------------------------------
 

@@ -199,6 +199,34 @@ def test_keys_go_on_where_the_pool_ends_and_judge_below_it_on_purpose(
         expect(page.locator("#rank-4:focus")).to_have_count(1)
 
 
+def test_four_passages_fit_a_laptop_once_the_keys_are_known(
+    tmp_path: Path, open_tab: OpenTab
+) -> None:
+    """The meaning of the grades is folded by then, unless its reader opened it."""
+    text = "Copper bends when it is drawn into wire, unless it was hardened before. " * 9
+    rows = [
+        {"query": "Does copper bend?", "system": "a", "doc_id": f"d{n}", "text": f"{n} {text}"}
+        | {"title": f"Copper {n}", "shelf": "Metals"}
+        for n in range(6)
+    ]
+    fill(tmp_path / "instance", ("t.jsonl", lines(rows)), blind=True)
+    with serving(tmp_path / "instance") as server:
+        page = open_tab(viewport={"width": 1366, "height": 768})
+        page.goto(f"{server.url}/rate/")
+        expect(page.locator(".grades-said[open]")).to_have_count(1)
+        for _ in range(10):
+            page.keyboard.type("jk")
+
+        page.reload()
+        expect(page.locator(".grades-said:not([open])")).to_have_count(1)
+        fourth = page.locator(".card").nth(3).bounding_box()
+        assert fourth is not None
+        assert fourth["y"] + fourth["height"] <= 768
+        page.locator(".grades-said summary").click()
+        page.reload()
+        expect(page.locator(".grades-said[open]")).to_have_count(1)
+
+
 def test_a_digit_too_many_grades_no_answer(tmp_path: Path, page: Page) -> None:
     rows = [
         {"query": f"Case {n}?", "system": "a", "doc_id": f"d{n}", "text": "x", "answer": "It does."}
