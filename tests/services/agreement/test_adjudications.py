@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.conftest import NOW
+from tests.services.rating.blind_raters import set_study
 from tests.services.runs.runs import card, click, query, run
 from webapp.db.tables.judging import JudgedThing, Property
 from webapp.db.tables.people import LogEntry, Rater
@@ -82,6 +84,8 @@ def test_the_closest_vote_comes_first_and_every_label_says_where_it_comes_from(
         unanimous=3, majority=2, open=4, alone=1, cannot_tell=1, tied=2, unjudged=2
     )
     assert docket.counts.total == 9
+    set_study(session, study, pool_depth=7)  # h is below it
+    assert adjudications.docket(session, study).counts == replace(docket.counts, open=3, unjudged=1)
 
 
 def test_names_are_hidden_and_numbers_are_drawn_for_every_card(

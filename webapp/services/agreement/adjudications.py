@@ -127,7 +127,14 @@ class Docket(Struct, frozen=True):
 
 def docket(session: Session, study: Study) -> Docket:
     """Return every dispute of the study, the most disputed first, and the settled ones."""
-    cast = reports.votes(session, study, in_study(study))
+    pooled = set(
+        session.scalars(select(JudgedThing.id).where(pool.is_shown(study.id, study.pool_depth)))
+    )
+    cast = {
+        thing: by_rater
+        for thing, by_rater in reports.votes(session, study, in_study(study)).items()
+        if by_rater or thing in pooled
+    }
     settlements = session.execute(
         select(Adjudication, Rater.name).join(Rater, Rater.id == Adjudication.rater_id)
     )
