@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from email.utils import parsedate_to_datetime
 from functools import cache
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct
@@ -23,7 +23,14 @@ from msgspec.structs import force_setattr, replace
 
 from webapp.chatbot import mappings
 from webapp.chatbot.answers import Answer, Message, detail, excerpt, parsed
-from webapp.chatbot.failures import CHATBOT, FINAL, LONGEST_EXCERPT, CallFailed, NotTheContract
+from webapp.chatbot.failures import (
+    CHATBOT,
+    FINAL,
+    LONGEST_EXCERPT,
+    SERVER,
+    CallFailed,
+    NotTheContract,
+)
 from webapp.chatbot.mappings import CONTRACT, Mapping
 from webapp.failures import Refused
 from webapp.i18n import mark
@@ -35,6 +42,9 @@ if TYPE_CHECKING:
 LARGEST_ANSWER = 2**20
 """Bytes; of a larger answer the rest is not read."""
 
+BUSY = {429, 502, 503, 504}
+"""Answers after which the same request may fare better."""
+
 Read = TypeVar("Read")
 NOTHING_THERE = "404"
 
@@ -44,6 +54,13 @@ class UnusableAddress(Refused, ValueError):
 
     message = mark("%(name)s is not an http or https address")
     remedy = mark("It begins with http:// or https://, then the name of a server.")
+
+
+class SecretInAddress(Refused, ValueError):
+    """An address with a user or a password in it; the address without them is the argument."""
+
+    message = mark("The address %(name)s must be without a user and password")
+    remedy = mark("Programs and logs show addresses: put the secret into the environment.")
 
 
 class Patience(Struct, frozen=True):
@@ -59,6 +76,9 @@ class Patience(Struct, frozen=True):
     longest_pause: float = 30.0
     jitter: float = 1.0
     longest_wait: float = 300.0
+
+
+PATIENT = Patience()
 
 
 class ChatbotReply(NamedTuple, Generic[Read]):
@@ -234,6 +254,58 @@ async def _posted(
     if response.is_success and about.get("Content-Encoding", "identity") != "identity":
         raise NotTheContract(mark("it is compressed, though that was declined"))
     return response.status_code, bytes(data), about
+
+
+def request(
+    method: str,
+    address: str,
+    *,
+    token: str = "",
+    patience: Patience = PATIENT,
+    **content: Any,
+) -> httpx.Response:
+    """Return a server's answer, whatever it says, to a request that may be sent again.
+
+    `token` goes along as its bearer; `content` is as ``httpx.request`` takes it. Sent again is what
+    got no answer, 429, 502, 503 or 504. Raises ``CallFailed`` when every try failed, and
+    ``SecretInAddress``.
+    """
+    if urlsplit(address).username is not None:
+        raise SecretInAddress(public_address(address))
+    for attempt in _retries(patience):
+        with attempt:
+            response = _requested(method, address, token, patience.seconds, content)
+            if response.status_code not in BUSY:
+                return response
+            pause = min(_seconds(response.headers.get("Retry-After")) or 0, patience.longest_wait)
+            raise CallFailed(
+                "server_failed",
+                pause=pause or None,
+                who=SERVER,
+                status=response.status_code,
+                detail=detail(response.content),
+            )
+    raise AssertionError(patience)
+
+
+def _requested(
+    method: str, address: str, token: str, seconds: float, content: dict[str, Any]
+) -> httpx.Response:
+    import httpx
+
+    headers = {"User-Agent": "relevansi"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    through_proxy = not is_loopback(address)
+    try:
+        with httpx.Client(
+            timeout=seconds, verify=_certificates(), trust_env=through_proxy, headers=headers
+        ) as client:
+            return client.request(method, address, **content)
+    except httpx.TimeoutException as late:
+        raise CallFailed("no_answer_in_time", who=SERVER, seconds=seconds) from late
+    except (httpx.ConnectError, httpx.ProxyError) as failure:
+        raise CallFailed("not_reached", who=SERVER, why=_reason(failure)) from failure
+    except httpx.TransportError as failure:
+        raise CallFailed("connection_cut", who=SERVER, why=_reason(failure)) from failure
 
 
 def full_address(address: str, path: str = "") -> str:

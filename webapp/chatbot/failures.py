@@ -13,6 +13,7 @@ LONGEST_EXCERPT = 2000
 CHATBOT = mark("The chatbot")
 RETRIEVER = mark("The retriever")
 EMBEDDER = mark("The endpoint")
+SERVER = mark("The server")
 
 
 KINDS: Mapping[str, str] = {
@@ -57,14 +58,20 @@ class CallFailed(Exception):
     """
 
     def __init__(
-        self, code: str, *, pause: float | None = None, excerpt: str = "", **values: str | float
+        self,
+        code: str,
+        *,
+        pause: float | None = None,
+        excerpt: str = "",
+        who: str = CHATBOT,
+        **values: str | float,
     ) -> None:
         super().__init__(code)
         self.code = code
         self.pause = pause
         self.excerpt = excerpt[:LONGEST_EXCERPT]
         self.tries = 1
-        self.who = CHATBOT
+        self.who = who
         self.values = {
             name: one_line(value) if isinstance(value, str) else f"{value:g}"
             for name, value in values.items()

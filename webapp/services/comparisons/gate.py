@@ -15,12 +15,12 @@ is; the caller keeps it or rolls it back. What is decided of each figure, in ``_
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from math import isfinite
 
-from msgspec import Struct, field
+from msgspec import Struct, convert
 from msgspec.structs import replace
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -32,12 +32,11 @@ from webapp.failures import Refused
 from webapp.i18n import mark
 from webapp.importers.runs.problems import ImportRefused
 from webapp.kinds import KINDS, shown
-from webapp.metrics.comparisons.comparisons import FigureEstimate, estimates
-from webapp.metrics.comparisons.differences import Difference, differences
-from webapp.metrics.comparisons.significance import Resampling, holm
+from webapp.metrics.comparisons.comparisons import estimates
+from webapp.metrics.comparisons.differences import ComparedRun, differences
+from webapp.metrics.comparisons.significance import Interval, Resampling, holm
 from webapp.metrics.judging.figures import HEADLINES, Figure
 from webapp.metrics.judging.graded import beside, with_judged
-from webapp.records import Scale
 from webapp.services.comparisons import chosen_runs, comparisons
 from webapp.services.runs import file_formats, reports, runs
 from webapp.services.runs.file_formats import RESULTS, RUN, FileDecision, OpenedFile
@@ -68,20 +67,10 @@ class UnfitFloor(Refused, ValueError):
 
 
 class NotOneRun(Refused):
-    """The files hold no run or several, whose names are the argument."""
+    """The files, which are the argument, hold no run or several."""
 
-    message = mark("A gate takes one run, and these files hold %(n)s: %(name)s")
-    remedy = mark("Give it the results of one system, in one file or in several.")
-
-    def __init__(self, names: Sequence[str]) -> None:
-        super().__init__(", ".join(names) or "-", n=len(names))
-
-
-class NotARun(Refused):
-    """A file of ratings; its name is the argument."""
-
-    message = mark("%(name)s holds ratings, and a gate takes the results of a system")
-    remedy = mark("Import the ratings first: the gate counts every judgment of the study.")
+    message = mark("A gate takes one run, and %(name)s holds %(n)s")
+    remedy = mark("Give it the results of one system; import ratings and grades before.")
 
 
 class GateWanted(Struct, frozen=True):
@@ -102,21 +91,20 @@ class GateWanted(Struct, frozen=True):
 class GateTest(Struct, frozen=True):
     """The paired test of one figure, the run minus the baseline, over `n` questions.
 
-    ``lower`` and ``upper`` bound the mean difference, ``p_holm`` is corrected over the figures.
+    ``p_holm`` is corrected over the figures that are tested.
     """
 
     test: str
     exact: bool
     n: int
     mean: float
-    lower: float | None
-    upper: float | None
+    interval: Interval
     p: float
     p_holm: float
     wins: int
     ties: int
     losses: int
-    outcome: Outcome
+    outcome: Outcome = Outcome.PASSED
 
 
 class GateFigure(Struct, frozen=True):
@@ -131,7 +119,7 @@ class GateFigure(Struct, frozen=True):
     value: float | None
     lower: float | None
     upper: float | None
-    interval: tuple[float | None, float | None]
+    interval: Interval
     n: int
     judged: float | None
     baseline: float | None
@@ -180,7 +168,6 @@ class GateReport(Struct, frozen=True):
     n_grades_ignored: int = 0
     turns_blind: bool = False
     alpha: float = ALPHA
-    settings: Resampling = field(default_factory=Resampling)
 
 
 def floors_in(texts: Iterable[str]) -> dict[str, float]:
@@ -206,12 +193,12 @@ def read(
 ) -> tuple[OpenedFile, ...]:
     """Return the run files of a gate as they are read, which needs no transaction.
 
-    Raises ``NotARun``, and an ``ImportRefused`` for files that hold no run.
+    Raises ``NotOneRun`` for ratings, and an ``ImportRefused``.
     """
     found = []
     for form, name, data in file_formats.together(files, choices):
         if form not in (RUN, RESULTS):
-            raise NotARun(name)
+            raise NotOneRun(name, n=0)
         file = file_formats.with_known_columns(study, file_formats.opened(form, name, data))
         if isinstance(file.read, ImportRefused):
             raise file.read
@@ -233,28 +220,13 @@ def gate(
     baseline = runs.find(session, study, wanted.baseline)
     was_blind = studies.is_blind(session, study)
     run, is_known = _stored(session, study, files, wanted, now)
-    rule, scale = reports.rule_of(session, study, wanted.rule), Scale.stored(study.scale)
+    rule = reports.rule_of(session, study, wanted.rule)
     compared = [run]
     if run.id != baseline.id:
         compared = chosen_runs.comparable(session, study, [run.id, baseline.id])
     names = tuple(dict.fromkeys((*studies.headline(study), *wanted.floors)))
     judged = comparisons.judged_runs(session, study, compared, rule, names)
-    settings = Resampling()
-    found = estimates(judged, settings, with_judged(names))
-    values = {
-        one.run: {name: figure.figure.value for name, figure in of_run.items()}
-        for one, of_run in zip(judged, found, strict=True)
-    }
-    tested: dict[str, Difference] = {}
-    for difference in differences(judged, values, settings, names, scale):
-        if difference.n:
-            tested.setdefault(difference.figure, difference)
-    corrected = holm([one.p for one in tested.values()])
-    p_values = dict(zip(tested, corrected, strict=True))
-    figures = tuple(
-        _figure(name, found[0], found[-1], wanted.floors.get(name), tested.get(name), p_values)
-        for name in names
-    )
+    figures = tuple(_figures(judged, names, wanted.floors))
     said = [one.floor_outcome for one in figures]
     said += [one.test.outcome for one in figures if one.test]
     outcome = next((one for one in (Outcome.FAILED, Outcome.OPEN) if one in said), Outcome.PASSED)
@@ -282,7 +254,6 @@ def gate(
         ),
         n_grades_ignored=sum(len(one.read.judged) for one in files if one.format is RESULTS),
         turns_blind=wanted.ask and not was_blind and studies.is_blind(session, study),
-        settings=settings,
     )
 
 
@@ -302,7 +273,7 @@ def _stored(
             found.setdefault(one.id, one.already_imported or one.enriched)
     stored = [runs.find(session, study, run_id) for run_id in found]
     if len(stored) != 1:
-        raise NotOneRun([*chosen_runs.names_of(stored).values()])
+        raise NotOneRun(*(file.read.name for file in files), n=len(stored))
     run, is_known = stored[0], found[stored[0].id]
     if not is_known:
         run.search_method = wanted.method or run.search_method
@@ -310,53 +281,39 @@ def _stored(
     return run, is_known
 
 
-def _figure(
-    name: str,
-    of_run: Mapping[str, FigureEstimate],
-    of_baseline: Mapping[str, FigureEstimate],
-    floor: float | None,
-    difference: Difference | None,
-    p_values: Mapping[str, float | None],
-) -> GateFigure:
-    by_its_side = beside((name,)).get(name)
-    here, there = (
-        found[by_its_side].figure.value if by_its_side else None for found in (of_run, of_baseline)
-    )
-    estimate = of_run[name]
-    figure, interval = estimate.figure, estimate.interval
-    test = None
-    if difference is not None:
-        assert difference.mean is not None  # as there is a pair of values
-        assert difference.p is not None
-        p_holm = p_values[name] or 0.0
-        test = GateTest(
-            test=difference.test,
-            exact=difference.exact,
-            n=difference.n,
-            mean=difference.mean,
-            lower=difference.interval.lower,
-            upper=difference.interval.upper,
-            p=difference.p,
-            p_holm=p_holm,
-            wins=difference.wins,
-            ties=difference.ties,
-            losses=difference.losses,
-            outcome=_of_test(name, figure, difference.mean, p_holm, here, there),
+def _figures(
+    runs: Sequence[ComparedRun], names: Sequence[str], floors: Mapping[str, float]
+) -> Iterator[GateFigure]:
+    """Yield the figures of the first of `runs`, tested against the last if that is another."""
+    settings, shares = Resampling(), beside(tuple(names))
+    found = estimates(runs, settings, with_judged(names))
+    values = [{name: one.figure.value for name, one in of_run.items()} for of_run in found]
+    by_run = {run.run: of_run for run, of_run in zip(runs, values, strict=True)}
+    tests: dict[str, GateTest] = {}
+    for one in differences(runs, by_run, settings, names):
+        if one.n and one.figure not in tests:
+            tests[one.figure] = convert(one, GateTest, from_attributes=True)
+    p_values = dict(zip(tests, holm([one.p for one in tests.values()]), strict=True))
+    for name in names:
+        figure, floor, test = found[0][name].figure, floors.get(name), tests.get(name)
+        judged, others = (one.get(shares.get(name, "")) for one in (values[0], values[-1]))
+        if test is not None:
+            test = replace(test, p_holm=p_values[name])
+            test = replace(test, outcome=_of_test(name, figure, test, judged, others))
+        yield GateFigure(
+            figure=name,
+            value=figure.value,
+            lower=figure.lower,
+            upper=figure.upper,
+            interval=found[0][name].interval,
+            n=figure.n,
+            judged=judged,
+            baseline=values[-1][name],
+            baseline_judged=others,
+            floor=floor,
+            floor_outcome=None if floor is None else _of_floor(figure, floor, judged),
+            test=test,
         )
-    return GateFigure(
-        figure=name,
-        value=figure.value,
-        lower=figure.lower,
-        upper=figure.upper,
-        interval=(interval.lower, interval.upper),
-        n=figure.n,
-        judged=here,
-        baseline=of_baseline[name].figure.value,
-        baseline_judged=there,
-        floor=floor,
-        floor_outcome=None if floor is None else _of_floor(figure, floor, here),
-        test=test,
-    )
 
 
 def _of_floor(figure: Figure, floor: float, judged: float | None) -> Outcome:
@@ -372,19 +329,14 @@ def _of_floor(figure: Figure, floor: float, judged: float | None) -> Outcome:
 
 
 def _of_test(
-    name: str,
-    figure: Figure,
-    mean: float,
-    p_holm: float,
-    judged: float | None,
-    baseline_judged: float | None,
+    name: str, figure: Figure, test: GateTest, judged: float | None, baseline_judged: float | None
 ) -> Outcome:
     """Say whether the run is worse than the baseline in a figure.
 
     A figure of the method rests on questions that are judged to the end, a ranking figure counts
     what is open as not relevant.
     """
-    is_worse = p_holm < ALPHA and mean < 0
+    is_worse = test.p_holm < ALPHA and test.mean < 0
     is_open = _is_partial(judged) or (name not in HEADLINES and figure.so_far)
     if is_worse and not is_open:
         return Outcome.FAILED
