@@ -24,14 +24,18 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.asked.append(json.loads(body))
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        is_json = self.headers.get("Content-Type") == "application/json"
+        self.server.asked.append(json.loads(body) if is_json else body)
+        self.server.methods.append(self.command)
         self.server.headers.append(dict(self.headers))
         self.server.paths.append(self.path)
         place = min(len(self.server.asked), len(self.server.behaviours)) - 1
         with suppress(OSError):  # the client has gone
             self.server.behaviours[place](self, self.server.asked[-1])
         self.close_connection = True
+
+    do_GET = do_PUT = do_POST  # noqa: N815 - the names that the library calls
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -51,6 +55,7 @@ class Bot(ThreadingHTTPServer):
         self.asked: list[Any] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
+        self.methods: list[str] = []
         self.waiting, self.released = Event(), Event()
 
     @property

@@ -107,7 +107,7 @@ def import_command(
         grader=said["rater"] or "",
         meta=None if said["metadata"] is None else _listed(said["metadata"]),
     )
-    choices = Choices(_roles(said["columns"]), said["depth"], said["split"])
+    choices = Choices(roles(said["columns"]), said["depth"], said["split"])
     found = _Found()
     with options.opened() as opened:
         of_results = _results_in(paths)
@@ -141,7 +141,7 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _roles(columns: str | None) -> dict[str, str]:
+def roles(columns: str | None) -> dict[str, str]:
     named = [part.partition("=") for part in _listed(columns or "")]
     unknown = [role for role, _, name in named if role.strip() not in ROLES or not name]
     if unknown:
