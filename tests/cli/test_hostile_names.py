@@ -52,8 +52,11 @@ SERVERS = {"demo", "serve", "chatbot"}
 """These print addresses of their own until they are interrupted."""
 DOCUMENTS = {"export", "compare", "metrics", "score"}
 """These give files byte for byte where no terminal would read them."""
-FAILING = {"collect", "judge run", "answer json-v2", "verify"}
-"""The chatbot that three ask refuses, with a hostile reason; names with line ends differ."""
+FAILING = {"collect", "judge run", "answer json-v2", "verify", "gate"}
+"""The chatbot that three ask refuses, with a hostile reason; names with line ends differ.
+
+Of a gate's run too little is judged.
+"""
 SCORED = (("answers", "answers.jsonl"), ("chunks", "chunks.jsonl"), ("json-v2", "json.json"))
 DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
@@ -115,6 +118,11 @@ def _write_files(hostile: HostileStudy) -> None:
         for n, asked in enumerate(GOLD["questions"], start=1)
     ]
     asked = [{"id": n, "question": f"{BAD}{n}", "category": BAD} for n in (1, 2)]
+    shown = f"1. **[{FORMULA}](https://listing.example/properti/z)**"
+    answers = [
+        {"query_id": n, "question": f"{n}{FORMULA}", "category": BAD, "response": shown}
+        for n in (1, 2)
+    ]
     decided = {"manual_evaluations": {"1": {"0": {"result": "pass", "reason": BAD}}, BAD: {}}}
     for name, data in {
         "no run.json": b"{}",
@@ -129,6 +137,7 @@ def _write_files(hostile: HostileStudy) -> None:
         ),
         "json.json": scored_files.document({**scored_files.JSON_SET, "model_id": BAD}),
         "questions.json": scored_files.document(questions),
+        "gated.json": scored_files.document({"search_method": BAD, "results": answers}),
         "asked.json": scored_files.document(asked),
         "pack.zip": b"no zip",
     }.items():
@@ -167,6 +176,12 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
             *(["--runs", first, second, "--resamples", "100", "--format", name]
               for name in ("markdown", "latex", "json", "html")),
             ["--input", path("rated.csv"), path("missing.csv")],
+        ],
+        "gate": [
+            *([path("gated.json"), "--baseline", first, "--llm", BAD, *form]
+              for form in (*table_and_json, ("--format", "markdown"))),
+            [path("no run.json"), "--baseline", BAD, "--floor", BAD],
+            [path("one") / "results.json", "--baseline", BAD, "--url", bot],
         ],
         "export-tree": [[path("tree")], [path("tree"), "--rater", BAD]],
         "agreement": table_and_json,

@@ -256,6 +256,21 @@ def test_a_chatbot_s_run_of_properties_is_gated_by_its_own_figures(
     assert [(one.query_id, one.rank, one.title) for one in report.unjudged] == [(6, 2, "C")]
 
 
+def test_a_run_of_which_nothing_can_be_compared_does_not_pass(
+    session: Session, study: Study
+) -> None:
+    """No question is judged to the end, so that no figure of the method has a pair."""
+    name, data = chatbot_run("api", "A", "B")
+    read = imports.read(name, data).read
+    assert read is not None
+    baseline = imports.store(session, study, read, Labels(), NOW).id
+
+    report = gated(session, study, chatbot_run("hybrid", "C", "B"), baseline=baseline)
+
+    assert [one.test for one in report.figures if one.test] == []
+    assert report.outcome == Outcome.OPEN
+
+
 def test_what_a_gate_cannot_take_is_refused(session: Session, study: Study, baseline: str) -> None:
     """One run of the study's kind of items and questions, against a run that there is."""
     with pytest.raises(UnknownRun):

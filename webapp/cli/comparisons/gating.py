@@ -17,7 +17,7 @@ from webapp.chatbot.answers import detail
 from webapp.chatbot.failures import CallFailed
 from webapp.cli.frame import options
 from webapp.cli.frame.options import formats
-from webapp.cli.frame.output import document_text, printed, write, write_json
+from webapp.cli.frame.output import document_text, shown, write, write_json
 from webapp.cli.runs.importing import roles
 from webapp.exporters.comparisons import words
 from webapp.exporters.frame.csv_cells import rounded
@@ -121,7 +121,7 @@ def gate_command(
         write_json(rounded(to_builtins(report)), output)
     else:
         found = _document(report)
-        head = printed([f"{found.title}.", found.subtitle], width=WIDTH)
+        head = f"{shown(found.title)}.\n{shown(found.subtitle)}\n".encode()
         text = head + document_text(found, width=WIDTH)
         write(text if file_format == "table" else markdown(found), output)
     raise SystemExit(report.exit_code)
@@ -194,8 +194,8 @@ def _document(report: GateReport) -> Document:
         rule=labels.rule(report.rule),
     )
     tables = [_figures(report), _tests(report), _unjudged(report)]
-    shown = tuple(table for table in tables if table.rows)
-    section = Section("gate", gettext("Run"), tuple(_sentences(report)), shown)
+    full = tuple(table for table in tables if table.rows)
+    section = Section("gate", gettext("Run"), tuple(_sentences(report)), full)
     return Document(gettext(OUTCOMES[report.outcome]), said, (section,))
 
 

@@ -8,9 +8,10 @@ is; the caller keeps it or rolls it back. What is decided of each figure, in ``_
 - The run is worse than the baseline where the paired test of ``relevansi compare`` says so: its
   two-sided p, by Holm over the figures that are tested, is below ``ALPHA`` and the mean difference
   below 0. Tested are the figures of the study's headline and those with a floor.
-- Too little is judged where a floor lies between the bounds, and where a figure without bounds,
-  which has a floor or is tested, looks at results that are not judged. A run is not called worse
-  either for results that a ranking figure counts as not relevant since nobody judged them.
+- Too little is judged where a floor lies between the bounds, where a figure without bounds, which
+  has a floor or is tested, looks at results that are not judged, and where no question can be
+  compared. A run is not called worse either for results that a ranking figure counts as not
+  relevant since nobody judged them.
 """
 
 from __future__ import annotations
@@ -228,7 +229,8 @@ def gate(
     judged = comparisons.judged_runs(session, study, compared, rule, names)
     figures = tuple(_figures(judged, names, wanted.floors))
     said = [one.floor_outcome for one in figures]
-    said += [one.test.outcome for one in figures if one.test]
+    tested = [one.test.outcome for one in figures if one.test]
+    said += tested if tested or run.id == baseline.id else [Outcome.OPEN]
     outcome = next((one for one in (Outcome.FAILED, Outcome.OPEN) if one in said), Outcome.PASSED)
     unjudged, n_below_pool = _unjudged(session, study, run, rule)
     called = chosen_runs.names_of(compared)
