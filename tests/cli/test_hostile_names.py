@@ -52,10 +52,10 @@ SERVERS = {"demo", "serve", "chatbot"}
 """These print addresses of their own until they are interrupted."""
 DOCUMENTS = {"export", "compare", "metrics", "score"}
 """These give files byte for byte where no terminal would read them."""
-FAILING = {"collect", "judge run", "answer json-v2", "verify", "gate"}
+FAILING = {"collect", "judge run", "answer json-v2", "verify", "gate", "push"}
 """The chatbot that three ask refuses, with a hostile reason; names with line ends differ.
 
-Of a gate's run too little is judged.
+Of a gate's run too little is judged, and properties are pushed nowhere.
 """
 SCORED = (("answers", "answers.jsonl"), ("chunks", "chunks.jsonl"), ("json-v2", "json.json"))
 DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -182,6 +182,10 @@ def calls(hostile: HostileStudy) -> Mapping[str, Sequence[Sequence[str | Path]]]
               for form in (*table_and_json, ("--format", "markdown"))),
             [path("no run.json"), "--baseline", BAD, "--floor", BAD],
             [path("one") / "results.json", "--baseline", BAD, "--url", bot],
+        ],
+        "push": [
+            ["--to", "phoenix", "--endpoint", bot, "--run", first],
+            ["--to", "opensearch", "--endpoint", BAD, "--run", BAD, "--rule", BAD],
         ],
         "export-tree": [[path("tree")], [path("tree"), "--rater", BAD]],
         "agreement": table_and_json,

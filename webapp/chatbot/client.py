@@ -106,7 +106,7 @@ class Endpoint(Struct, frozen=True):
         self, body: object, headers: dict[str, str], read: Callable[[object], Read]
     ) -> ChatbotReply[Read]:
         """The value that `read` finds in the answer; raises `CallFailed` when every try failed."""
-        for attempt in _retries(self.patience):
+        for attempt in retries(self.patience):
             with attempt:
                 try:
                     return ChatbotReply(*self._try(body, headers, read), attempt.num)
@@ -190,7 +190,8 @@ class Chatbot(Struct, frozen=True):
         return replace(reply.value, address=address, latency_ms=reply.latency_ms, tries=reply.tries)
 
 
-def _retries(patience: Patience) -> Iterable[Attempt]:
+def retries(patience: Patience) -> Iterable[Attempt]:
+    """Yield attempts, with pauses, until one raises no ``CallFailed`` that may pass."""
     import stamina
 
     def pause(failure: Exception) -> bool | float:
@@ -272,7 +273,7 @@ def request(
     """
     if urlsplit(address).username is not None:
         raise SecretInAddress(public_address(address))
-    for attempt in _retries(patience):
+    for attempt in retries(patience):
         with attempt:
             response = _requested(method, address, token, patience.seconds, content)
             if response.status_code not in BUSY:

@@ -123,7 +123,8 @@ def phoenix(
 ) -> bytes:
     """Annotations of the documents of spans for Phoenix; the score is the grade by the highest.
 
-    "Cannot tell" is an annotation with a label and without a score.
+    "Cannot tell" is an annotation with a label and without a score. Phoenix refuses identifiers of
+    such annotations: each document of a span has one by this name, which a later one replaces.
     """
     data: list[JsonValue] = []
     for one in results:
@@ -139,7 +140,7 @@ def phoenix(
                 "span_id": one.span_id,
                 "document_position": one.position,
                 "result": result,
-                "identifier": rater,
+                "metadata": {"rater": rater},
             }
         )
     return _json({"data": data})
