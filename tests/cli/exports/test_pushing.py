@@ -187,7 +187,8 @@ def test_a_list_is_imported_once_even_if_its_answer_was_lost(
         },
         {"query": "hat", "ratings": [{"docId": "d9", "rating": "1.000"}]},
     ]
-    assert [json.loads(out)["n_known"] for _, out, _ in (first, second)] == [3, 3]
+    assert [json.loads(out)["n_accepted"] for _, out, _ in (first, second)] == [3, 3]
+    assert json.loads(second[1])["was_there"]
     assert first[0] == second[0] == 0
 
 
@@ -201,7 +202,7 @@ def test_other_judgments_are_another_list(tmp_path: Path, judged: str) -> None:
         relevansi(tmp_path, "import", tmp_path / "later.jsonl", "--rater", "Ani")
         code, out, _ = pushed(tmp_path, server, judged, "opensearch", "--rule", "rater Ani")
 
-    assert (code, "1 accepted (0 of them" in out) == (0, True)
+    assert (code, "1 accepted, 0 refused" in out) == (0, True)
     names = [one["name"] for one in workbench.lists]
     assert len(set(names)) == 2
 

@@ -12,7 +12,7 @@ from webapp.chatbot.failures import CallFailed
 from webapp.cli.frame import options
 from webapp.cli.frame.output import say, write_json
 from webapp.i18n import gettext
-from webapp.services.exports import pushes
+from webapp.services.exports import exports, pushes
 from webapp.services.runs import reports
 
 TOKEN = "RELEVANSI_PUSH_TOKEN"  # noqa: S105 - the name of a variable
@@ -41,26 +41,25 @@ def push_command(to: str, endpoint: str, run_id: str, rule: str, file_format: st
     """
     with options.reading() as (session, study):
         chosen = reports.rule_of(session, study, rule)
-        ready = pushes.prepare(session, study, run_id, chosen, to)
+        file = exports.export(session, study, run_id, chosen, pushes.FORMS[to])
+    for note in file.notes:
+        say(f"relevansi: {note}", err=True)
     try:
-        done = pushes.push(ready, endpoint, token=os.environ.get(TOKEN, ""))
+        done = pushes.push(file.data, to, endpoint, token=os.environ.get(TOKEN, ""))
     except CallFailed as failed:
         raise click.ClickException(str(failed)) from None
-    for note in done.notes:
-        say(f"relevansi: {note}", err=True)
     if file_format == "json":
-        write_json(to_builtins(done))
+        write_json({"run": run_id, "rule": chosen.name, **to_builtins(done)})
     else:
         counted = gettext(
-            "%(address)s: %(accepted)s accepted (%(known)s of them there already), "
-            "%(refused)s refused. Rule: %(rule)s.",
+            "%(address)s: %(accepted)s accepted, %(refused)s refused. Rule: %(rule)s.",
             address=done.address,
             accepted=notation.number(done.n_accepted),
-            known=notation.number(done.n_known),
-            refused=notation.number(done.n_refused),
-            rule=labels.rule(done.rule),
+            refused=notation.number(sum(len(one.items) for one in done.refused)),
+            rule=labels.rule(chosen.name),
         )
-        say(f"{counted} {done.name}".rstrip())
+        there = gettext("This list was there already.") if done.was_there else ""
+        say(" ".join(filter(None, [counted, there, done.name])))
     for one in done.refused:
         named, more = ", ".join(one.items[:MOST_NAMED]), len(one.items) - MOST_NAMED
         if more > 0:

@@ -2,43 +2,40 @@
 
 What is pushed twice changes nothing. Phoenix keeps one annotation of a name for each document of a
 span, which the next one replaces. OpenSearch makes a new list of every import: the name of ours
-ends in a digest of its ratings, and is looked for before each try.
+ends in a digest of its ratings, which is looked for before each try.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from msgspec import DecodeError, Struct, field, json
+from msgspec import Struct, json
 from msgspec.structs import replace
-from sqlalchemy.orm import Session
 
 from webapp.chatbot import client
 from webapp.chatbot.answers import detail
-from webapp.chatbot.client import Patience
 from webapp.chatbot.failures import CallFailed
-from webapp.db.tables.study import Study
 from webapp.failures import Refused
 from webapp.i18n import mark
-from webapp.services.exports import exports
-from webapp.services.runs.reports import Rule
 
 if TYPE_CHECKING:
     import httpx
 
 FORMS = {"phoenix": "phoenix", "opensearch": "srw"}
-"""The tools, and the export that has what each takes."""
+"""The tools, and the export that each takes."""
+PATHS = {
+    "phoenix": "/v1/document_annotations",
+    "opensearch": "/_plugins/_search_relevance/judgments",
+}
 AT_ONCE = 200
 """Annotations in one request."""
-ANNOTATIONS = "/v1/document_annotations"
-JUDGMENTS = "/_plugins/_search_relevance/judgments"
-Body = Mapping[str, Any]
 
 
 class NothingJudged(Refused):
-    message = mark("Run %(name)s has no judgment to push")
+    message = mark("This run has no judgment to push")
     remedy = mark("Judge its results first, or push by another rule.")
 
 
@@ -50,7 +47,7 @@ class TokenRefused(Refused):
 
 
 class Refusal(Struct, frozen=True):
-    """Judgments that the server did not take: its status, its words, and their names."""
+    """Judgments that the server did not take: why, its status (0 without one), their names."""
 
     status: int
     detail: str
@@ -58,99 +55,59 @@ class Refusal(Struct, frozen=True):
 
 
 class Pushed(Struct, frozen=True):
-    """What became of the judgments of a run; ``name`` is that of the list in OpenSearch.
+    """What became of judgments that were pushed: ``n_accepted`` of them, and those refused.
 
-    ``n_known`` of the accepted ones were there already, where the server tells.
+    ``name`` is that of the list in OpenSearch; it ``was_there`` if an earlier try made it.
     """
 
-    to: str
     address: str
-    run: str
-    rule: str
     n_accepted: int
     refused: tuple[Refusal, ...] = ()
-    n_known: int = 0
     name: str = ""
-    notes: tuple[str, ...] = ()
-
-    @property
-    def n_refused(self) -> int:
-        return sum(len(one.items) for one in self.refused)
+    was_there: bool = False
 
 
-class Prepared(Struct, frozen=True):
-    """The body to push, made before anything is sent, and what is said of it."""
+def push(export: bytes, to: str, endpoint: str, *, token: str = "") -> Pushed:
+    """Send an export in the tool's form of ``FORMS`` to the server at `endpoint`.
 
-    to: str
-    run: str
-    rule: str
-    body: Body
-    notes: Sequence[str]
-
-
-def prepare(session: Session, study: Study, run_id: str, rule: Rule, to: str) -> Prepared:
-    """Return what is to be pushed of a run.
-
-    Raises what ``exports.for_tool`` does for its format, and ``NothingJudged``.
+    Raises ``NothingJudged``, ``UnusableAddress``, ``SecretInAddress``, ``TokenRefused``, and a
+    ``CallFailed`` where nothing was taken and no try got an answer.
     """
-    file = exports.export(session, study, run_id, rule, FORMS[to])
-    body = json.decode(file.data, type=dict[str, Any])
-    if not (body.get("data") or body.get("judgmentRatings")):
-        raise NothingJudged(run_id)
-    return Prepared(to, run_id, rule.name, body, file.notes)
+    address = client.full_address(endpoint, PATHS[to])
+    body = json.decode(export, type=dict[str, Any])
+    if to == "phoenix":
+        n, found = len(body["data"]), _annotated(body["data"], address, token)
+    else:
+        n = sum(len(one["ratings"]) for one in body["judgmentRatings"])
+        found = _listed(body, address, token)
+    n_refused = sum(len(one.items) for one in found.refused)
+    return replace(found, address=client.public_address(address), n_accepted=n - n_refused)
 
 
-def push(
-    ready: Prepared, endpoint: str, *, token: str = "", patience: Patience = client.PATIENT
-) -> Pushed:
-    """Send it to the server at `endpoint`, and return what was taken and what refused.
-
-    Raises ``UnusableAddress``, ``SecretInAddress``, ``TokenRefused``, and a ``CallFailed`` where
-    no try got an answer.
-    """
-    path = ANNOTATIONS if ready.to == "phoenix" else JUDGMENTS
-    address = client.full_address(endpoint, path)
-    done = Pushed(
-        to=ready.to,
-        address=client.public_address(address),
-        run=ready.run,
-        rule=ready.rule,
-        n_accepted=0,
-        notes=tuple(ready.notes),
-    )
-    if ready.to == "opensearch":
-        return _listed(done, ready.body, address, token, patience)
-    annotations: list[Body] = ready.body["data"]
+def _annotated(annotations: Sequence[Mapping[str, Any]], address: str, token: str) -> Pushed:
+    if not annotations:
+        raise NothingJudged
     refused: list[Refusal] = []
     for start in range(0, len(annotations), AT_ONCE):
         try:
-            batch = annotations[start : start + AT_ONCE]
-            refused += _annotated(batch, address, token, patience)
+            refused += _posted(annotations[start : start + AT_ONCE], address, token)
         except CallFailed as failed:
             if not start:
                 raise
             refused.append(Refusal(0, str(failed), tuple(map(_name, annotations[start:]))))
             break
-    done = replace(done, refused=tuple(refused))
-    return replace(done, n_accepted=len(annotations) - done.n_refused)
+    return Pushed(address, 0, tuple(refused))
 
 
-def _name(annotation: Body) -> str:
+def _name(annotation: Mapping[str, Any]) -> str:
     return f"{annotation['span_id']}:{annotation['document_position']}"
 
 
-def _annotated(
-    batch: Sequence[Body], address: str, token: str, patience: Patience
-) -> list[Refusal]:
+def _posted(batch: Sequence[Mapping[str, Any]], address: str, token: str) -> list[Refusal]:
     """Send annotations, and return which of them Phoenix refuses: for one it refuses all."""
-    answer = client.request(
-        "POST",
-        address,
-        token=token,
-        patience=patience,
-        params={"sync": "true"},  # otherwise it accepts what it drops later
-        json={"data": batch},
-    )
+    # Unless synchronous, it accepts what it drops later.
+    how: Any = {"params": {"sync": "true"}, "json": {"data": batch}}
+    answer = client.request("POST", address, token=token, **how)
     refusal = _refusal(answer, map(_name, batch))
     if refusal is None:
         return []
@@ -158,59 +115,35 @@ def _annotated(
         return [refusal]
     middle = len(batch) // 2
     halves = batch[:middle], batch[middle:]
-    return [one for half in halves for one in _annotated(half, address, token, patience)]
+    return [one for half in halves for one in _posted(half, address, token)]
 
 
-def _listed(done: Pushed, body: Body, address: str, token: str, patience: Patience) -> Pushed:
+def _listed(body: Mapping[str, Any], address: str, token: str) -> Pushed:
     """Import a list of judgments into OpenSearch, unless it is there."""
     ratings = body["judgmentRatings"]
-    digest = hashlib.sha256(json.encode(ratings, order="sorted")).hexdigest()[:12]
-    name = f"{body['name']} {done.run} {digest}"
-    items = [f"{one['query']}: {rated['docId']}" for one in ratings for rated in one["ratings"]]
-    once = replace(patience, tries=1)
-    for attempt in client.retries(patience):
+    if not ratings:
+        raise NothingJudged
+    digest = hashlib.sha256(json.encode(ratings, order="sorted")).hexdigest()[:16]
+    name = f"{body['name']} {digest}"
+    ask = partial(client.request, token=token, patience=replace(client.PATIENT, tries=1))
+    for attempt in client.retries(client.PATIENT):
         with attempt:  # an answer that was lost may be of a list that was stored
-            if _is_there(name, address, token, once):
-                return replace(done, n_accepted=len(items), n_known=len(items), name=name)
-            given = {**body, "name": name}
-            answer = client.request("PUT", address, token=token, patience=once, json=given)
-    refusal = _refusal(answer, items)
-    if refusal is not None:
-        return replace(done, refused=(refusal,), name=name)
-    return replace(done, n_accepted=len(items), name=name)
+            if _is_there(name, address, ask):
+                return Pushed(address, 0, name=name, was_there=True)
+            answer = ask("PUT", address, json={**body, "name": name})
+    names = (f"{one['query']}: {rated['docId']}" for one in ratings for rated in one["ratings"])
+    refusal = _refusal(answer, names)
+    return Pushed(address, 0, (refusal,) if refusal else (), name)
 
 
-class _Source(Struct):
-    name: str = ""
-    status: str = ""
-
-
-class _Hit(Struct):
-    source: _Source = field(name="_source")
-
-
-class _Hits(Struct):
-    hits: tuple[_Hit, ...]
-
-
-class _Found(Struct):
-    hits: _Hits
-
-
-def _is_there(name: str, address: str, token: str, patience: Patience) -> bool:
-    """Whether OpenSearch has a list of that name, whose import did not fail."""
-    known: Body = {"token": token, "patience": patience}
-    wanted = {"query": {"match_phrase": {"name": name}}, "size": 100, "_source": ["name", "status"]}
-    answer = client.request("POST", f"{address}/_search", json=wanted, **known)
+def _is_there(name: str, address: str, ask: Callable[..., httpx.Response]) -> bool:
+    """Whether OpenSearch has a list of that name."""
+    wanted = {"query": {"match_phrase": {"name": name}}, "_source": ["name"]}
+    answer = ask("POST", f"{address}/_search", json=wanted)
     if answer.status_code in {400, 404, 405}:  # before OpenSearch 3.5 there was no search
-        answer = client.request("GET", address, **known)
-    if _refusal(answer, ()) is not None:
-        return False  # there is no list at all, or the import will say what is wrong
-    try:
-        hits = json.decode(answer.content, type=_Found).hits.hits
-    except DecodeError:
-        return False
-    return any(one.source.name == name and one.source.status != "ERROR" for one in hits)
+        answer = ask("GET", address)
+    # Without any list it answers 404; other failures are those of the import, too.
+    return _refusal(answer, ()) is None and name.rpartition(" ")[2] in answer.text
 
 
 def _refusal(answer: httpx.Response, items: Iterable[str]) -> Refusal | None:
