@@ -136,6 +136,13 @@ def faults(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def openapi(session: nox.Session) -> None:
+    """Write the description of the addresses for programs anew: docs/openapi.json."""
+    install(session)
+    session.run("python", "-m", "tests.web.programs.test_description")
+
+
+@nox.session(default=False)
 def dev(session: nox.Session) -> None:
     """Serve the demo at http://127.0.0.1:8800 with Flask's debugger; code changes reload it."""
     install(session)

@@ -16,13 +16,7 @@ from msgspec.structs import replace
 from tests.chatbot import bots
 from tests.chatbot.bots import AT_ONCE, Behaviour, good, raw, serving, status
 from webapp.chatbot.answers import Message
-from webapp.chatbot.client import (
-    LARGEST_ANSWER,
-    Chatbot,
-    UnusableAddress,
-    full_address,
-    request,
-)
+from webapp.chatbot.client import LARGEST_ANSWER, Chatbot, UnusableAddress, full_address
 from webapp.chatbot.failures import CallFailed
 from webapp.i18n import speaking
 
@@ -190,30 +184,3 @@ def test_numbers_that_are_none_are_null() -> None:
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(UnusableAddress):
         full_address(address, "/chat")
-
-
-@pytest.mark.parametrize(
-    "answer", [status(422, {}), status(302, {}, Location="http://127.0.0.1:1")]
-)
-def test_a_server_s_answer_is_returned_as_it_is(answer: Behaviour) -> None:
-    """A refusal is not sent again, and a token follows no redirection."""
-    with serving(status(429, {}, Retry_After="0"), answer) as server:
-        given = request("PUT", server.address, token="t", patience=AT_ONCE, json={"a": 1})
-
-    assert given.status_code in {422, 302}
-    assert (server.asked, server.methods) == ([{"a": 1}] * 2, ["PUT"] * 2)
-
-
-@pytest.mark.parametrize(
-    ("behaviour", "code"),
-    [(bots.silent, "no_answer_in_time"), (bots.cut, "connection_cut")],
-)
-def test_a_request_without_an_answer_is_a_failure_of_the_server(
-    behaviour: Behaviour, code: str
-) -> None:
-    """It says that of the server, not of a chatbot."""
-    with serving(behaviour) as server, pytest.raises(CallFailed) as failed:
-        request("POST", server.address, patience=IMPATIENT, json={})
-
-    assert failed.value.code == code
-    assert "hatbot" not in told(failed.value)

@@ -234,8 +234,7 @@ def gate(
     outcome = next((one for one in (Outcome.FAILED, Outcome.OPEN) if one in said), Outcome.PASSED)
     unjudged, n_below_pool = _unjudged(session, study, run, rule)
     called = chosen_runs.names_of(compared)
-    asked = [{query.position for query in one.queries} for one in judged]
-    missing = asked[-1] - asked[0]
+    asked = {query.position for query in judged[0].queries}
     return GateReport(
         outcome=outcome,
         exit_code=EXIT_CODES[outcome],
@@ -246,14 +245,14 @@ def gate(
         baseline=baseline.id,
         baseline_name=called[baseline.id],
         rule=rule.name,
-        n_questions=len(asked[0]),
+        n_questions=len(judged[0].queries),
         figures=figures,
         unjudged=unjudged,
         n_below_pool=n_below_pool,
         missing=tuple(
             question.external_id or str(question.position)
             for question in baseline.question_set.questions
-            if question.position in missing
+            if question.position in {query.position for query in judged[-1].queries} - asked
         ),
         n_grades_ignored=sum(len(one.read.judged) for one in files if one.format is RESULTS),
         turns_blind=wanted.ask and not was_blind and studies.is_blind(session, study),

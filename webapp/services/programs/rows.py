@@ -216,8 +216,8 @@ def question_rows(session: Session, study: Study, wanted: InPages) -> Page[Quest
         JudgedThing.question_id.in_(asked), JudgedThing.property_id.is_not(None)
     )
     n = n.group_by(JudgedThing.question_id)
-    items = dict(session.execute(n).tuples().all())
-    unjudged = dict(session.execute(n.where(~_is_judged(study))).tuples().all())
+    items = dict(session.execute(n).all())
+    unjudged = dict(session.execute(n.where(~_is_judged(study))).all())
     return _page(
         [
             QuestionRow(
@@ -242,9 +242,7 @@ def item_rows(session: Session, study: Study, wanted: OfItems) -> Page[ItemRow]:
             .with_only_columns(Judgment.judged_thing_id, func.count())
             .where(Judgment.judged_thing_id.in_([row.id for row in found]))
             .group_by(Judgment.judged_thing_id)
-        )
-        .tuples()
-        .all()
+        ).all()
     )
     return _page(
         [

@@ -155,6 +155,16 @@ def together(
     return [each for each in found if each[0] is not RESULTS] + (one if of_results else [])
 
 
+def why_refused(file: OpenedFile) -> Sequence[Problem]:
+    """Return the problems of a file of which nothing can be stored; none of one that can be."""
+    read = file.read
+    if isinstance(read, ImportRefused):
+        return read.problems
+    is_empty = file.format is RUN and read.read is None
+    is_empty |= file.format is RESULTS and not (read.runs or read.raters)
+    return read.problems if is_empty else ()
+
+
 def with_known_columns(study: Study, file: OpenedFile) -> OpenedFile:
     """Return a file read by the columns that were chosen for files of its shape before."""
     if file.format is not RESULTS or isinstance(file.read, ImportRefused):

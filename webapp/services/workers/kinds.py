@@ -91,7 +91,7 @@ def import_files(session: Session, study: Study, wanted: Mapping[str, Any], tell
     """Return how files are stored that nobody looks at before; ``problems`` if they are refused."""
     opened = _opened(session, study, wanted, tell)
     read = {t: file_formats.with_known_columns(study, file) for t, file in opened.items()}
-    refused = [one.read for one in read.values() if isinstance(one.read, ImportRefused)]
+    refused = [problem for file in read.values() for problem in file_formats.why_refused(file)]
 
     def finish(session: Session, study: Study, now: datetime) -> dict[str, Any]:
         runs: list[str] = []
@@ -108,7 +108,7 @@ def import_files(session: Session, study: Study, wanted: Mapping[str, Any], tell
                 newcomers.update([stored.newcomer] if stored.newcomer else [])
                 runs.extend(stored.runs or [stored.run_id] if stored.run_id else stored.runs)
             waiting_files.discard(session, waiting_files.find(session, study, token))
-        return {"runs": runs, "problems": [asdict(p) for one in refused for p in one.problems]}
+        return {"runs": runs, "problems": list(map(asdict, refused))}
 
     return finish
 

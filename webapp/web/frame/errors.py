@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from flask import Flask, Response, current_app, redirect, render_template, request, url_for
 from msgspec import Struct, field, json
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from webapp.db import outages
 from webapp.db.outages import Outage
@@ -143,6 +143,8 @@ def _to_program(error: Failure) -> Response:
     listed = [problems.to_dict(one) if isinstance(one, Problem) else one for one in found]
     remedy = error.command_remedy or error.remedy  # a program has no page to load anew
     advice = error.advice() if found else gettext(remedy) % error.said
+    if isinstance(error, UnusableForm):
+        advice = " ".join(error.messages.values())
     words = error.sentence(), error.status, advice, error.message, remedy, listed
     return _problem(*words, error.retry_after)
 
@@ -174,7 +176,10 @@ def _http(error: HTTPException) -> Response:
     said = BY_STATUS.get(status, FAULT if status >= 500 else OTHER)
     most = current_app.config["MAX_CONTENT_LENGTH"]
     if status != 413 or most is None:
-        return _translated(said, status)
+        answer = _translated(said, status)
+        if isinstance(error, MethodNotAllowed):
+            answer.allow.update(error.valid_methods or ())
+        return answer
     limit = gettext("At most %(n)s MB are read at once.", n=number(most / 2**20))
     return _translated(said, status, limit)
 

@@ -27,7 +27,8 @@ from webapp.importers.runs.problems import ImportRefused
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.records import Click, EmptyOutcome, Item, Problem, Scale, nobody
 from webapp.services.agreement import agreement
-from webapp.services.comparisons import chosen_runs, comparisons
+from webapp.services.comparisons import chosen_runs, comparisons, gate
+from webapp.services.comparisons.gate import GateReport, GateWanted
 from webapp.services.exports import exports
 from webapp.services.exports.exports import ExportedFile
 from webapp.services.judging import events
@@ -65,13 +66,19 @@ from webapp.web.workers.jobs import wake
 
 LongText = Annotated[str, Meta(max_length=events.MOST_NOTES, pattern="^[^\\x00]*$")]
 EventId = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[!-~]+$")]
-Rule = Annotated[
-    str, Meta(max_length=220, pattern=r"^(majority|adjudicated|(rater|machine) [^\x00]+)$")
-]
+_RULES = "majority|adjudicated|(rater|machine) [^\\x00]+"
+Rule = Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})$")]
+Verdict = Literal["0", "1", "2", "3", "4", "unsure", "correct_empty", "false_negative"]
 
 
-MEDIA = tuple(dict.fromkeys(one.partition(";")[0] for one in exports.MEDIA_TYPES.values()))
-OF_REPORTS = tuple(one.media_type.partition(";")[0] for one in agreement_files.FORMATS.values())
+MEDIA = (
+    "application/octet-stream",
+    *sorted({one.partition(";")[0] for one in exports.MEDIA_TYPES.values()}),
+)
+OF_REPORTS = tuple(
+    sorted(one.media_type.partition(";")[0] for one in agreement_files.FORMATS.values())
+)
+"""Clients that are made from the description take the first."""
 
 
 class Merged(Struct, forbid_unknown_fields=True):
@@ -102,39 +109,56 @@ class OfComparison(OfFigures):
     seed: Id = Resampling().seed
 
 
-class ImportForm(Struct, forbid_unknown_fields=True):
-    """What may be said of files beside them; ``columns`` is a JSON object of roles and columns.
+class OfFiles(Struct, forbid_unknown_fields=True, kw_only=True):
+    """How files are read: ``columns`` is a JSON object of roles and the columns that have them.
 
-    ``rater`` names whose the grades or ratings of the files are. ``depth``: so many results of each
-    list are judged. ``split`` is the column whose values tell systems apart. ``metadata`` are the
-    columns that raters see. ``blind`` sets how the study is rated.
+    ``depth``: so many results of each list are judged. ``split`` is the column whose values tell
+    systems apart. ``method`` and ``llm`` are labels where the files have none.
     """
 
     method: Text = ""
     llm: Text = ""
-    rater: Text | None = None
     columns: Annotated[str, Meta(max_length=10_000)] = "{}"
     depth: Annotated[int, Meta(ge=1, le=results.MOST_DEPTH)] = results.DEPTH
-    split: Text | None = None
-    metadata: list[Text] = []
-    blind: bool | None = None
+    split: Text = ""
 
     def choices(self) -> Choices:
         try:
             columns = json.decode(self.columns, type=dict[str, str])
         except DecodeError as error:
             raise Unfit("columns", str(error)) from None
-        return Choices(columns, self.depth, self.split)
+        return Choices(columns, self.depth, self.split or None)
+
+
+class ImportForm(OfFiles, kw_only=True):
+    """What may be said of files to import.
+
+    ``rater`` names whose the grades or ratings of the files are. ``metadata`` are the columns that
+    raters see. ``rating`` sets how the study is rated.
+    """
+
+    rater: Text = ""
+    metadata: list[Text] = []
+    rating: Literal["", "blind", "open"] = ""
 
     def decision(self) -> FileDecision:
         return FileDecision(
-            rater=self.rater,
-            confirm=self.rater is not None,
+            rater=self.rater or None,
+            confirm=bool(self.rater),
             method=self.method,
             llm=self.llm,
-            grader=self.rater or "",
+            grader=self.rater,
             meta=self.metadata or None,
         )
+
+
+class GateForm(OfFiles, kw_only=True):
+    """What a gate is asked: a run to compare with, floors as "nDCG@10=0.6", whether to keep it."""
+
+    baseline: Text
+    floor: list[Text] = []
+    ask: bool = False
+    rule: Annotated[str, Meta(max_length=220, pattern=f"^({_RULES})?$")] = ""
 
 
 class Clicked(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -157,12 +181,12 @@ class NewJudgment(Clicked, kw_only=True):
     """A verdict on an item: a grade, "unsure", an outcome of an empty list; null takes it back."""
 
     item: Id
-    verdict: Text | None
+    verdict: Verdict | None
 
 
 class NewCardJudgment(Clicked, kw_only=True):
     card: Text
-    verdict: Text | None
+    verdict: Verdict | None
 
 
 class NewRating(Clicked):
@@ -304,7 +328,9 @@ def import_runs(form: ImportForm) -> Runs | JobRow:
             waiting_files.keep(session, rater.study, name, data, access.now(), one)
             for one, name, data in files
         ]
-        wanted = kinds.importing(kept, form.decision(), blind=form.blind)
+        wanted = kinds.importing(
+            kept, form.decision(), blind=form.rating == "blind" if form.rating else None
+        )
         session.commit()
     if waiting_files.is_long(one.size(data) for one, _, data in files):
         return _begin(kinds.IMPORTING, wanted)
@@ -457,6 +483,23 @@ def show_agreement(query: AsFile) -> dict[str, Any] | ExportedFile:
     with access.reading() as (session, rater):
         found = agreement.report(session, rater.study)
     return _report(agreement_files.FORMATS[query.format], found, "agreement")
+
+
+@operation("/gates", "import", method="POST")
+def pass_gate(form: GateForm) -> GateReport:
+    """Hold a run against floors and an earlier run, as `relevansi gate` does.
+
+    Nothing of the run stays, unless ``ask`` is set: then what is open is put before the raters.
+    """
+    floors, files = gate.floors_in(form.floor), chosen_files()
+    with access.reading() as (session, rater):
+        read = gate.read(rater.study, files, form.choices())
+    wanted = GateWanted(form.baseline, floors, form.ask, form.method, form.llm, form.rule or None)
+    with access.writing() as (session, rater):
+        found = gate.gate(session, rater.study, read, wanted, access.now())
+        if form.ask:
+            session.commit()
+    return found
 
 
 @operation("/jobs/<job_id>", "read", "import")

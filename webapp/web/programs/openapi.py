@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import UnionType
 from typing import Any, get_args
 
 from msgspec import json
@@ -48,12 +49,12 @@ def _operation(one: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     answers: dict[str, Any] = {str(one.status): {"description": "It was done."}}
     if one.status != 204:
         given = {name: {"schema": _BYTES} for name in one.media}
-        *kinds, last = get_args(one.gives) or (one.gives,)
-        if JSON in one.media and (kinds or last) is not ExportedFile:
-            given[JSON] = {"schema": _schema((kinds or [last])[0], schemas)}
+        kinds = get_args(one.gives) if isinstance(one.gives, UnionType) else (one.gives,)
+        if JSON in one.media and kinds[0] is not ExportedFile:
+            given[JSON] = {"schema": _schema(kinds[0], schemas)}
         answers[str(one.status)]["content"] = given
         if one.later:
-            job = {"content": {JSON: {"schema": _schema(last, schemas)}}}
+            job = {"content": {JSON: {"schema": _schema(kinds[-1], schemas)}}}
             answers["202"] = {"description": "It goes on as a job.", **job}
     made = {
         "operationId": one.name,
@@ -94,5 +95,15 @@ def _of_query(kind: Any) -> list[dict[str, Any]]:
 
 def _schema(kind: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     [found], parts = json.schema_components([kind], ref_template="#/components/schemas/{name}")
-    schemas.update(parts)
+    schemas.update(_without_tuples(parts))
     return found
+
+
+def _without_tuples(schema: Any) -> Any:
+    """Return a schema with lists in the place of pairs of one type, which few generators know."""
+    if isinstance(schema, list):
+        return list(map(_without_tuples, schema))
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: _without_tuples(value) for name, value in schema.items()}
+    return {**found, "items": found.pop("prefixItems")[0]} if "prefixItems" in found else found

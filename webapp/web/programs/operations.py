@@ -96,8 +96,9 @@ def _answer(wanted: Operation, view: Callable[..., Any], **place: Any) -> Respon
         place["form"] = _read(wanted.takes["form"], request.form, "form")
     if "body" in wanted.takes:
         try:
-            place["body"] = json.decode(request.get_data(), type=wanted.takes["body"])
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            sent = _whole(json.decode(request.get_data()))
+            place["body"] = msgspec.convert(sent, wanted.takes["body"])
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise Unfit("body", str(error)) from None
     given = view(**place)
     if isinstance(given, Response):
@@ -110,6 +111,16 @@ def _answer(wanted: Operation, view: Callable[..., Any], **place: Any) -> Respon
         headers = {"Location": given.address}
         return Response(json.encode(given), 202, headers, content_type=JSON)
     return Response(json.encode(given), wanted.status, content_type=JSON)
+
+
+def _whole(sent: Any) -> Any:
+    """Return the fields with whole numbers where JSON writes them as 1.0, which is the same."""
+    if not isinstance(sent, dict):
+        return sent
+    return {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in sent.items()
+    }
 
 
 def _read(kind: Any, sent: MultiDict[str, str], place: str) -> Any:

@@ -1,0 +1,331 @@
+"""What programs read and write is what pages and commands show and store."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.stored_studies import open_study
+from tests.web.conftest import WORK_SECONDS, judge
+from tests.web.documents import collection, lines
+from tests.web.programs.program import Program
+from tests.web.rating.blind_study import three_runs
+from tests.web.roles import everything
+from webapp.db.engine import Database
+from webapp.db.tables.judging import Event
+from webapp.db.tables.people import Rater
+from webapp.exporters.exports import metrics_tables
+from webapp.exporters.frame.csv_cells import rounded
+from webapp.importers.results.formats import examples
+from webapp.services.exports import exports
+from webapp.services.runs import reports
+from webapp.services.study import studies
+
+RUN = "q1 Q0 d1 1 2.0 lexical\nq1 Q0 d2 2 1.0 lexical\n"
+
+
+@pytest.fixture(name="program")
+def _program(app: Flask) -> Program:
+    return Program(app)
+
+
+def test_figures_are_those_of_page_and_command(
+    client: FlaskClient, program: Program, run_id: str, web_database: Database
+) -> None:
+    """To the last digit, of the headline and of figures that are asked for."""
+    judge(client, run_id, 1)
+    judge(client, run_id, 1, rank=2, relevance="0")
+    with web_database.reading() as session:
+        study = studies.current(session)
+        assert study is not None
+        wanted = studies.figures_in("nDCG@10, AP")
+        rule = reports.rule_of(session, study)
+        named = reports.in_words(session, study, run_id, rule, figures=wanted)
+
+    assert program.get(f"/runs/{run_id}/figures") == client.get(f"/runs/{run_id}/metrics.json").json
+    asked = program.get(f"/runs/{run_id}/figures", figures="nDCG@10, AP")
+    assert asked == rounded(metrics_tables.metrics_json(named))
+
+
+def test_every_export_is_that_of_the_page(
+    client: FlaskClient, program: Program, run_id: str
+) -> None:
+    """The same bytes under the same names, of every format that the study has."""
+    from webapp.web.runs.runs import FORMATS
+
+    assert set(exports.FORMATS) == set(FORMATS)
+    for name, last in FORMATS.items():
+        of_page = client.get(f"/runs/{run_id}/{last}")
+        answer = program.ask("GET", f"/runs/{run_id}/exports/{name}")
+        assert answer.status_code == of_page.status_code
+        if answer.status_code == 200:
+            assert answer.data == of_page.data
+            assert answer.content_type == of_page.content_type
+
+
+def test_all_rows_come_in_pages_without_a_gap(app: Flask, program: Program) -> None:
+    """Whatever the size of a page, its cursor leads to the next row and at last to none."""
+    first, *_ = three_runs(app.extensions["database"])
+    for path in ("/questions", "/items", "/judgments", "/ratings", f"/runs/{first}/results"):
+        whole, found, cursor = program.get(path, limit=1000)["data"], [], 0
+        while cursor is not None:
+            page = program.get(path, limit=1, cursor=cursor)
+            found += page["data"]
+            cursor = page["next"]
+        assert found == whole
+
+
+def test_what_nobody_judged_is_listed_first_ranks_first(
+    client: FlaskClient, program: Program, run_id: str
+) -> None:
+    """With the share of the first k results that is judged, question by question."""
+    judge(client, run_id, 1)
+    found = program.get(f"/runs/{run_id}/unjudged", k=2)
+
+    places = [(one["rank"], one["query_id"]) for one in found["results"]]
+    assert places == [(1, 2), (1, 6), (2, 1), (2, 2)]
+    # One of two, none of two, none of one; the questions without a list have no share.
+    assert found["judged"] == pytest.approx((0.5 + 0 + 0) / 3)
+    items = program.get("/items", run=run_id, unjudged=True)["data"]
+    assert {one["item"] for one in found["results"]} <= {one["id"] for one in items}
+
+
+def test_a_verdict_by_a_program_is_one_on_the_page(
+    client: FlaskClient, program: Program, run_id: str
+) -> None:
+    """The same event sent again is one event; another verdict under its id is refused."""
+    item = program.get(f"/runs/{run_id}/results")["data"][0]["item"]
+    body = {"event_id": "e1", "item": item, "verdict": "1"}
+    said = program.post("/judgments", **body)
+    again = program.post("/judgments", **body)
+    other = program.post("/judgments", status=409, **{**body, "verdict": "0"})
+
+    assert said == again
+    assert said["relevant"] is True
+    assert other["message"] == "This click was stored before as something else"
+    assert client.get(f"/runs/{run_id}/metrics.json").json == program.get(f"/runs/{run_id}/figures")
+    assert program.get(f"/runs/{run_id}/figures")["queries"][0]["judged_count"] == 1
+    program.post("/judgments", event_id="e2", item=item, verdict=None)
+    assert program.get("/judgments")["data"] == []
+
+
+def test_an_answer_is_graded_with_notes_and_an_empty_list_is_judged(
+    program: Program, run_id: str
+) -> None:
+    """What is left out stays as it was."""
+    place = f"/runs/{run_id}/queries"
+    program.post(f"{place}/1/ratings", event_id="r1", quality=4, notes="good")
+    kept = program.post(f"{place}/1/ratings", event_id="r2", quality=3)
+    program.post(f"{place}/3/ratings", event_id="r3", empty_outcome="false_negative")
+
+    assert (kept["quality"], kept["notes"]) == (3, "good")
+    assert program.get("/ratings")["data"] == [kept]
+    [empty] = [one for one in program.get("/items")["data"] if one["identity"] is None]
+    [verdict] = program.get("/judgments")["data"]
+    assert (verdict["item"], verdict["verdict"]) == (empty["id"], "false_negative")
+    assert verdict["relevant"] is None
+
+
+def test_a_verdict_of_another_scale_or_item_is_refused(program: Program, run_id: str) -> None:
+    """Nothing is stored of it."""
+    item = program.get(f"/runs/{run_id}/results")["data"][0]["item"]
+    assert program.post("/judgments", status=400, event_id="a", item=item, verdict="2")
+    assert program.post("/judgments", status=400, event_id="b", item=item, verdict="correct_empty")
+    assert program.post("/judgments", status=404, event_id="c", item=9_999, verdict="1")
+    assert program.get("/judgments")["data"] == []
+
+
+@pytest.mark.parametrize("name", sorted(examples()))
+def test_the_smallest_file_of_each_format_is_imported(app: Flask, name: str) -> None:
+    """Ratings and documents alone say what they lack, as on the page."""
+    file, _ = examples()[name]
+    program = Program(app, "import", "read")
+    answer = program.ask(
+        "POST",
+        "/runs",
+        data={"files": [(file.open("rb"), file.name)], "rater": "Ani"},
+        content_type="multipart/form-data",
+    )
+    body = answer.json
+    assert body is not None
+    if answer.status_code == 201:
+        listed = [run["id"] for run in program.get("/runs")["data"]]
+        assert [run["id"] for run in body["data"]] == listed
+    else:
+        assert answer.status_code == 400
+        assert all(one["message"] for one in body["problems"])
+
+
+def test_files_are_one_import_with_what_is_said_beside_them(program: Program) -> None:
+    """Columns, depth and the rater of grades hold; the same files again are the same runs."""
+    rows = b"frage,platz,nummer,note\nrot,1,d1,1\nrot,2,d2,0\nrot,3,d3,0\n"
+    columns = {"query": "frage", "rank": "platz", "doc_id": "nummer", "grade": "note"}
+    runs = [
+        program.send(("rows.csv", rows), columns=json.dumps(columns), depth="2", rater="Ani")[
+            "data"
+        ]
+        for _ in range(2)
+    ]
+    [run] = runs[0]
+
+    assert run["cards"] == 2
+    assert runs[1] == [run]
+    verdicts = program.get("/judgments", rater="Ani")["data"]
+    assert [one["verdict"] for one in verdicts][:2] == ["1", "0"]
+
+
+def test_a_run_is_deleted_by_all_scopes_only(app: Flask, program: Program, run_id: str) -> None:
+    """Then it is gone for pages too."""
+    assert (
+        Program(app, "read", "import", "judge").ask("DELETE", f"/runs/{run_id}").status_code == 403
+    )
+    assert program.ask("DELETE", f"/runs/{run_id}").status_code == 204
+    assert program.get("/runs") == {"data": []}
+    assert program.ask("DELETE", f"/runs/{run_id}").status_code == 404
+
+
+def test_a_refused_file_says_where_and_stores_nothing(program: Program) -> None:
+    """The problem document has the file, the line and the code of each problem."""
+    said = program.send(("rows.csv", b"query,rank\nx,1\n"), status=400)
+
+    assert said["status"] == 400
+    assert said["title"] == "rows.csv cannot be used"
+    assert {one["file"] for one in said["problems"]} == {"rows.csv"}
+    assert program.get("/runs") == {"data": []}
+    assert program.send(status=400)["detail"] == "Please choose a file first."
+
+
+def test_a_large_import_goes_on_as_a_job(app: Flask, program: Program) -> None:
+    """The answer is 202 with the job's address; the job ends with the ids of its runs."""
+    texts = ("word " * 300 + str(n) for n in range(5_000))
+    rows = lines({"query": f"Case {n % 400}?", "text": text} for n, text in enumerate(texts))
+    answer = program.send(("deep.jsonl", rows), status=202)
+    app.extensions["workers"].finish(WORK_SECONDS)
+    done = program.get(answer["address"].removeprefix("/api/v1"))
+
+    assert done["state"] == "done"
+    assert done["steps_done"] == done["steps"]
+    assert done["runs"] == [run["id"] for run in program.get("/runs")["data"]]
+
+
+def test_a_large_refused_import_ends_with_its_problems(app: Flask, program: Program) -> None:
+    """As a small one says them at once."""
+    rows = b"query,rank\n" + b"x,1\n" * 2_000_000
+    answer = program.send(("rows.csv", rows), status=202)
+    app.extensions["workers"].finish(WORK_SECONDS)
+    done = program.get(f"/jobs/{answer['id']}")
+
+    assert done["problems"]
+    assert done["runs"] == []
+
+
+def test_a_comparison_is_the_document_of_the_command(app: Flask, program: Program) -> None:
+    """And agreement too; in words, as tables and as a workbook as well."""
+    from webapp.exporters.comparisons.files import comparison_bytes
+    from webapp.metrics.comparisons.significance import Resampling
+    from webapp.services.comparisons import comparisons
+
+    first, second, _ = three_runs(app.extensions["database"])
+    with open_study(app.extensions["database"]) as (session, study):
+        rule = reports.rule_of(session, study)
+        settings = Resampling(200, 7)
+        found = comparisons.report(session, study, [first, second], rule, settings=settings)
+        wanted = comparison_bytes(found)
+    asked = {"run": [first, second], "resamples": 200, "seed": 7}
+    answer = program.ask("GET", "/comparisons", query_string=asked)
+
+    assert answer.data == wanted
+    for form in ("markdown", "latex", "html", "xlsx"):
+        told = program.ask("GET", "/comparisons", query_string={**asked, "format": form})
+        assert told.status_code == 200
+        assert told.data
+        assert program.ask("GET", "/agreement", query_string={"format": form}).data
+
+
+def test_a_wrong_request_names_the_place(program: Program, run_id: str) -> None:
+    """A parameter, a field or a body that the description does not know is never passed over."""
+    for path, place in (
+        ("/items?limit=0", "limit"),
+        ("/items?what=1", "what"),
+        ("/items?limit=1&limit=2", "limit"),
+        ("/study?x=1", "parameters"),
+        (f"/runs/{run_id}/figures?rule=best", "rule"),
+    ):
+        answer = program.ask("GET", path)
+        assert answer.status_code == 422
+        assert answer.content_type == "application/problem+json"
+        assert place in answer.text
+    body = program.ask("POST", "/judgments", data=b"{", content_type="application/json")
+    assert body.status_code == 422
+    assert program.ask("POST", "/judgments", json={"event_id": "a b", "item": 1}).status_code == 422
+
+
+def test_failures_speak_the_language_that_is_asked_for(program: Program) -> None:
+    """English where none is; what tells failures apart is the same in both."""
+    program.client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "id"
+    indonesian = program.ask("GET", "/runs/nothing").json
+    del program.client.environ_base["HTTP_ACCEPT_LANGUAGE"]
+    english = program.ask("GET", "/runs/nothing").json
+
+    assert indonesian is not None
+    assert english is not None
+    assert english["title"] == "This study has no run nothing"
+    assert indonesian["title"] != english["title"]
+    assert indonesian["message"] == english["message"] == "This study has no run %(name)s"
+
+
+def test_a_document_study_is_read_with_grades(program: Program) -> None:
+    """Items have the collection's ids, texts and metadata; results their grades."""
+    program.send(*collection())
+    [lexical, _] = [run["id"] for run in program.get("/runs")["data"]]
+    result = program.get(f"/runs/{lexical}/results")["data"][0]
+    program.post("/judgments", event_id="g", item=result["item"], verdict="1")
+    item = program.get("/items", question=result["question"])["data"][0]
+
+    assert item["fields"]["doc_id"] == "d1x0"
+    assert "Copper" in item["fields"]["text"]
+    assert program.get(f"/runs/{lexical}/results")["data"][0]["relevance"] == 1
+    assert program.get("/study")["kind"] == "document"
+
+
+def test_events_of_programs_are_open_to_the_history(
+    client: FlaskClient, program: Program, run_id: str, web_database: Database
+) -> None:
+    """A verdict by a program stands in the log beside those of pages, and can be undone there."""
+    item = program.get(f"/runs/{run_id}/results")["data"][0]["item"]
+    program.post("/judgments", event_id="e1", item=item, verdict="1")
+    page: Any = client.get("/history/")
+
+    assert page.status_code == 200
+    assert "1 change" in page.text
+    with web_database.reading() as session:
+        [event] = session.scalars(select(Event).join(Rater).where(Rater.is_owner))
+        assert (event.event_id, event.task_id, event.query_key) == ("e1", None, None)
+
+
+def test_a_gate_says_what_the_service_says_and_leaves_nothing(program: Program) -> None:
+    """With ``ask`` the run stays, and what is open in it can be judged."""
+    baseline, _ = program.send(*collection())["data"]
+    rows = lines({"query": f"Does copper bend, case {q}?", "doc_id": f"new{q}"} for q in (1, 2, 3))
+    before = everything(program.client.application.extensions["database"])
+
+    def gate(**said: str) -> Any:
+        form = {"baseline": baseline["id"], "files": [(BytesIO(rows), "new.jsonl")], **said}
+        answer = program.ask("POST", "/gates", data=form, content_type="multipart/form-data")
+        assert answer.status_code == 200, answer.text
+        return answer.json
+
+    found = gate(floor="P@1=0.5")
+
+    assert everything(program.client.application.extensions["database"]) == before
+    assert (found["outcome"], found["exit_code"], found["run"]) == ("too_little_judged", 3, None)
+    assert len(found["unjudged"]) == 3
+    kept = gate(floor="P@1=0.5", ask="1")["run"]
+    assert kept in {run["id"] for run in program.get("/runs")["data"]}
+    assert len(program.get(f"/runs/{kept}/unjudged")["results"]) == 3

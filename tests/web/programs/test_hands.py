@@ -1,0 +1,124 @@
+"""Page and program are two hands of one rater: they never disagree, in whatever order they act."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from itertools import count
+from urllib.parse import urlsplit
+
+from flask import Flask
+from flask.testing import FlaskClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from tests.page import Page
+from tests.web.conftest import QUERIES, judge
+from tests.web.programs.program import Program, served, token
+from webapp.db.tables.judging import Event, Judgment
+
+PLACES = [(query.query_id, rank) for query in QUERIES for rank in range(1, len(query.cards) + 1)]
+VERDICTS = st.tuples(st.sampled_from(PLACES), st.sampled_from(["0", "1", "unsure", ""]))
+GRADES = st.tuples(st.sampled_from([1, 2, 6]), st.sampled_from([0, 3, 5, None]))
+ACTS = st.lists(st.tuples(st.booleans(), st.one_of(VERDICTS, GRADES)), min_size=1, max_size=12)
+WRITERS, TRIES = 200, 3
+
+
+@given(ACTS)
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+def test_two_hands_of_a_study_never_disagree(
+    app: Flask, client: FlaskClient, run_id: str, acts: list[tuple[bool, tuple[object, object]]]
+) -> None:
+    """After any sequence, both show what was said last of each card and answer, and its figures."""
+    program, numbers = Program(app), count()
+    results = program.get(f"/runs/{run_id}/results")["data"]
+    items = {(one["query_id"], one["rank"]): one["item"] for one in results}
+    said: dict[int, str] = {}
+    grades: dict[int, int | None] = {}
+    for item in set(items.values()):  # what the example before left
+        program.post("/judgments", event_id=_id(program, numbers), item=item, verdict=None)
+    for number in (1, 2, 6):
+        address = f"/runs/{run_id}/queries/{number}/ratings"
+        program.post(address, event_id=_id(program, numbers), quality=None)
+    for by_page, (place, value) in acts:
+        event_id = _id(program, numbers)
+        if isinstance(place, tuple):
+            said[items[place]] = str(value)
+            if by_page:
+                judge(client, run_id, place[0], place[1], str(value))
+            else:
+                body = {"item": items[place], "verdict": value or None}
+                program.post("/judgments", event_id=event_id, **body)
+        else:
+            address = f"/runs/{run_id}/queries/{place}/rating"
+            grades[place] = value  # type: ignore[index,assignment]
+            if by_page:
+                client.post(address, data={"quality": "" if value is None else value})
+            else:
+                program.post(f"{address}s", event_id=event_id, quality=value)
+
+    stand = {item: verdict for item, verdict in said.items() if verdict}
+    given_now = {one["item"]: one["verdict"] for one in program.get("/judgments")["data"]}
+    assert given_now == stand
+    for query in QUERIES:
+        page = Page(client.get(f"/runs/{run_id}/queries/{query.query_id}"))
+        for card in page.all("article[data-rank]"):
+            item = items[query.query_id, int(card["data-rank"])]
+            pressed = [one["value"] for one in card.all("[aria-pressed=true]")]
+            assert pressed == ([stand[item]] if item in stand else [])
+    rated = {one["query_id"]: one["quality"] for one in program.get("/ratings")["data"]}
+    assert rated == {query: grade for query, grade in grades.items() if grade is not None}
+    shown = client.get(f"/runs/{run_id}/metrics.json").json
+    assert shown == program.get(f"/runs/{run_id}/figures")
+
+
+def _id(program: Program, numbers: Iterator[int]) -> str:
+    return f"{id(program)}-{next(numbers)}"
+
+
+def test_two_hundred_writers_at_once_store_each_event_once(app: Flask, run_id: str) -> None:
+    """Each sends its event three times, whatever the answers; each event is there once.
+
+    The verdict in force is that of one of them, and the figures are those of the verdicts.
+    """
+    program, owner = Program(app), token(app, "judge")
+    results = program.get(f"/runs/{run_id}/results")["data"]
+    items = sorted({one["item"] for one in results})
+
+    def write(number: int) -> list[int]:
+        body = {
+            "event_id": f"w{number}",
+            "item": items[number % len(items)],
+            "verdict": str(number % 2),
+        }
+        return [_sent(address, owner, body) for _ in range(TRIES)]
+
+    with served(app) as address, ThreadPoolExecutor(WRITERS) as at_once:
+        answers = Counter(code for codes in at_once.map(write, range(WRITERS)) for code in codes)
+
+    assert answers == {200: WRITERS * TRIES}
+    with app.extensions["database"].reading() as session:
+        stored = Counter(session.scalars(select(Event.event_id)))
+        verdicts = set(session.execute(select(Judgment.judged_thing_id, Judgment.verdict)).all())
+    assert stored == {f"w{number}": 1 for number in range(WRITERS)}
+    assert {item for item, _ in verdicts} == set(items)
+    shown = program.get(f"/runs/{run_id}/results")["data"]
+    assert {(one["item"], str(one["relevance"])) for one in shown} == verdicts
+
+
+def _sent(address: str, sent: str, body: dict[str, object]) -> int:
+    """Send a verdict until it is answered by more than "busy"."""
+    place = urlsplit(address)
+    for _ in range(50):
+        connection = HTTPConnection(place.netloc, timeout=60)
+        headers = {"Authorization": f"Bearer {sent}", "Content-Type": "application/json"}
+        connection.request("POST", f"{place.path}/judgments", json.dumps(body), headers)
+        status = connection.getresponse().status
+        connection.close()
+        if status != 503:
+            return status
+    return 503

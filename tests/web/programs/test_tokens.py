@@ -1,0 +1,125 @@
+"""Tokens: made on the page and by the command, withdrawn, expired, of a removed rater."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from tests.page import Page
+from tests.stored_studies import open_study
+from tests.web import visitors
+from tests.web.programs.program import Program, token
+from webapp.db.engine import Database
+from webapp.db.tables.people import Rater, Token
+from webapp.services.people import raters, tokens
+from webapp.web.frame import access
+
+
+def asked(app: Flask, sent: str | None) -> int:
+    headers = {"Authorization": sent} if sent is not None else {}
+    return app.test_client().get("/api/v1/runs", headers=headers).status_code
+
+
+def test_a_token_is_shown_once_and_kept_as_a_hash(app: Flask, client: FlaskClient) -> None:
+    """The page shows a new token in its answer; no page, row or cookie has it afterwards."""
+    answer = client.post("/tokens/", data={"name": "build", "scope": ["read"], "days": "7"})
+    shown = Page(answer).one("code.token").text
+    again = client.get("/tokens/")
+
+    assert asked(app, f"Bearer {shown}") == 200
+    assert shown.startswith("rlv_")
+    assert len(shown) > 40
+    assert shown not in again.text
+    assert "build" in again.text
+    assert "Set-Cookie" not in answer.headers
+    with app.extensions["database"].reading() as session:
+        assert shown not in {row.token_hash for row in session.scalars(select(Token))}
+
+
+def test_a_token_without_a_scope_is_not_made(client: FlaskClient, web_database: Database) -> None:
+    """Whoever ticks nothing is told, and nothing is stored."""
+    answer = client.post("/tokens/", data={"name": "x"})
+
+    assert answer.status_code == 422
+    assert "Please choose what the token is for." in answer.text
+    with web_database.reading() as session:
+        assert session.scalars(select(Token)).all() == []
+
+
+def test_a_withdrawn_token_lets_nobody_in(app: Flask, client: FlaskClient) -> None:
+    """From the moment on that its button is pressed."""
+    sent = f"Bearer {token(app, 'read')}"
+    before = asked(app, sent)
+    [form] = Page(client.get("/tokens/")).all("form[action$='/withdraw']")
+    client.post(form["action"])
+
+    assert (before, asked(app, sent)) == (200, 401)
+
+
+@pytest.mark.parametrize(
+    "sent", [None, "", "Bearer", "Bearer ", "Bearer rlv_unknown", "Basic cmx2Og==", "Bearer é"]
+)
+def test_no_request_without_a_known_token_is_answered(app: Flask, sent: str | None) -> None:
+    """At this machine too, where pages need no sign-in; the answer says how to send one."""
+    token(app, "read")
+
+    assert asked(app, sent) == 401
+
+
+def test_a_token_ends_with_its_days(app: Flask) -> None:
+    """It lets nobody in from the moment on that it names."""
+    made = token(app, "read", days=2)
+    database: Database = app.extensions["database"]
+    until = access.now() + timedelta(days=2)
+    with database.reading() as session:
+        before = tokens.recognise(session, made, until - timedelta(minutes=1))
+        after = tokens.recognise(session, made, until + timedelta(minutes=1))
+
+    assert before is not None
+    assert after is None
+
+
+def test_a_removed_rater_loses_the_tokens(app: Flask) -> None:
+    """And does not get them back when let in again."""
+    program = Program(app, "judge", rater="Ani")
+    before = program.ask("POST", "/tasks").status_code
+    with open_study(app.extensions["database"]) as (session, _):
+        ani = session.scalars(select(Rater).where(Rater.name == "Ani")).one()
+        raters.remove(session, ani, access.now())
+    removed = program.ask("POST", "/tasks").status_code
+    with open_study(app.extensions["database"]) as (session, _):
+        raters.restore(
+            session, session.scalars(select(Rater).filter_by(name="Ani")).one(), access.now()
+        )
+
+    assert (before, removed, program.ask("POST", "/tasks").status_code) == (200, 401, 401)
+
+
+def test_a_rater_sees_and_withdraws_only_their_own(app: Flask) -> None:
+    """The owner sees everybody's."""
+    visitors.lock(app.extensions["database"])
+    ani = visitors.invited(app, "Ani")
+    token(app, "read")
+    ani.post("/tokens/", data={"scope": "judge", "name": "of Ani"})
+    own = Page(ani.get("/tokens/")).all(".rater-line")
+    all_of_them = Page(visitors.owner(app).get("/tokens/")).all(".rater-line")
+    refused = ani.post("/tokens/1/withdraw")
+
+    assert (len(own), len(all_of_them)) == (1, 2)
+    assert refused.status_code == 404
+
+
+def test_the_last_use_is_kept_to_the_minute(app: Flask) -> None:
+    """The first request notes it; those of the next minute write nothing."""
+    program = Program(app, "read")
+    program.get("/runs")
+    with app.extensions["database"].reading() as session:
+        first = session.scalars(select(Token.used_at)).one()
+    program.get("/runs")
+    with app.extensions["database"].reading() as session:
+        assert session.scalars(select(Token.used_at)).one() == first
+    assert first is not None
