@@ -30,7 +30,6 @@ from webapp.exporters.frame.tables import (
     word,
 )
 from webapp.i18n import gettext, mark
-from webapp.metrics.comparisons.differences import MCNEMAR
 from webapp.services.comparisons import gate
 from webapp.services.comparisons.gate import GateReport, GateWanted, Outcome
 from webapp.services.runs import results
@@ -251,14 +250,13 @@ def _tests(report: GateReport) -> Table:
             continue
         unit, interval = words.unit_of(one.figure), test.interval
         bounds = notation.interval(interval.lower, interval.upper, unit, signed=True)
-        name = gettext("randomisation, exact") if test.exact else gettext("randomisation")
         rows.append(
             (
                 words.figure_name(one.figure),
                 f"{notation.difference(test.mean, unit)} {bounds}",
-                *map(notation.number, [test.n]),
+                notation.number(test.n),
                 f"{test.wins}/{test.ties}/{test.losses}",
-                gettext("McNemar, exact") if test.test == MCNEMAR else name,
+                words.name_of_test(test.test, exact=test.exact),
                 notation.p_value(test.p),
                 notation.p_value(test.p_holm),
                 gettext(WORDS[test.outcome][1]),

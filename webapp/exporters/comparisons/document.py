@@ -30,7 +30,6 @@ from webapp.metrics.comparisons.comparisons import (
     FigureEstimate,
 )
 from webapp.metrics.comparisons.differences import (
-    MCNEMAR,
     MOST_EXACT,
     ComparedQuery,
     Difference,
@@ -420,9 +419,7 @@ def _difference(comparison: RunDifferences, difference: Difference) -> tuple[Cel
     lower, upper = difference.interval.lower, difference.interval.upper
     counts = (difference.wins, difference.ties, difference.losses)
     unit = words.difference_unit(difference)
-    test = gettext("randomisation, exact") if difference.exact else gettext("randomisation")
-    if difference.test == MCNEMAR:
-        test = gettext("McNemar, exact")
+    test = words.name_of_test(difference.test, exact=difference.exact)
     apart = notation.difference(difference.mean, unit)
     bounds = notation.interval(lower, upper, unit, signed=True)
     first, second = comparison.names[difference.first], comparison.names[difference.second]

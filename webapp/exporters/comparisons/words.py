@@ -14,7 +14,7 @@ from webapp.exporters.exports.metrics_tables import said_blindness
 from webapp.exporters.planning import plan
 from webapp.i18n import gettext, mark, ngettext
 from webapp.metrics.comparisons.comparisons import Comparison, ComparisonReport, Contender
-from webapp.metrics.comparisons.differences import Difference, RunDifferences
+from webapp.metrics.comparisons.differences import MCNEMAR, Difference, RunDifferences
 from webapp.metrics.comparisons.significance import Resampling
 from webapp.metrics.comparisons.stability import Stability, Variation, VariedPart
 from webapp.metrics.judging.figures import HEADLINES
@@ -83,6 +83,13 @@ def difference_name(difference: Difference) -> str:
 
 def difference_unit(difference: Difference) -> Unit:
     return (difference.measure or measure_of(difference.figure)).unit
+
+
+def name_of_test(test: str, *, exact: bool) -> str:
+    """Return the name of a test of differences, and whether it tried every way."""
+    if test == MCNEMAR:
+        return gettext("McNemar, exact")
+    return gettext("randomisation, exact") if exact else gettext("randomisation")
 
 
 def raters(report: ComparisonReport) -> str:
