@@ -19,6 +19,7 @@ from verdicts import FINISHED, NEEDS, NOT_RELEVANT, RELEVANT, UNSURE, Need, judg
 from webapp.importers.runs import property_cards
 from webapp.kinds.property import Card
 from webapp.services.collecting.demo_chatbot import OUTRO
+from webapp.services.runs.samples import JUDGED_DEPTH
 
 Run = dict[str, Any]
 Catalogue = Mapping[str, DemoListing]
@@ -40,6 +41,7 @@ NOTES = {
     ("Sari", "hybrid_llama", 28): "Jawabannya pendek, tetapi tepat.",
     ("Citra", "hybrid_gemini", 24): "Jaraknya disebut, sangat membantu.",
 }
+NOBODY_ASKED = "(Invented for the demo: no model was asked.)"
 PLACES = {
     "Cemara": (3.6231, 98.6954),
     "Ringroad": (3.5862, 98.6226),
@@ -322,6 +324,33 @@ def _machine_answers(
             verdict = NOT_RELEVANT if verdict == RELEVANT else RELEVANT
         answer = {"verdict": words[verdict], "reason": reasons[verdict]}
         yield f"{number} {slug}", json.dumps(answer, ensure_ascii=False)
+
+
+def graded_answers(documents: Path) -> dict[str, str]:
+    """Return a language model's answers by question and passage: the grade of the qrels.
+
+    One in four is a grade off, and what people could not grade it cannot tell.
+    """
+    scale = json.loads((documents / "scale.json").read_text("utf-8"))
+    read = (line.split() for line in (documents / "qrels.txt").read_text("utf-8").splitlines())
+    qrels = {(query, passage): int(grade) for query, _, passage, grade in read}
+    asked = {
+        (query, passage)
+        for run in sorted((documents / "runs").iterdir())
+        for query, _, passage, rank, *_ in map(str.split, run.read_text("utf-8").splitlines())
+        if int(rank) <= JUDGED_DEPTH
+    }
+    answers = {}
+    for query, passage in sorted(asked):
+        verdict, reason = "cannot_tell", "The text could not be read."
+        if (query, passage) in qrels:
+            drawn = _draw("machine", query, passage)
+            off = (drawn < 12) - (12 <= drawn < 25)
+            grade = min(max(qrels[query, passage] + off, 0), scale["top"])
+            verdict, reason = str(grade), scale["guidance"][grade]
+        answer = {"verdict": verdict, "reason": f"{reason} {NOBODY_ASKED}"}
+        answers[f"{int(query[1:])} {passage}"] = json.dumps(answer)
+    return answers
 
 
 def write(into: Path, runs: Mapping[str, Run], catalogue: Catalogue) -> None:

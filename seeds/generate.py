@@ -43,6 +43,9 @@ def main(into: Path) -> None:
         data = document(_v2_head(run), "results", _v2(run, catalogue))
         _write(into / "runs" / method / "results.json", data)
     finished.write(into / "demo", runs, catalogue)
+    answers = finished.graded_answers(Path(__file__).with_name("documents"))
+    data = finished.written("machine_answers.json", answers)
+    _write(into / "documents" / "machine_answers.json", data)
 
 
 def _ratings(

@@ -23,6 +23,7 @@ WRITTEN = [
     *(f"demo/{name}.json" for name in ("decisions", "gold", "json_answers", "machine_answers")),
     *(f"demo/{name}" for name in ("answers.jsonl", "chunks.jsonl", "participants.json")),
     "demo/ratings.json",
+    "documents/machine_answers.json",
 ]
 
 

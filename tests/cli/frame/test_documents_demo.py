@@ -24,6 +24,7 @@ from webapp.cli.frame import demo
 from webapp.cli.frame.demo import prepared_demo
 from webapp.config import Settings, resource
 from webapp.db.engine import Database
+from webapp.db.tables.machine_judges import MachineCall
 from webapp.db.tables.runs import Run
 from webapp.i18n import LANGUAGES, speaking
 from webapp.metrics.agreement.report import ItemKind
@@ -118,6 +119,19 @@ def test_runs_without_a_complete_question_are_compared(demo_session: Session) ->
     assert 0 in [one.totals.n_complete for one in found.contenders]
     assert all(one.rated for one in found.contenders)
     assert found.order("nDCG@10")[0] == (run_ids[-1],)
+
+
+def test_a_machine_judged_all_that_is_pooled_and_each_answer_says_that_no_model_was_asked(
+    app: Flask, demo_session: Session
+) -> None:
+    calls = demo_session.scalars(select(MachineCall)).all()
+
+    assert len(calls) == 151
+    assert all("no model was asked" in (call.reason or "") for call in calls)
+    assert {call.verdict for call in calls} == {"0", "1", "2", "3", "unsure"}
+    client = app.test_client()
+    page = Page(client.get(f"/study/machine-judges/{calls[0].rater_id}/agreement"))
+    assert "no model was asked" in page
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -37,16 +37,17 @@ from webapp.services.runs.reports import in_study
 
 ENDPOINT = JudgeEndpoint("http://127.0.0.1:9/v1", "demo-judge")
 """Nothing listens there: a new session of this judge asks nobody."""
+NAMES = {"id": "Mesin A", "en": "Machine A"}
 CALLS = 40
 PRICES = (0.15, 0.6)
 PACE = timedelta(seconds=3)
 
 
-def add(session: Session, study: Study, folder: Path, now: datetime) -> None:
+def add(session: Session, study: Study, folder: Path, now: datetime, language: str = "id") -> None:
     """Let a machine judge 40 cards, as recorded, and release its figures."""
     recorded = json.loads((folder / "machine_answers.json").read_text("utf-8"))
-    prompt = judges.usual_prompt(study, "id")
-    rater = judges.make(session, study, "Mesin A", ENDPOINT, "id", prompt, now)
+    prompt, name = judges.usual_prompt(study, language), NAMES[language]
+    rater = judges.make(session, study, name, ENDPOINT, language, prompt, now)
     judge = judges.find(session, study, rater.id)
     terms = Terms(*PRICES, "USD", most_calls=CALLS, at_once=1)
     sessions.start(session, judge, ENDPOINT, terms, now)

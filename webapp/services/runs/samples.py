@@ -94,6 +94,8 @@ def load_demo(session: Session, folder: Path, now: datetime) -> Study:
 
 def load_documents(session: Session, folder: Path, now: datetime) -> Study:
     """Make the demo's study of documents by the import, from ``documents`` in `folder`."""
+    from webapp.services.machine_judges import demo as machine_judges
+
     study = studies.open_or_make(session, now)
     stated = json.loads((folder / "documents" / "scale.json").read_text("utf-8"))
     said = stated | stated.get(language(), {})
@@ -110,6 +112,7 @@ def load_documents(session: Session, folder: Path, now: datetime) -> Study:
     files = [path for name in names for path in sorted((folder / "documents").glob(name))]
     report = results.read_files("documents", files, Choices())
     results.store(session, study, report, ResultsDecision(), now)
+    machine_judges.add(session, study, folder / "documents", now, language())
     return study
 
 
