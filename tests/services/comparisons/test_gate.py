@@ -114,6 +114,7 @@ def test_the_same_lists_pass_with_every_judgment_used_again(
     ("figure", "floor", "outcome"),
     [
         ("P@2", 0.5, Outcome.OPEN),  # between 0 and 1/2 once all is judged
+        ("P@2", 0.5 + 1e-12, Outcome.OPEN),  # as floats add up
         ("P@2", 0.6, Outcome.FAILED),
         ("P@2", 0.0, Outcome.PASSED),
         ("recall@2", 0.5, Outcome.OPEN),  # without bounds, half judged

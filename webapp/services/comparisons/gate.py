@@ -325,9 +325,9 @@ def _of_floor(figure: Figure, floor: float, judged: float | None) -> Outcome:
         if figure.value is None or _is_partial(judged):
             return Outcome.OPEN
         lower = upper = figure.value
-    if round(upper, 9) < floor:
+    if round(upper - floor, 9) < 0:
         return Outcome.FAILED
-    return Outcome.OPEN if round(lower, 9) < floor else Outcome.PASSED
+    return Outcome.OPEN if round(lower - floor, 9) < 0 else Outcome.PASSED
 
 
 def _of_test(
