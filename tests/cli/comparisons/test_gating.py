@@ -18,6 +18,9 @@ import yaml  # type: ignore[import-untyped]
 
 from tests.chatbot.bots import Behaviour, raw, serving, status
 from tests.cli.relevansi import document, environment, relevansi
+from tests.web.programs.program import served, token
+from webapp.app import create_app
+from webapp.config import Settings, sqlite_url
 
 WORKFLOW = Path(__file__).parents[3] / "docs" / "gate-workflow.yml"
 QUESTIONS = range(1, 9)
@@ -145,6 +148,25 @@ def test_a_server_is_asked_the_same_and_its_report_printed(tmp_path: Path, basel
     assert b'name="files"; filename="bad.jsonl"' in body
     assert (tmp_path / "bad.jsonl").read_bytes() in body
     assert b'name="rule"' not in body
+
+
+def test_a_relevansi_that_serves_the_study_says_the_same(tmp_path: Path, baseline: str) -> None:
+    """Its owner's token lets a gate in; without one it is refused."""
+    app = create_app(Settings(sqlite_url(tmp_path / "relevansi.sqlite"), tmp_path))
+    elsewhere = tmp_path / "elsewhere"
+    known = {**environment(elsewhere, "en"), "RELEVANSI_TOKEN": token(app, "import")}
+    asked = ("gate", tmp_path / "bad.jsonl", "--baseline", baseline, "--floor", "RR=0.5")
+    here = relevansi(tmp_path, *asked, "--format", "json")
+
+    with served(app) as address:
+        to = ("--url", address.removesuffix("/api/v1"), "--format", "json")
+        refused = relevansi(elsewhere, *asked, *to)
+        with mock.patch("tests.cli.relevansi.environment", return_value=known):
+            there = relevansi(elsewhere, *asked, *to)
+    app.extensions["database"].close()
+
+    assert (there.returncode, there.stdout) == (here.returncode, here.stdout) == (1, here.stdout)
+    assert (refused.returncode, "(401)" in refused.stderr) == (1, True)
 
 
 PROBLEM = {"title": "The token is not known", "status": 401, "detail": "Make another."}
