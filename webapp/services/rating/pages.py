@@ -310,12 +310,15 @@ def first_open(session: Session, rater: Rater, run_id: str) -> int | None:
     return tables(session).scalar(_first_open(), values)
 
 
-_AS_READ = (
-    *("question", "category", "context_dependent", "show_pictures", "marks_words", "cannot_tell"),
-    *("run_id", "search_method", "llm", "query_id", "asked_at", "response", "error"),
-    *("claimed_count", "allow_bulk", "pool_depth"),
+_OF_QUESTION = (
+    *("question", "category", "context_dependent"),
+    *("show_pictures", "marks_words", "cannot_tell"),
 )
-"""The columns of a question that are fields of the page."""
+_AS_READ = (
+    *(*_OF_QUESTION, "run_id", "search_method", "llm", "query_id", "asked_at"),
+    *("response", "error", "claimed_count", "allow_bulk", "pool_depth"),
+)
+"""The columns that are fields of either page, and of the page of a query."""
 
 
 @cache
@@ -523,6 +526,7 @@ def blind_page(
     summaries = _summaries_of(session, task) if sees_figures or suggests else {}
     rated = _ratings(session, task) if None not in said or not task.asks_quality else ()
     answers = () if None in said else _answers(session, task, rated, summaries)
+    noted = [row.notes for row in rated]
     stage = TaskStage.DONE
     if None in said:
         stage = TaskStage.CARDS
@@ -534,10 +538,8 @@ def blind_page(
     so_far = shares.of_share(session, rater, share)
     mine = {one.unit for one in share.given} | set(share.free)
     return BlindPage(
+        **{name: task._mapping[name] for name in _OF_QUESTION},
         task_id=task.id,
-        question=task.text,
-        category=task.category,
-        context_dependent=task.context_dependent,
         earlier_turns=tuple(
             EarlierTurn(turn.question, _in_one_style(turn))
             for turn in of_question(session, task.run_id, task.question_id)
@@ -545,9 +547,7 @@ def blind_page(
         cards=_task_cards(session, rater, task, things),
         stage=stage,
         asks_quality=task.asks_quality,
-        notes=""
-        if task.asks_quality
-        else "\n".join(dict.fromkeys(filter(None, map(_notes, rated)))),
+        notes="" if task.asks_quality else "\n".join(dict.fromkeys(filter(None, noted))),
         asks_cards=bool(said),
         asks_emptiness=empty is not None,
         empty_outcome=outcome,
@@ -559,11 +559,8 @@ def blind_page(
         progress=so_far,
         figure=shares.pooled_figure(session, rater) if sees_figures else None,
         figures=_figures(task, summaries) if sees_figures else (),
-        show_pictures=task.show_pictures,
-        marks_words=task.marks_words,
         scale=scale,
         headline=_headline(task),
-        cannot_tell=task.cannot_tell,
         filter=wanted,
         categories=tuple(
             dict.fromkeys(one.category for unit, one in share.units.items() if unit in mine)
@@ -587,7 +584,7 @@ def _task_cards(
     else:
         earlier = earlier_verdicts(session, rater, found)
     has_prices = any(thing.card.get("price") for thing in found)
-    asked = prices.read_note(task.text)
+    asked = prices.read_note(task.question)
     return tuple(
         JudgedCard(
             key=tasks.key(task, thing.id),
@@ -600,9 +597,6 @@ def _task_cards(
         )
         for number, thing in enumerate(found, start=1)
     )
-
-
-_notes = attrgetter("notes")
 
 
 def _ratings(session: Session, task: Row[Any]) -> Sequence[Row[Any]]:
@@ -618,7 +612,7 @@ def _answers(
     if task.suggest_quality:
         grades = {key: suggested(one, task.cannot_tell) for key, one in summaries.items()}
     listed: dict[int, list[Item]] = {row.id: [] for row in found}
-    asked = prices.read_note(task.text)
+    asked = prices.read_note(task.question)
     for answer, card in tables(session).execute(_listed(), {"answers": [*listed]}):
         listed[answer].append(from_row(card).uniform(asked))
     shown = []
@@ -664,27 +658,25 @@ def _in_one_style(turn: EarlierTurn) -> str:
 
 @cache
 def _rated(*, again: bool) -> Select[*tuple[Any, ...]]:
-    said, own = RepeatRating if again else QueryRating, Task.id == bindparam("task_id")
+    said: Any = RepeatRating if again else QueryRating
     first = case((asked_again.hides(QueryRating), None), else_=QueryRating.quality)
     quality = (RepeatRating.quality if again else first).label("quality")
     is_opened = exists().where(
         WordingOpened.query_key == Query.id, WordingOpened.rater_id == Task.rater_id
     )
     answer = Query.id, Query.state, Query.response, Query.asks_quality
+    own = said.task_id == Task.id if again else said.rater_id == Task.rater_id
     columns = select(*answer, quality, said.notes, is_opened.label("opened"))
-    if again:
-        asked = columns.join_from(Task, RepeatRating, RepeatRating.task_id == Task.id)
-        return asked.join(Query, Query.id == RepeatRating.query_key).where(own)
-    mine = Task.rater_id
+    return _of_answers(columns).join(said, and_(said.query_key == Query.id, own), isouter=not again)
+
+
+def _of_answers(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     return (
-        columns.join_from(Task, Rater, Rater.id == mine)
+        columns.join_from(Task, Rater, Rater.id == Task.rater_id)
         .join(Study, Study.id == Rater.study_id)
         .join(Query, Query.question_id == Task.question_id)
         .join(Run, Run.id == Query.run_id)
-        .outerjoin(
-            QueryRating, and_(QueryRating.query_key == Query.id, QueryRating.rater_id == mine)
-        )
-        .where(own, pool.answers_in(Study.id, Task))
+        .where(Task.id == bindparam("task_id"), pool.answers_in(Study.id, Task))
     )
 
 
@@ -703,16 +695,8 @@ def _figures(task: Row[Any], summaries: Mapping[int, Summary]) -> tuple[tuple[st
 
 @cache
 def _summaries() -> Select[*tuple[Any, ...]]:
-    row, mine = StoredSummary, Task.rater_id
-    return (
-        select(*row.__table__.columns)
-        .join_from(Task, Rater, Rater.id == mine)
-        .join(Study, Study.id == Rater.study_id)
-        .join(Query, Query.question_id == Task.question_id)
-        .join(Run, Run.id == Query.run_id)
-        .join(row, and_(row.query_key == Query.id, row.rater_id == mine))
-        .where(Task.id == bindparam("task_id"), pool.answers_in(Study.id, Task))
-    )
+    own = and_(StoredSummary.query_key == Query.id, StoredSummary.rater_id == Task.rater_id)
+    return _of_answers(select(*StoredSummary.__table__.columns)).join(StoredSummary, own)
 
 
 def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
@@ -745,26 +729,21 @@ def _again(session: Session, task: Row[Any]) -> Iterator[tuple[int, Summary]]:
 @cache
 def _said_again() -> Select[*tuple[Any, ...]]:
     emptiness = aliased(Repeat)
-    same, empty = Repeat.task_id == Task.id, emptiness.task_id == Task.id
+    rated = and_(RepeatRating.task_id == Task.id, RepeatRating.query_key == Query.id)
+    same = and_(Repeat.task_id == Task.id, Repeat.judged_thing_id == Result.judged_thing_id)
+    empty = and_(emptiness.task_id == Task.id, emptiness.judged_thing_id == Query.emptiness_id)
+    columns = select(
+        *(Query.id, Query.state, Query.asks_quality, RepeatRating.quality),
+        *(Result.rank, Repeat.verdict),
+        Repeat.judged_thing_id.label("thing"),
+        emptiness.verdict.label("outcome"),
+    )
     return (
-        select(
-            *(Query.id, Query.state, Query.asks_quality, RepeatRating.quality),
-            *(Result.rank, Repeat.verdict),
-            Repeat.judged_thing_id.label("thing"),
-            emptiness.verdict.label("outcome"),
-        )
-        .join_from(Task, Rater, Rater.id == Task.rater_id)
-        .join(Study, Study.id == Rater.study_id)
-        .join(Query, Query.question_id == Task.question_id)
-        .join(Run, Run.id == Query.run_id)
-        .outerjoin(
-            RepeatRating,
-            and_(RepeatRating.task_id == Task.id, RepeatRating.query_key == Query.id),
-        )
+        _of_answers(columns)
+        .outerjoin(RepeatRating, rated)
         .outerjoin(Result, Result.query_key == Query.id)
-        .outerjoin(Repeat, and_(same, Repeat.judged_thing_id == Result.judged_thing_id))
-        .outerjoin(emptiness, and_(empty, emptiness.judged_thing_id == Query.emptiness_id))
-        .where(Task.id == bindparam("task_id"), pool.answers_in(Study.id, Task))
+        .outerjoin(Repeat, same)
+        .outerjoin(emptiness, empty)
         .where(or_(RepeatRating.task_id.is_not(None), Query.asks_quality.is_(False)))
         .order_by(Query.id, Result.rank)
     )

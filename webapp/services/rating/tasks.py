@@ -59,7 +59,7 @@ def read(session: Session, rater: Rater, task_id: str) -> Row[Any]:
 
 @cache
 def _own_task() -> Select[*tuple[Any, ...]]:
-    question = (Question.text, Question.category, Question.context_dependent)
+    question = Question.text.label("question"), Question.category, Question.context_dependent
     return (
         select(*Task.__table__.columns, *question)
         .add_columns(Study.order_seed, Study.order_secret, Study.figures, Study.show_pictures)
