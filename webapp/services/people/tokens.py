@@ -25,9 +25,9 @@ from webapp.services.study import studies
 Scope = Literal["read", "import", "judge", "everything"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 MEANINGS: dict[Scope, str] = {
-    "read": mark("read what its owner's pages show, of a rater only what is theirs"),
+    "read": mark("read what your pages show"),
     "import": mark("import runs and grades, and compare a run before it is stored"),
-    "judge": mark("take the rater's own questions and judge them"),
+    "judge": mark("judge in your name, and take your next question"),
     "everything": mark("all of it, and delete runs"),
 }
 """What a program may do with each scope, as message ids."""
