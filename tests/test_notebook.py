@@ -119,6 +119,15 @@ def test_an_empty_table_has_the_same_types(instance: Path) -> None:
         assert one.dtypes.to_dict() == other.dtypes.to_dict()
 
 
+def test_a_database_is_opened_by_its_url(instance: Path, database: Database) -> None:
+    """On SQLite and PostgreSQL alike."""
+    url = database.url.render_as_string(hide_password=False)
+    with relevansi.open(url) as study:
+        study.import_files(*FILES, rater="Dewi")
+        assert len(study.figures(names="P@5")) == 3
+    assert (instance / "relevansi.sqlite").exists() is False
+
+
 def test_what_is_refused_says_why(study: Study, instance: Path) -> None:
     """Missing files, bad files and unknown runs; nothing is made where no database is."""
     with pytest.raises(RelevansiError, match="There is no database"):

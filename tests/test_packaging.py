@@ -53,7 +53,7 @@ def test_the_wheel_holds_pages_styles_scripts_and_samples(tmp_path: Path) -> Non
     beside = {f"webapp/{name}" for top in ("templates", "static", "seeds") for name in files(top)}
     beside |= {f"webapp/{name}" for top in hatch_build.guides(ROOT) for name in files(top)}
     sources = {name for name in files("webapp") if name.endswith(".po")}
-    assert beside | files("webapp") - sources <= inside
+    assert beside | files("relevansi") | files("webapp") - sources <= inside
     assert {name.replace(".po", ".mo") for name in sources} <= inside
     assert not sources & inside  # an unpacked source could be newer than what was compiled of it
     assert {f"webapp/static/vendor/{name}" for name in hatch_build.PAGES.files} <= inside
