@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
+import httpx
 import pytest
 from werkzeug.serving import make_server
 
@@ -42,8 +44,9 @@ def _served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]
     with relevansi.open(tmp_path / "relevansi.sqlite", new=True) as study:
         ids = study.import_files(*FILES, rater="Dewi")["id"]
         item = int(study.items(unjudged=True)["item"][0])
-    line = '{"query": "What is new?", "doc_id": "n1", "rank": 1, "text": "News"}\n'
-    (tmp_path / "results.jsonl").write_text(line, "utf-8")
+    asked = json.loads(FILES[1].read_text("utf-8").partition("\n")[0])["text"]
+    result = {"query": asked, "doc_id": "n1", "rank": 1, "text": "News"}
+    (tmp_path / "results.jsonl").write_text(json.dumps(result) + "\n", "utf-8")
     app = create_app()
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = Thread(target=server.serve_forever)
@@ -57,7 +60,10 @@ def _served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]
         "OTHER": ids[1],
         "ITEM": str(item),
     }
-    yield Served(tmp_path, given)
+    header = {"Authorization": f"Bearer {given['RELEVANSI_TOKEN']}"}
+    tasks = f"{given['RELEVANSI_URL']}/api/v1/tasks"
+    task = httpx.post(tasks, headers=header, trust_env=False).json()["task"]
+    yield Served(tmp_path, {**given, "TASK": task["id"], "CARD": task["cards"][0]["card"]})
     server.shutdown()
     thread.join()
     server.server_close()
