@@ -133,6 +133,9 @@ def test_what_is_refused_says_why(study: Study, instance: Path) -> None:
     with pytest.raises(RelevansiError, match="There is no database"):
         relevansi.open(instance / "none.sqlite")
     assert not (instance / "none.sqlite").exists()
+    (instance / "text.sqlite").write_text("no database " * 100, "utf-8")
+    with pytest.raises(RelevansiError, match="cannot be opened"):
+        relevansi.open(instance / "text.sqlite")
     with pytest.raises(RelevansiError) as unknown:
         study.figures("nope")
     assert unknown.value.status == 404

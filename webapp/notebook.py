@@ -99,6 +99,7 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
     named = str(database)
     url = with_driver(named) if "://" in named else sqlite_url(Path(named).expanduser().absolute())
     from webapp.app import create_app
+    from webapp.db import outages
     from webapp.db.engine import Database
     from webapp.web.frame.access import IN_PROCESS
 
@@ -113,6 +114,9 @@ def open(database: str | Path, *, new: bool = False) -> Study:  # noqa: A001 - a
         app = create_app(replace(Settings.from_environment(), database_url=url, is_demo=False))
     except Failure as failure:
         raise _failed(failure) from None
+    except outages.KINDS as error:  # its address may hold a password
+        why = str(getattr(error, "orig", None) or error)
+        raise RelevansiError("The database cannot be opened", why.partition("\n")[0]) from None
 
     def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         return app({**environ, IN_PROCESS: True}, start)
@@ -409,12 +413,7 @@ def _refused(answer: httpx.Response) -> RelevansiError:
 
 
 def _stated(**query: Any) -> dict[str, Any]:
-    words = {True: "true", False: "false"}
-    return {
-        name: words[value] if isinstance(value, bool) else value
-        for name, value in query.items()
-        if value is not None
-    }
+    return {name: value for name, value in query.items() if value is not None}
 
 
 def _listed(names: str | Sequence[str] | None) -> str | None:
